@@ -77,7 +77,8 @@ def test_best_and_worst_are_said_only_where_a_difference_holds(tmp_path: Path) -
     assert [cell.best for cell in row.cells] == [True, False]
     # Enough prompts are no reason to believe what is not measured: that comes first.
     assert [one.kind for one in view.checks] == ["warn", "warn", "ok", "ok"]
-    assert view.checks[0].title == "Not measured."
+    assert view.checks[0].title == "Not all is measured."
+    assert view.checks[0].words.startswith("Nothing here reads the prompt")
     assert view.checks[2].title == "8 prompts are enough for 1 of 1 measures."
 
 
@@ -135,7 +136,7 @@ def test_lower_is_better_turns_the_axis_and_the_lead(tmp_path: Path) -> None:
     view = view_of(report)
     (row,) = view.open_rows
     assert row.arrow == "↓"
-    assert "a ahead on 3 of 3" in row.says
+    assert row.says.startswith("so far a ahead on 3 of 3")
     # The lowest value, 5, is at the right end of the axis.
     assert '<circle cx="98.00%"' in row.plot.partition('class="series-2"')[0]
 

@@ -15,7 +15,14 @@ from screentest.core import Reason, UserError, registry
 from screentest.reports.data import Report
 from screentest.reports.trust import sees_something, trust
 from screentest.scores.answer import Answer
-from screentest.scores.remarks import bordered, borders_remark
+from screentest.scores.remarks import (
+    HOW,
+    SMALL,
+    bordered,
+    borders_remark,
+    prompt_partly,
+    prompt_unread,
+)
 from screentest.scores.results import Results
 from screentest.scores.text import about
 from screentest.scores.unread import unread_remark, unread_videos
@@ -57,8 +64,7 @@ def checks(report: Report, answer: Answer | None) -> list[Check]:
         return []
     found: list[Check] = []
     if answer is not None:
-        if answer.unmeasured:
-            found.append(Check("warn", "Not measured.", " ".join(answer.unmeasured)))
+        found += _unmeasured(report.results, answer)
         found.append(_prompts(answer))
     found += _certified(report)
     found += _stand_ins(report)
@@ -75,6 +81,17 @@ def checks(report: Report, answer: Answer | None) -> list[Check]:
 def uncompared(answer: Answer) -> list[str]:
     """What is measured and cannot be compared, with its values, in the words of the answer."""
     return [one for one in answer.remarks if one.startswith("Not compared")]
+
+
+def _unmeasured(results: Results, answer: Answer) -> Iterator[Check]:
+    """That something is not measured, which is listed below the headline, and what would."""
+    if not answer.unmeasured:
+        return
+    how = prompt_unread(results)
+    if not how and "stand-in" in prompt_partly(results):
+        how = f"Only a stand-in reads the prompt; a model does with {SMALL}; or {HOW}."
+    rest = "Of what stands below the headline as not measured, no number here says anything."
+    yield Check("warn", "Not all is measured.", f"{how} {rest}".strip())
 
 
 def _prompts(answer: Answer) -> Check:

@@ -197,5 +197,5 @@ def _says(answer: Answer, row: AnswerRow) -> str:
     parts = [f"{row.leader} ahead on {row.ahead} of {row.prompts}"] if row.leader else []
     if row.last and (len(row.values) > 2 or not row.leader):
         parts.append(f"{row.last} last on {row.behind} of {row.prompts}")
-    words = "; ".join(parts) or "no leader"
+    words = f"so far {'; '.join(parts)}" if parts else "no leader"
     return f"{words}; about {about(row.needed)} prompts might settle it" if row.needed else words
