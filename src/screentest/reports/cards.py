@@ -30,11 +30,15 @@ class _Held:
     """A measure in which a model is surely ahead of others, or behind them."""
 
     row: AnswerRow
-    pairs: tuple[ModelPair, ...]
+    pair: ModelPair
+    """The surest difference."""
     others: tuple[str, ...]
     whole: bool
     """Whether these are all the others that have a value."""
-    owed_to: str = ""
+
+    @property
+    def owed_to(self) -> str:
+        return self.pair.owed_to
 
 
 def model_lines(
@@ -87,25 +91,21 @@ def _held(answer: Answer, model: str, *, worse: bool = False) -> Iterator[_Held]
     """What is sure of a model: of all others first, and what it owes to a fault last."""
     found = []
     for row in answer.rows:
+        others = row.under(model) if worse else row.over(model)
         own = [
-            pair
-            for pair in row.pairs
-            if pair.holds and model == (pair.worse if worse else pair.better)
+            pair for pair in row.pairs if pair.holds and model == (pair.better, pair.worse)[worse]
         ]
-        earned = [pair for pair in own if not pair.owed_to]
-        # Who is behind what owes it to a fault is not behind by its own.
-        pairs = earned if earned or worse else own
+        pairs = [pair for pair in own if not pair.owed_to]
         if pairs:
-            others = {pair.better if worse else pair.worse for pair in pairs}
-            rivals = [one.model for one in row.values if one.mean is not None]
-            shown = tuple(name for name in rivals if name in others)
-            whole = bool(earned) and len(shown) == len(rivals) - 1
-            owed = "" if earned else pairs[0].owed_to
-            found.append(_Held(row, tuple(pairs), shown, whole, owed))
+            found.append(_Held(row, pairs[0], others, len(others) == row.rivals))
+        elif own and not worse:  # who is behind by the fault of another is not behind
+            names = {pair.worse for pair in own}
+            others = tuple(one.model for one in row.values if one.model in names)
+            found.append(_Held(row, own[0], others, whole=False))
     found.sort(
         key=lambda one: (
-            *(bool(one.owed_to), not one.whole, *pair_surety(one.pairs[0])),
-            -one.pairs[0].difference / (one.row.spread or 1.0),
+            *(bool(one.owed_to), not one.whole, *pair_surety(one.pair)),
+            -one.pair.difference / (one.row.spread or 1.0),
         )
     )
     for kind in (True, False):
