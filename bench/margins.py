@@ -4,6 +4,9 @@
     python bench/margins.py measure CLIPS       scores of them, builtin and with --models light
     python bench/margins.py write CLIPS > src/screentest/scores/margins.json
 
+Of metrics that have changed alone: ``measure CLIPS --metrics noise``; what ``write`` prints then is
+put in place of theirs.
+
 The same frames are saved as two people would save them: with x264 at crf 16, and once more at crf
 18, 20 and 23, with another preset, encoded twice, in another container, or without the first frame.
 No model is better for any of that. Of each film the largest difference to crf 16 counts, and of
@@ -18,7 +21,7 @@ import json
 import math
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -111,9 +114,12 @@ def make(data: Path, out: Path) -> None:
     (out / "clips.jsonl").write_text(lines, encoding="utf-8")
 
 
-def measure(clips: Path) -> None:
+def measure(clips: Path, only: Sequence[str] = ()) -> None:
     for name, options in RUNS.items():
-        screentest.score(clips / "clips.jsonl", out=clips / name, workers=1, **options)
+        wanted = [one for one in only if one in options.get("metrics", only)]
+        if wanted or not only:
+            chosen = {**options, "metrics": wanted} if wanted else options
+            screentest.score(clips / "clips.jsonl", out=clips / name, workers=1, **chosen)
 
 
 def moved(run: Path) -> dict[str, dict[str, dict[str, float]]]:
@@ -170,8 +176,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("step", choices=("make", "measure", "write"))
     parser.add_argument("paths", nargs="+", type=Path)
+    parser.add_argument("--metrics", nargs="*", default=(), help="measure these alone")
     asked = parser.parse_args()
-    steps: dict[str, Callable[..., None]] = {"make": make, "measure": measure, "write": write}
+    if asked.step == "measure":
+        measure(asked.paths[0], asked.metrics)
+        return
+    steps: dict[str, Callable[..., None]] = {"make": make, "write": write}
     steps[asked.step](*asked.paths)
 
 

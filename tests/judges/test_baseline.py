@@ -138,7 +138,7 @@ def test_the_evidence_points_at_the_harm(
     curve = JUDGE.rate(Aspect.TECHNICAL_QUALITY, film_scores(values)).unwrap().curve
     worst = min(range(5), key=lambda number: curve[number].value)
     assert worst == 2
-    assert curve[worst].note.startswith("noise: ")
+    assert curve[worst].note.startswith("luma noise: ")
 
 
 def test_a_whole_film_through_the_product(sample: Path, tmp_path: Path) -> None:

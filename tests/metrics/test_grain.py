@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 
 from screentest.core import build
-from screentest.metrics.static.picture import contrast, tint
+from screentest.metrics.static.picture import contrast, noise, tint
 from screentest.metrics.temporal.grain import Fresh
 
 
-def rows(frames: np.ndarray) -> list[float]:
+def rows(frames: np.ndarray, colours: np.ndarray | None = None) -> list[float]:
     meter = Fresh()
-    return [row[0] for frame in frames if (row := meter(frame.astype(np.uint8))) is not None]
+    grey = np.full((*frames.shape, 2), 128.0) if colours is None else colours
+    planes = np.concatenate([frames[..., None], grey], axis=3).astype(np.uint8)
+    return [row[0] for frame in planes if (row := meter(frame)) is not None]
 
 
 def test_noise_is_told_from_what_the_picture_shows() -> None:
@@ -22,6 +24,29 @@ def test_noise_is_told_from_what_the_picture_shows() -> None:
     noisy = rows(wall + rng.normal(0, 6, (8, 64, 96)))
     assert still == [0.0, 0.0]
     assert noisy == pytest.approx([5.5, 5.5], abs=1.0)
+
+
+def test_noise_of_colours_is_noise_too() -> None:
+    """Both measures were blind to it, and a film full of it won."""
+    rng = np.random.default_rng(0)
+    wall = np.repeat(120 + rng.normal(0, 12, (1, 96, 128)), 8, axis=0)
+    spots = rng.normal(0, 20, (8, 24, 32, 2)).repeat(4, axis=1).repeat(4, axis=2)
+    assert min(rows(wall, 128 + spots)) > 5
+    assert rows(wall, np.repeat(128 + spots[:1], 8, axis=0)) == [0.0, 0.0]
+    planes = np.concatenate([wall[..., None], 128 + spots], axis=3).astype(np.uint8)[0]
+    clean = planes.copy()
+    clean[..., 1:] = 128
+    seen, light = noise(planes) or (0.0, 0.0)
+    assert noise(clean) == (light, light)
+    assert seen > light + 2
+
+
+@pytest.mark.parametrize("name", ["frozen", "frozen.longest_hold", "steadiness.held"])
+def test_noisy_frames_are_never_held(name: str) -> None:
+    """No two of them are the same: a lead in frozen time is owed to the noise."""
+    metric, _, output = name.partition(".")
+    info = build("metric", metric).thing.info.outputs[output or metric]
+    assert [one.value for one in info.helped_by] == ["grain"]
 
 
 def test_noise_is_seen_where_some_of_the_picture_moves() -> None:

@@ -33,6 +33,9 @@ class Layout(StrEnum):
     """height × width, full range"""
     LUMA = "luma"
     """height × width, the Y plane as it is coded: what FFmpeg's own filters measure on"""
+    CODED = "coded"
+    """height × width × 3, the planes Y, U and V as they are coded; those of colour are often coded
+    in half the size, and their pixels are then repeated"""
 
 
 class Filter(StrEnum):

@@ -186,7 +186,7 @@ GRAIN, COLOURS, STEPS = _octaves(0.3), _octaves(0.06), _octaves(1.0)
 TECHNICAL = (
     Measure("faults", "fine_detail", 0.02, low=0.21, high=0.36, apart=2),
     Measure("faults", "texture_detail", 0.02, low=0.155, high=0.29, apart=2),
-    Measure("noise", "noise", 0.4, high=0.0, apart=2, less=False, scale=GRAIN),
+    Measure("noise", "luma_noise", 0.4, high=0.0, apart=2, less=False, scale=GRAIN),
     Measure("blockiness", "blockiness", 0.05, high=0.08, apart=2, less=False),
     Measure("faults", "bands", 0.1, high=0.6, apart=2, less=False),
     Measure("faults", "halos", 0.04, high=0.2, apart=1.5, less=False),
@@ -215,7 +215,7 @@ STYLE = (
     Measure("faults", "bands", 0.08, high=0.6, apart=3),
     Measure("faults", "halos", 0.06, high=0.35, apart=3),
     Measure("faults", "level", 0.04, apart=3),
-    Measure("noise", "noise", 0.3, high=0.4, apart=3, scale=GRAIN),
+    Measure("noise", "luma_noise", 0.3, high=0.4, apart=3, scale=GRAIN),
     Measure("tones", "inks", 0.1, high=0.73, apart=3),
     Measure("tones", "spread", 0.07, low=0.2, high=0.6, apart=3),
     Measure("tones", "brightness", 0.07, low=0.1, high=0.7, apart=3),

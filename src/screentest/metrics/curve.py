@@ -253,6 +253,8 @@ SAMPLED = 4.0
 
 DETAIL = FrameRequest(layout=Layout.LUMA, inside=True)
 """Luma as it is coded and in its own size, for what scaling would hide."""
+PLANES = FrameRequest(layout=Layout.CODED, inside=True)
+"""The same with the planes of colour."""
 COLOUR = FrameRequest(size=Size(long_side=160), layout=Layout.RGB, filter=Filter.AREA, inside=True)
 GREY = FrameRequest(size=Size(long_side=160), layout=Layout.GRAY, inside=True)
 

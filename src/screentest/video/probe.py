@@ -82,18 +82,20 @@ class Converter:
             frame,
             width=target_width,
             height=target_height,
-            format=_coded_like(frame) if self._layout is Layout.LUMA else self._layout.value,
+            format=_coded_like(frame) if self._layout in AS_CODED else self._layout.value,
             interpolation=self._interpolation,
             # The luma of RGB has no range of its own, and what a file's tag says of it depends on
             # the codec: it is that of ordinary video.
             dst_color_range=ColorRange.MPEG
-            if self._layout is Layout.LUMA and frame.format.is_rgb
+            if self._layout in AS_CODED and frame.format.is_rgb
             else None,
             # Decoder threads keep the cores busy already.
             threads=1,
         )
         if self._layout is Layout.LUMA:
-            image = _first_plane(converted)
+            image = _plane(converted, 0)
+        elif self._layout is Layout.CODED:
+            image = _all_planes(converted)
         else:
             image = cast("Image", converted.to_ndarray())
         if quarter_turns:
@@ -109,7 +111,7 @@ class Converter:
         borders = self._borders
         if borders is None or (borders.width, borders.height) != (width, height):
             return None
-        grid = GRID if self._layout is Layout.LUMA else 1
+        grid = GRID if self._layout in AS_CODED else 1
         exact = self._size.exact is not None
         sides = zip(
             (width, height),
@@ -122,6 +124,7 @@ class Converter:
         return _Crop((across, down), columns, rows)
 
 
+AS_CODED = (Layout.LUMA, Layout.CODED)
 GRID = 16
 """Pixels: luma as it is coded is cut on the grid of coded blocks, so that these stay on theirs."""
 
@@ -162,10 +165,26 @@ def _coded_like(frame: VideoFrame) -> str:
     return frame.format.name if frame.format.name in _EIGHT_BIT_LUMA_FIRST else "yuv420p"
 
 
-def _first_plane(frame: VideoFrame) -> Image:
-    plane = frame.planes[0]
+def _plane(frame: VideoFrame, number: int) -> Image:
+    plane = frame.planes[number]
     rows = np.frombuffer(memoryview(plane), np.uint8).reshape(-1, plane.line_size)
-    return rows[: frame.height, : frame.width].copy()
+    return rows[: plane.height, : plane.width].copy()
+
+
+def _all_planes(frame: VideoFrame) -> Image:
+    """Those of colour in the size of luma, each pixel repeated; without any, grey."""
+    if frame.format.name.startswith("nv"):
+        frame = frame.reformat(format="yuv420p")
+    planes = np.full((3, frame.height, frame.width), 128, np.uint8)
+    for number in range(len(frame.planes)):
+        plane = _plane(frame, number)
+        down, across = (
+            -(-whole // part) for whole, part in zip(planes[0].shape, plane.shape, strict=True)
+        )
+        whole = plane.repeat(down, axis=0).repeat(across, axis=1) if number else plane
+        planes[number] = whole[: frame.height, : frame.width]
+    # Planes stay apart in memory: each is read alone.
+    return planes.transpose(1, 2, 0)
 
 
 def rotation_of(frame: VideoFrame) -> int:

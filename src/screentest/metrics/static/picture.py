@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from screentest.core import Image, Look, OutputInfo, SideEffect
-from screentest.metrics.curve import COLOUR, DETAIL
+from screentest.metrics.curve import COLOUR, DETAIL, PLANES
 from screentest.metrics.functions import metric
 from screentest.models import distortions
 
@@ -40,12 +40,15 @@ def window(luma: Image) -> Image | None:
 
     Its corner is on the grid of coded blocks, so that these stay where they are.
     """
-    height, width = luma.shape
-    if min(height, width) < SMALLEST:
+    if min(luma.shape) < SMALLEST:
         return None
-    top, left = (max(0, side - WINDOW) // 2 // 16 * 16 for side in (height, width))
-    middle = luma[top : top + WINDOW, left : left + WINDOW]
+    middle = _middle(luma)
     return middle if float(np.std(middle[::4, ::4])) >= LEAST_DETAIL else None
+
+
+def _middle(picture: Image) -> Image:
+    top, left = (max(0, side - WINDOW) // 2 // 16 * 16 for side in picture.shape[:2])
+    return picture[top : top + WINDOW, left : left + WINDOW]
 
 
 def remembered(measure: Callable[[Image], T]) -> Callable[[Image], T]:
@@ -236,12 +239,19 @@ def tint(image: Image) -> tuple[float, float]:
     return (red + green) / 2 - blue, red - green
 
 
+COARSER = 4
+"""Noise of colours is looked for in a picture so many times smaller: planes of colour are coded in
+half the size, where the encoder leaves little of what is finer."""
+COLOUR_WEIGHT = 0.5
+"""What a level of colour weighs beside one of brightness: it is seen less."""
+
+
 @metric(
-    version=2,
+    version=3,
     summary="noise in the smooth parts of each shot",
     outputs={
         "noise": OutputInfo(
-            "deviation of noise",
+            "deviation of noise, in brightness and colour",
             high=50.0,
             higher_is_better=False,
             unit="levels",
@@ -249,15 +259,60 @@ def tint(image: Image) -> tuple[float, float]:
             helped_by=tuple(
                 replace(one, unless="grain") for one in (BLURRED, SMOOTHED, DARK, FLAT, CLIPPED)
             ),
-        )
+        ),
+        "luma_noise": OutputInfo(
+            "the same in brightness alone",
+            high=50.0,
+            higher_is_better=False,
+            unit="levels",
+            bounded=False,
+            descriptive=True,
+            label="noise in brightness",
+        ),
     },
-    request=DETAIL,
+    request=PLANES,
 )
+def noise(image: Image) -> tuple[float, float] | None:
+    """In levels; reads about a quarter low, being that of the smoothest parts."""
+    light = luma_noise(image[..., 0])
+    if light is None:
+        return None
+    return float(np.hypot(light, COLOUR_WEIGHT * colour_noise(image))), light
+
+
 @remembered
-def noise(image: Image) -> float | None:
-    """In levels of brightness; reads about a quarter low, being that of the smoothest parts."""
-    picture = levels(image)
+def luma_noise(luma: Image) -> float | None:
+    """In levels of brightness."""
+    picture = levels(luma)
     return None if picture is None else distortions.noise(picture)
+
+
+def colour_noise(planes: Image) -> float:
+    """In levels of colour, of the calmer one of both planes.
+
+    Noise is in both. What pictures show is often of one colour, and its texture in one of them.
+
+    >>> rng = np.random.default_rng(0)
+    >>> plain = np.full((128, 128, 3), 128.0)
+    >>> spots = rng.normal(0, 20, (32, 32, 3)).repeat(4, 0).repeat(4, 1)
+    >>> colour_noise((plain + spots).astype(np.uint8)) > 10, colour_noise(plain.astype(np.uint8))
+    (True, 0.0)
+    """
+    return min(distortions.noise(plane) for plane in colours(planes))
+
+
+def colours(planes: Image) -> tuple[Plane, Plane]:
+    """Both planes of colour in the middle of the picture, as large as noise is looked for there."""
+    import cv2
+
+    middle = _middle(planes)
+    height, width = middle.shape[:2]
+    size = (width // COARSER, height // COARSER)
+    one, two = (
+        cv2.resize(middle[..., number].astype(np.float32), size, interpolation=cv2.INTER_AREA)
+        for number in (1, 2)
+    )
+    return one, two
 
 
 @metric(

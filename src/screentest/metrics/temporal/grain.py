@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from screentest.core import Image, OutputInfo, register
-from screentest.metrics.curve import DETAIL, ShotMetric, ShotOutput
-from screentest.metrics.static.picture import window
+from screentest.metrics.curve import PLANES, ShotMetric, ShotOutput
+from screentest.metrics.static.picture import COLOUR_WEIGHT, colours, window
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,15 +21,19 @@ if TYPE_CHECKING:
 
 EVERY = 4
 """Of so many frames one is compared with the next."""
-BLOCK = 16
+BLOCK, COLOUR_BLOCK = 16, 8
+"""Pixels; planes of colour are smaller."""
 STILLEST = 0.1
 """The share of blocks that change least: in the others things move."""
 
 
-@register("metric", "grain", version=1, summary="noise that changes from frame to frame")
+@register("metric", "grain", version=2, summary="noise that changes from frame to frame")
 def grain() -> ShotMetric:
-    """The deviation of what is new in the finest detail, in the stillest tenth of the picture."""
-    return ShotMetric(GRAIN, DETAIL, Fresh, "one frame does not change")
+    """The deviation of what is new in the finest detail, in the stillest tenth of the picture.
+
+    Of brightness, and of the calmer one of both planes of colour, as ``noise`` has them.
+    """
+    return ShotMetric(GRAIN, PLANES, Fresh, "one frame does not change")
 
 
 def usual(rows: Rows) -> float:
@@ -58,7 +62,7 @@ class Fresh:
 
     def __init__(self) -> None:
         self._seen = 0
-        self._last: NDArray[np.float32] | None = None
+        self._last: list[NDArray[np.float32]] | None = None
 
     def __call__(self, image: Image) -> tuple[float] | None:
         """In levels; None for frames that are not compared, and where they show nothing."""
@@ -66,19 +70,23 @@ class Fresh:
         if turn > 1:
             return None
         last, self._last = self._last, None
-        picture = window(image)
+        picture = window(image[..., 0])
         if picture is None:
             return None
-        detail = _finest(picture)
+        details = [_finest(one) for one in (picture, *colours(image))]
         if turn == 0:
-            self._last = detail
+            self._last = details
             return None
-        if last is None or last.shape != detail.shape:
+        if last is None or last[0].shape != details[0].shape:
             return None
-        return (fresh(last, detail),)
+        light, *both = (
+            fresh(before, after, COLOUR_BLOCK if number else BLOCK)
+            for number, (before, after) in enumerate(zip(last, details, strict=True))
+        )
+        return (float(np.hypot(light, COLOUR_WEIGHT * min(both))),)
 
 
-def fresh(before: NDArray[np.float32], after: NDArray[np.float32]) -> float:
+def fresh(before: NDArray[np.float32], after: NDArray[np.float32], block: int = BLOCK) -> float:
     """The deviation of what is new, from the stillest blocks.
 
     >>> rng = np.random.default_rng(0)
@@ -87,20 +95,20 @@ def fresh(before: NDArray[np.float32], after: NDArray[np.float32]) -> float:
     >>> fresh(wall, wall), fresh(wall + noise[0], wall + noise[1]) > 8
     (0.0, True)
     """
-    change = _blocks(before - after)
+    change = _blocks(before - after, block)
     # Half of the squared change is what each of the two has of its own.
     own = (change * change).mean(axis=1) / 2
     return float(np.sqrt(np.quantile(own, STILLEST)))
 
 
-def _finest(picture: Image) -> NDArray[np.float32]:
+def _finest(picture: Image | NDArray[np.float32]) -> NDArray[np.float32]:
     import cv2
 
     kernel = np.array([[1, -2, 1], [-2, 4, -2], [1, -2, 1]], np.float32) / 6
     return np.asarray(cv2.filter2D(picture, cv2.CV_32F, kernel), np.float32)
 
 
-def _blocks(plane: NDArray[np.float32]) -> NDArray[np.float32]:
-    height, width = (side // BLOCK for side in plane.shape)
-    whole = plane[: height * BLOCK, : width * BLOCK]
-    return whole.reshape(height, BLOCK, width, BLOCK).swapaxes(1, 2).reshape(-1, BLOCK**2)
+def _blocks(plane: NDArray[np.float32], side: int) -> NDArray[np.float32]:
+    height, width = (length // side for length in plane.shape)
+    whole = plane[: height * side, : width * side]
+    return whole.reshape(height, side, width, side).swapaxes(1, 2).reshape(-1, side**2)

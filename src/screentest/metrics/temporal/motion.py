@@ -11,7 +11,7 @@ import numpy as np
 from screentest.core import Image, OutputInfo, SideEffect, register
 from screentest.metrics.curve import GREY, ShotMetric, ShotOutput, mean_of
 from screentest.metrics.functions import metric
-from screentest.metrics.static.picture import BLURRED
+from screentest.metrics.static.picture import BLURRED, GRAINY
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -114,7 +114,13 @@ def longest(rows: Rows) -> float:
     summary="time in which the picture stands still",
     outputs={
         "frozen": ShotOutput(
-            OutputInfo("share of held frames", higher_is_better=False, label="frozen time"),
+            OutputInfo(
+                "share of held frames",
+                higher_is_better=False,
+                label="frozen time",
+                # No two noisy frames are the same.
+                helped_by=(GRAINY,),
+            ),
             mean_of(0),
         ),
         "longest_hold": ShotOutput(
@@ -124,6 +130,7 @@ def longest(rows: Rows) -> float:
                 higher_is_better=False,
                 unit="frames",
                 label="longest freeze",
+                helped_by=(GRAINY,),
             ),
             longest,
         ),

@@ -16,7 +16,7 @@ import numpy as np
 
 from screentest.core import Image, NoValue, OutputInfo, Point, Reason, Score, register, timecode
 from screentest.metrics.curve import COLOUR, DETAIL, SAMPLED, FilmMetric, at_rate, curve_score
-from screentest.metrics.static.picture import noise, sharpness, window
+from screentest.metrics.static.picture import luma_noise, sharpness, window
 
 if TYPE_CHECKING:
     from screentest.metrics.curve import Rows, SeenShots
@@ -51,7 +51,7 @@ def look(luma: Image) -> Sequence[float] | None:
     import cv2
 
     picture = window(luma)
-    hard, grain = sharpness(luma), noise(luma)
+    hard, grain = sharpness(luma), luma_noise(luma)
     if picture is None or hard is None or grain is None:
         return None
     shares = cv2.calcHist([picture], [0], None, [256], [0, 256]).ravel() / picture.size

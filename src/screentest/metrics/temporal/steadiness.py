@@ -13,6 +13,7 @@ import numpy as np
 from screentest.core import Image, OutputInfo, SideEffect, register
 from screentest.metrics.curve import GREY, ShotMetric, ShotOutput
 from screentest.metrics.static.faults import inner
+from screentest.metrics.static.picture import GRAINY
 from screentest.metrics.temporal.motion import STILL_FILM, change
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ def _share(description: str, label: str, *helped: SideEffect) -> OutputInfo:
 
 STEADINESS = {
     "held": ShotOutput(
-        _share("share of frames that are the one before once more", "held frames"), held
+        _share("share of frames that are the one before once more", "held frames", GRAINY), held
     ),
     "halting": ShotOutput(
         _share("share of frames that halt while others move", "halting motion", *STILL_FILM),
