@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import av
 import numpy as np
@@ -15,6 +18,7 @@ from numpy.typing import NDArray
 import screentest
 from screentest.core import BadOption, Outcome, Score
 from screentest.results import Scores
+from screentest.run import RunReader
 from screentest.video.memory import MemoryVideo, held, memory_video
 
 RATE = Fraction(12)
@@ -116,7 +120,8 @@ def test_a_batch_with_prompts_and_ids() -> None:
     [
         ({}, "frames need fps"),
         ({"fps": 0}, "invalid fps 0"),
-        ({"fps": 24, "prompt": ["a", "b"]}, r"2 of prompt for 1 clip\b"),
+        ({"fps": float("nan")}, "invalid fps nan: must be a number in"),
+        ({"fps": 24, "prompt": ["a", "b"]}, r"2 prompts for 1 clip\b"),
         ({"fps": 24, "workers": 2}, "workers needs a run"),
         ({"fps": 24, "metrics": "flickr"}, "there is no metric 'flickr'"),
         ({"fps": 24, "data": "x.json"}, "frames are scored alone"),
@@ -145,12 +150,84 @@ def test_frames_in_the_place_of_files() -> None:
 def test_into_a_run_step_by_step(tmp_path: Path) -> None:
     for step in (1, 2):
         found = screentest.score(
-            frames=moving(step), fps=12, step=step, metrics="flicker", out=tmp_path, workers=1
+            frames=moving(step), fps=12, step=step, metrics="flicker", out=tmp_path
         )
-    assert list(found.results.items) == ["step-1", "step-2"]
-    alone = screentest.score(frames=moving(1), fps=12, metrics="flicker")
-    assert found["step-1"].numbers == alone[0].numbers
-    assert screentest.show(tmp_path, "step-1").numbers == alone[0].numbers
+        alone = screentest.score(frames=moving(step), fps=12, metrics="flicker")
+        assert found.means == alone.means  # of this call, as hooks are told
+        assert [one.item.id for one in found] == [f"step-{step}"]
+        assert screentest.show(found.run or "", f"step-{step}").numbers == alone[0].numbers
+    assert held_by(tmp_path) == ["step-1", "step-2"]
+
+
+def held_by(run: Path) -> list[str]:
+    with RunReader(run) as reader:
+        return sorted(reader.items())
+
+
+def test_the_same_step_again(tmp_path: Path) -> None:
+    """The same frames are there already; others are refused, or take their place where asked."""
+
+    def score(frames: NDArray[np.uint8], **more: Any) -> Scores:
+        options: dict[str, Any] = {"metrics": "contrast", "out": tmp_path, "step": 5, **more}
+        return screentest.score(frames=frames[:4], fps=12, **options)
+
+    first = score(moving(1))
+    assert score(moving(1)).means == first.means
+    with pytest.raises(BadOption, match=r"has a clip 'step-5' already, with other frames\n.*step"):
+        score(moving(2))
+    with pytest.raises(BadOption, match="another prompt"):
+        score(moving(1), prompt="a cat")
+    assert screentest.show(tmp_path, "step-5").numbers == first.means
+    assert not list((tmp_path / "frames").glob(".*"))
+    score(moving(3), step=6)
+    assert score(moving(2), replace=True).means != first.means
+    assert held_by(tmp_path) == ["step-5", "step-6"]
+
+
+def test_clips_without_a_name_are_added_under_the_next_one(tmp_path: Path) -> None:
+    with pytest.raises(screentest.core.UserError, match="no metric 'contrst'"):
+        screentest.score(frames=CLIP, fps=12, metrics="contrst", out=tmp_path / "run")
+    assert not list(tmp_path.iterdir())
+    names = []
+    for frames in (CLIP, CLIP, np.stack([CLIP, CLIP]), np.stack([CLIP, CLIP])):
+        few = frames[..., :4, :, :, :]
+        found = screentest.score(frames=few, fps=12, metrics="contrast", out=tmp_path / "run")
+        names.append([one.item.id for one in found])
+    assert names == [["clip"], ["clip-1"], ["clip-2", "clip-3"], ["clip-4", "clip-5"]]
+    assert held_by(tmp_path / "run") == ["clip", *(f"clip-{number}" for number in range(1, 6))]
+
+
+def test_a_training_script_is_not_run_again(tmp_path: Path) -> None:
+    """It has no guard, and registers a hook and a metric of its own."""
+    script = tmp_path / "train.py"
+    script.write_text(SCRIPT, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, script], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "training\n1 ['of_the_script']\n"
+    assert "Warning" not in done.stderr
+
+
+SCRIPT = """
+import numpy as np
+import screentest
+from screentest.hooks.contract import BaseHook
+
+@screentest.hook(name="lines")
+class Lines(BaseHook):
+    "Prints a line."
+
+    def log(self, logged):
+        print(logged.step, list(logged.means))
+
+@screentest.metric(name="of_the_script")
+def of_the_script(frames: list[np.ndarray]) -> float:
+    return 1.0
+
+print("training")
+clip = np.random.default_rng(0).random((4, 32, 32, 3))
+screentest.score(frames=clip, fps=8, step=1, metrics="of_the_script", out="run", hooks="lines")
+"""
 
 
 def test_a_metric_of_a_path_gets_a_file() -> None:

@@ -78,6 +78,16 @@ def test_a_hook_that_fails_warns_and_is_left_alone_after_three_times() -> None:
     assert len(notes.logged) == 4
 
 
+def test_failures_of_an_object_count_from_call_to_call() -> None:
+    broken = Broken()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for step in range(5):
+            screentest.score(frames=CLIP[:4], fps=12, metrics="contrast", step=step, hooks=broken)
+    assert broken.calls == len(caught) == 3
+    assert "not called again" in str(caught[-1].message)
+
+
 def test_a_tracker_that_is_not_installed_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mlflow", None)
     monkeypatch.setattr("screentest.hooks.contract._open", {})

@@ -67,6 +67,23 @@ def test_grey_has_no_channels() -> None:
     assert read_frames(BATCH[..., 0], layout="NTHW").clips[1].shape == (5, 16, 24)
 
 
+def with_hole(clip: Any, place: Any) -> Any:
+    clip = clip.copy()
+    clip[place] = np.nan
+    return clip
+
+
+HOLES = [
+    with_hole(as_float(CLIP, 0, 1), 0),
+    with_hole(as_float(CLIP, -1, 1).astype(np.float16), slice(4)),
+    with_hole(as_float(CLIP, 0, 1).transpose(3, 0, 1, 2), (slice(None), 1)),
+    with_hole(as_float(BATCH, 0, 255), 0),
+    [with_hole(as_float(CLIP, 0, 1), 0), as_float(CLIP, 0, 1)],
+    list(with_hole(as_float(CLIP, 0, 1), 2)),
+]
+"""NaN before frames or clips without any."""
+
+
 @pytest.mark.parametrize(
     ("given", "seen"),
     [
@@ -80,6 +97,7 @@ def test_grey_has_no_channels() -> None:
         ((CLIP > 99).astype(np.uint8), "uint8 values from 0 to 1"),
         (CLIP.astype(np.uint16) * 257, "0 to 65535 are not clearly"),
         (np.where(CLIP > 250, np.nan, as_float(CLIP, 0, 1)), "are NaN or infinite"),
+        *((hole, "are NaN or infinite") for hole in HOLES),
         (CLIP > 99, "type bool are masks, not pictures"),
         (CLIP.astype(complex), "type complex128"),
         (np.array(["a", "b"]), "are not pictures"),

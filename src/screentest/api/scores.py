@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import dataclasses
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -25,11 +26,12 @@ from screentest.core.item import Item
 from screentest.core.signature import parse, write_options
 from screentest.manifests.fields import ProblemKind
 from screentest.manifests.importers import Corpus
+from screentest.models.chat.costs import MemoryLedger
 from screentest.models.weights import cache_folder
 from screentest.results import Scores
-from screentest.run import RunReader, RunStore
+from screentest.run import InlineEngine, RunReader, RunStore
 from screentest.run.database import FILE
-from screentest.run.session import MODELS, File, Settings, cap_of, settings_of
+from screentest.run.session import MODELS, File, Settings, cap_of, open_tools, settings_of
 from screentest.scores.earlier import beside_earlier
 from screentest.scores.evaluators import metric_names, resolve
 from screentest.scores.remote import Cache
@@ -85,7 +87,9 @@ def score(
 
     ``frames`` instead of videos is a clip in memory, or a batch of them: a NumPy array, a torch
     tensor, or a list of arrays, PIL pictures or clips, ``fps`` frames a second. They are scored in
-    this process and without a folder; with ``out`` they are added to a run, as lossless files.
+    this process and without a folder; with ``out`` they are added to a run, as lossless files, and
+    the result is of these clips alone. A step, or an id, that the run has with other frames is
+    refused; ``replace`` puts the new ones in their place and keeps all others.
     Layout and range of values are recognised, or refused with what was seen: then say ``layout``
     (``NCTHW``, ``THWC``…) and ``value_range`` (what is black and what is white). ``prompt`` and
     ``ids`` are one for each clip. ``step`` says when in a training they were made. ``hooks`` are
@@ -100,7 +104,7 @@ def score(
         raise BadOption("--add and --replace say the opposite", advice="Give one of them.")
     job = _Job(settings, work, given, suite, retry_of(work), add=add, replace=replace)
     if frames is not None:
-        from screentest.api.clips import held_items, kept_items, read_clips
+        from screentest.api.clips import added_items, held_items, read_clips
 
         if data or generated or model_name or videos != ():
             raise BadOption("frames are scored alone: give no videos and no files of a suite")
@@ -113,14 +117,17 @@ def score(
             ids=ids,
             step=step,
         )
-        new = [item.id for item, _ in clips]
         job.about = {"layout": words}
         if out is not None:
-            job.add = not replace  # each step of a training is scored by a call of its own
-            return _tell(hooks, job.into_run(Path(out), kept_items(clips, Path(out))), new, step)
+            job.names()  # a misspelled one leaves nothing behind
+            named = step is not None or bool(ids)
+            added = added_items(clips, Path(out), named=named, replace_same=replace)
+            # Each step of a training is scored by a call of its own.
+            job.add, job.replace = True, False
+            return _tell(hooks, job.added(Path(out), added), added, step)
         job.refuse_options_of_runs()
         with held_items(clips) as items:
-            return _tell(hooks, job.in_memory(items), new, step)
+            return _tell(hooks, job.in_memory(items), items, step)
     if hasattr(videos, "shape"):
         raise BadOption("an array is not a file", advice="Give it as frames=, with fps.")
     for name, option in {"fps": fps, "value_range": value_range, "ids": ids}.items():
@@ -142,7 +149,7 @@ def score(
         "layout": inputs.seen,
     }
     scores = job.into_run(Path("scores" if out is None else out), given_items, cache)
-    return _tell(hooks, scores, [item.id for item in given_items], step)
+    return _tell(hooks, scores, given_items, step)
 
 
 def forecast_score(
@@ -221,6 +228,20 @@ class _Job:
         found = score_clips(items, self.names(), self.settings, suites=suites, progress=shown)
         return Scores(None, found, **self.about)
 
+    def added(self, folder: Path, items: Sequence[Item]) -> Scores:
+        """Score clips of a training into its run; what they got, without what the run has besides.
+
+        In this process, unless others are asked for: they would import the script of the training.
+        """
+        if not any(self.work.get(name) for name in ("workers", "engine", "address")):
+            self.work = {**self.work, "engine": InlineEngine()}
+        try:
+            scores = self.into_run(folder, items)
+        finally:
+            open_tools(self.settings).attach(MemoryLedger())  # that of the run is closed
+        asked = {resolve(name).name for name in self.names()}
+        return narrowed(scores, {item.id for item in items}, asked)
+
     def into_run(
         self,
         folder: Path,
@@ -268,13 +289,29 @@ class _Job:
         return Stopped.unless_done(scores, done.exit_code)
 
 
-def _tell(hooks: Hooks, scores: Scores, new: Sequence[str], step: int | None) -> Scores:
+def _tell(hooks: Hooks, scores: Scores, new: Sequence[Item], step: int | None) -> Scores:
     """Hand what was just scored to the hooks, while frames in memory are still there."""
     if hooks:
         from screentest.hooks.contract import open_hooks
 
-        open_hooks(hooks).log(scores, new, step)
+        open_hooks(hooks).log(scores, [item.id for item in new], step)
     return scores
+
+
+def narrowed(scores: Scores, items: Collection[str], metrics: Collection[str]) -> Scores:
+    """What some items of a run got by some metrics."""
+    whole = scores.results
+    values = tuple(one for one in whole.values if one.item in items and one.metric in metrics)
+    pending = tuple(one for one in whole.pending if one[0] in items)
+    names = {*(one.name for one in values), *(name for _, name in pending)}
+    results = dataclasses.replace(
+        whole,
+        items={name: item for name, item in whole.items.items() if name in items},
+        values=values,
+        outputs={name: info for name, info in whole.outputs.items() if name in names},
+        pending=pending,
+    )
+    return dataclasses.replace(scores, results=results)
 
 
 def _told(found: Corpus, *, missing: bool) -> list[str]:

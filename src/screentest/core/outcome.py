@@ -210,7 +210,7 @@ class Summary:
     """An aggregate with its interval and its coverage; one value alone has no interval.
 
     >>> print(Summary(0.71, 0.68, 0.74, scored=483, total=500, signature="aesthetics|v:1"))
-    0.71 ± 0.03 (483/500 scored)  aesthetics|v1|#ce4d90
+    0.71, 0.68 to 0.74 (483/500 scored)  aesthetics|v1|#ce4d90
     """
 
     value: float
@@ -238,11 +238,11 @@ class Summary:
         return self.scored / self.total
 
     def __str__(self) -> str:
-        margin = ""
+        interval = ""
         if self.low is not None and self.high is not None:
-            margin = f" ± {max(self.high - self.value, self.value - self.low):.2f}"
+            interval = f", {self.low:.2f} to {self.high:.2f}"
         coverage = f"({self.scored}/{self.total} scored)"
-        return f"{self.value:.2f}{margin} {coverage}  {short_signature(self.signature)}".rstrip()
+        return f"{self.value:.2f}{interval} {coverage}  {short_signature(self.signature)}".rstrip()
 
 
 def _must_hold_finite(detail: Json, name: str) -> None:

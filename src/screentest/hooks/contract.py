@@ -163,6 +163,8 @@ class _Guarded:
     make: Callable[[], Hook]
     thing: Hook | None = None
     failures: int = 0
+    given: Hook | None = None
+    """The object itself, where one was given instead of a spec."""
 
     def tell(self, step: Callable[[Hook], None]) -> None:
         if self.failures >= _PATIENCE:
@@ -177,6 +179,8 @@ class _Guarded:
             raise
         except Exception as error:  # noqa: BLE001 - trackers raise anything
             self.failures += 1
+            if self.given is not None:
+                _failing[id(self.given)] = self  # which holds it: the id stays its own
             left = self.failures >= _PATIENCE
             why = " ".join(str(error).split())[:500]
             warn(
@@ -185,6 +189,7 @@ class _Guarded:
             )
         else:
             self.failures = 0
+            _failing.pop(id(self.given), None)
 
 
 @dataclass
@@ -222,6 +227,8 @@ def means_of(scores: Scores, items: Sequence[str]) -> dict[str, float]:
 
 
 _open: dict[str, _Guarded] = {}
+_failing: dict[int, _Guarded] = {}
+"""Objects whose last call failed, by id: their failures count from call to call."""
 
 
 def open_hooks(hooks: str | Hook | Sequence[str | Hook]) -> HookSet:
@@ -233,7 +240,8 @@ def open_hooks(hooks: str | Hook | Sequence[str | Hook]) -> HookSet:
     found = []
     for one in given:
         if not isinstance(one, str):
-            found.append(_Guarded(type(one).__name__, lambda one=one: one))  # type: ignore[misc]
+            new = _Guarded(type(one).__name__, lambda one=one: one, given=one)  # type: ignore[misc]
+            found.append(_failing.get(id(one), new))
             continue
         if one not in _open:
             _open[one] = _Guarded(one, _builder(one))

@@ -64,12 +64,15 @@ class Scores(Tabular):
 
     def __getitem__(self, item: str | int) -> ItemScores:
         names = list(self.results.items)
-        name = names[item] if isinstance(item, int) else item
-        if name not in self.results.items:
+        if isinstance(item, int):
+            if not -len(names) <= item < len(names):  # an IndexError, for loops over places
+                raise IndexError(f"there is no item {item}: there are {len(names):,}")
+            item = names[item]
+        if item not in self.results.items:
             raise UnknownName(
-                f"there is no item {name!r}", advice=f"Items: {', '.join(names[:5])}."
+                f"there is no item {item!r}", advice=f"Items: {', '.join(names[:5])}."
             )
-        return ItemScores(self.results, self.results.items[name])
+        return ItemScores(self.results, self.results.items[item])
 
     def _headline(self) -> str:
         values = self.results.values
@@ -183,14 +186,6 @@ class Scores(Tabular):
                 advice=f"Values: {', '.join(self.results.names)}.",
             )
         return found
-
-    def __str__(self) -> str:
-        return "\n".join(
-            f"{one.name}: {one.summary}"
-            if one.summary
-            else f"{one.name}: nothing scored (0/{one.total})"
-            for one in self.totals
-        )
 
 
 WORST = 3

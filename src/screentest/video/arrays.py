@@ -315,7 +315,9 @@ def _levels(
     first = clips[0][0]
     guess = given or _float_range(float(first.min()), float(first.max())) or (0.0, 255.0)
     made = [_Converted(clip, *guess) for clip in clips]
-    least, most = min(one.least for one in made), max(one.most for one in made)
+    # NumPy's, since a NaN is lost in those of Python.
+    least = float(np.min([one.least for one in made]))
+    most = float(np.max([one.most for one in made]))
     _must_be_finite(clips, least, most)
     low, high = _range_of(kind, name, least, most, given)
     if (low, high) != guess:
@@ -356,9 +358,9 @@ class _Converted:
         for begin in range(0, values.size, self.CHUNK):
             some = values[begin : begin + self.CHUNK].astype(np.float32, copy=False)
             least, most = float(some.min()), float(some.max())
-            # A NaN is neither: kept, so that it is found.
-            self.least = least if not least >= self.least else self.least
-            self.most = most if not most <= self.most else self.most
+            # A NaN is neither: once seen it is kept, so that it is found.
+            self.least = float(np.minimum(self.least, least))
+            self.most = float(np.maximum(self.most, most))
             if least < self._low:  # what is negative then would be turned round
                 some = np.maximum(some, np.float32(self._low))
             # Times the scale, rounded and capped at 255.
