@@ -626,9 +626,41 @@ def test_a_clip_of_one_shot_counts_by_its_whole_and_has_one_margin(shots: int) -
         ),
     )
     assert said(mixed).counted == (
-        "A film of several shots counts by its worst tenth (--pool mean: by its mean),"
-        " a clip of one shot by its whole."
+        "A prompt counts by the worst tenth of its videos where all of them have several shots,"
+        " else by the whole (--pool mean: always)."
     )
+    (row,) = said(mixed).rows
+    assert (
+        row.pooled == "worst tenth where all videos of a prompt have several shots, else the whole"
+    )
+
+
+def test_all_videos_of_a_prompt_are_pooled_in_one_way() -> None:
+    """A fault that was taken for a cut made its model count by the worst tenth, others whole."""
+    given = drawn(8, models="ab", metrics="sharp")
+    shots = tuple(Point(Span(n, n + 1), 1.0) for n in range(2))  # type: ignore[arg-type]
+
+    def with_cuts(*cut: str) -> Results:
+        values = tuple(
+            replace(
+                value,
+                outcome=Outcome.of(
+                    Score(0.2, shots, {"mean": 0.6}) if value.item in cut else Score(0.6)
+                ),
+            )
+            for value in given.values
+        )
+        return replace(given, values=values)
+
+    in_b = [item for item in given.items if item.startswith("b/")]
+    found = said(with_cuts(*in_b))
+    assert [one.mean for one in found.rows[0].values] == pytest.approx([0.6, 0.6])
+    assert (found.rows[0].pooled, found.rows[0].state) == ("", "tied")
+    assert found.counted.endswith("else by the whole (--pool mean: always).")
+    both = said(with_cuts("a/0", "b/0", "b/1"))
+    assert [dict(one.prompts) for one in both.rows[0].values] == [
+        {"prompt 0": 0.2} | {f"prompt {n}": 0.6 for n in range(1, 8)}
+    ] * 2
 
 
 def test_the_table_fits_many_long_names_by_letters() -> None:

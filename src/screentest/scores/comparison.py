@@ -40,7 +40,7 @@ from screentest.scores.remarks import (
 )
 from screentest.scores.results import Pool, Results, Value, read_results
 from screentest.scores.rows import AnswerRow, ModelPair, ModelValue, counts, foretold, surety
-from screentest.scores.samples import Lack, Samples
+from screentest.scores.samples import Lack, Samples, pooled_alike
 from screentest.scores.tables import pool_note
 from screentest.scores.text import labels, number
 from screentest.scores.unread import unread_remark
@@ -163,8 +163,11 @@ class _Work:
         pool: Pool,
         margins: Mapping[str, Margin],
     ) -> None:
-        self.results, self.by, self.models, self.pool = results, by, models, pool
-        self.margins = margins
+        self.by, self.models, self.pool, self.margins = by, models, pool, margins
+        side = {item for item in results.items if results.group(item, by) in models}
+        self.unalike = results
+        """As each video would be pooled by itself."""
+        self.results = results = pooled_alike(results, side)
         self.titles = results.short_names
         self.samples = Samples(results, by, models)
         self.found = {name: self.samples.of(name) for name in results.names}
@@ -244,7 +247,7 @@ class _Work:
         margin = self.margin(name)
         part = "worst tenth" if self.pool == "worst" and not info.descriptive else "mean"
         if sample.mixed:
-            part = f"{part} of a film of several shots, the whole of a clip of one"
+            part = f"{part} where all videos of a prompt have several shots, else the whole"
         counts_from = margin.value if margin else 0.0
         why = sample.why or self.too_few_films(name, margin)
         if info.descriptive and not sample.ways:
@@ -292,13 +295,21 @@ class _Work:
     def counted(self) -> str:
         """What of a video its number is about."""
         compared = {row for row, info in self.results.outputs.items() if not info.descriptive}
-        own = [
-            value
-            for value in self.results.values
-            if value.item in self.samples.side and value.name in compared
-        ]
         items = {item: self.results.items[item] for item in self.samples.side}
-        return pool_note(replace(self.results, items=items, values=tuple(own)), self.pool)
+        alone, alike = (
+            [value for value in one.values if value.item in items and value.name in compared]
+            for one in (self.unalike, self.results)
+        )
+        if (
+            self.pool == "worst"
+            and any(value.pools for value in alone)
+            and not (items.keys() <= {value.item for value in alike if value.pools})
+        ):
+            return (
+                "A prompt counts by the worst tenth of its videos where all of them have several"
+                " shots, else by the whole (--pool mean: always)."
+            )
+        return pool_note(replace(self.results, items=items, values=tuple(alone)), self.pool)
 
     def unmeasured(self) -> Iterator[str]:
         if remark := prompt_unread(self.results):

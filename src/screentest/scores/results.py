@@ -57,6 +57,13 @@ class Value:
         mean: Any = score.details["mean"]
         return replace(self, outcome=Outcome.of(replace(score, value=float(mean))))
 
+    def as_whole(self) -> Value:
+        """This value of the whole video, as that of a clip of one shot is."""
+        if not self.pools:
+            return self
+        score = self.pooled("mean").outcome.unwrap()
+        return replace(self, outcome=Outcome.of(replace(score, curve=())))
+
     @property
     def pools(self) -> bool:
         """Whether it has a mean over several shots besides its worst tenth.

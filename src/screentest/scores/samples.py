@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from urllib.parse import unquote
 
@@ -126,6 +126,25 @@ class Sample:
         return [
             model for model, one in known.items() if one.videos / one.of_videos - least <= UNEVEN
         ]
+
+
+def pooled_alike(results: Results, side: Collection[str]) -> Results:
+    """The same with one way of pooling for all videos of a prompt, in each measure: by the worst
+    tenth where all of them have several shots, else all by the whole.
+
+    A fault that looks like a cut would else decide what of a video is counted. ``side`` are the
+    items that are compared.
+    """
+    whole = {
+        (results.unit(value.item), value.name)
+        for value in results.values
+        if value.item in side and value.outcome.ok and not value.pools
+    }
+    values = tuple(
+        value.as_whole() if (results.unit(value.item), value.name) in whole else value
+        for value in results.values
+    )
+    return replace(results, values=values)
 
 
 class Samples:
