@@ -131,6 +131,15 @@ def test_who_is_last_in_nothing_has_its_most_striking_moment(tmp_path: Path) -> 
         assert see.note == "its most striking moment; no claim"
 
 
+def test_a_forecast_stands_beside_what_it_is_about(tmp_path: Path) -> None:
+    """Two that are alike are ahead of a third: it is last, and nobody is first."""
+    rest = [0.5, 0.52, 0.48, 0.51]
+    report = models(tmp_path, {"a": rest, "b": rest, "c": [0.3, 0.31, 0.29, 0.45]})
+    (row,) = view_of(report).open_rows
+    assert row.says.startswith("so far c last on 4 of 4, about ")
+    assert row.says.endswith(" prompts might settle it")
+
+
 def test_lower_is_better_turns_the_axis_and_the_lead(tmp_path: Path) -> None:
     report = models(tmp_path, {"a": [5.0, 6.0, 7.0], "b": [25.0, 26.0, 27.0]}, "busy")
     view = view_of(report)

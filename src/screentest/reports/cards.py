@@ -117,6 +117,8 @@ def _sure(held: Sequence[_Held], model: str, *, worse: bool = False) -> list[Car
     lines: dict[str, list[Named]] = {}
     for one in held:
         row, names = one.row, listed([_short(name) for name in one.others], most=2)
+        if 2 < len(one.others) == row.rivals:
+            names = "all others"
         if one.whole:
             label = "Worst at" if worse else "Best at"
             beside = f"next {_with_mean(row, _nearest(row, model))}"

@@ -27,9 +27,9 @@ from screentest.reports.parts import (
     strip,
 )
 from screentest.reports.people import people_row
-from screentest.scores.answer import GROUPS, Answer
+from screentest.scores.answer import GROUPS, SENSIBLE, Answer
 from screentest.scores.places import ends
-from screentest.scores.rows import AnswerRow
+from screentest.scores.rows import FIRST, LAST, AnswerRow
 from screentest.scores.text import about, number
 from screentest.scores.unread import unread_remark
 
@@ -194,8 +194,17 @@ def _says(answer: Answer, row: AnswerRow) -> str:
         alone = [f"{first} ahead"] if first else []
         alone += [f"{last} last"] if last and len(row.values) > 2 else []
         return f"{', '.join(alone)} on this one {answer.unit}" if alone else "no leader"
-    parts = [f"{row.leader} ahead on {row.ahead} of {row.prompts}"] if row.leader else []
+    # The forecast is about what the row says, of whom is first and who is last.
+    sensible = row.needed is not None and row.needed <= SENSIBLE
+    more = f", about {about(row.needed or 0)} {answer.unit}s might settle it" if sensible else ""
+    parts = []
+    if row.leader:
+        words = f"{row.leader} ahead on {row.ahead} of {row.prompts}"
+        parts.append(words + (more if row.says == FIRST else ""))
     if row.last and (len(row.values) > 2 or not row.leader):
-        parts.append(f"{row.last} last on {row.behind} of {row.prompts}")
-    words = f"so far {'; '.join(parts)}" if parts else "no leader"
-    return f"{words}; about {about(row.needed)} prompts might settle it" if row.needed else words
+        words = f"{row.last} last on {row.behind} of {row.prompts}"
+        parts.append(words + (more if row.says == LAST else ""))
+    seen = next((one for one in row.pairs if row.differ(one)), None)
+    if seen is not None and not parts:
+        parts.append(f"{seen.better} ahead of {seen.worse}{more}")
+    return f"so far {'; '.join(parts)}" if parts else "no leader"
