@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from screentest.core import build
+from screentest.metrics import CORE
 from screentest.metrics.static.picture import contrast, noise, tint
 from screentest.metrics.temporal.grain import Fresh
 
@@ -39,6 +40,14 @@ def test_noise_of_colours_is_noise_too() -> None:
     seen, light = noise(planes) or (0.0, 0.0)
     assert noise(clean) == (light, light)
     assert seen > light + 2
+
+
+def test_no_sentence_says_better_in_a_fault() -> None:
+    """*Better in frozen time* was read as the opposite."""
+    for name in CORE:
+        for info in build("metric", name).thing.info.outputs.values():
+            if info.better == "lower":
+                assert info.merit, name
 
 
 @pytest.mark.parametrize("name", ["frozen", "frozen.longest_hold", "steadiness.held"])

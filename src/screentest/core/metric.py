@@ -88,8 +88,10 @@ class OutputInfo:
     """What the number counts, such as ``frozen time``: the row's name in tables, and what sentences
     call it, too, unless there is a ``merit``; its name in words if empty."""
     merit: str = ""
-    """What one that is ahead is better in, where the label names the fault, and *better in* it
-    would sound wrong: ``natural look``. All sentences and cards have it, whoever is ahead."""
+    """What one that is ahead is better in, where the label names the fault, and *better in* it or
+    *last in* it would sound wrong: ``natural look``, ``freedom from noise``. Whoever is ahead."""
+    lead: str = ""
+    """What one that is ahead has: ``fewer held frames``; less or more of the label if empty."""
     helped_by: tuple[SideEffect, ...] = ()
     """Faults that make it look better: see docs/matrix.md for those that were measured."""
     reads: bool = True

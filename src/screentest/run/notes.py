@@ -93,6 +93,7 @@ def _limits(info: OutputInfo) -> dict[str, Json]:
         **({"label": info.label} if info.label else {}),
         **({"helped_by": [asdict(one) for one in info.helped_by]} if info.helped_by else {}),
         **({"merit": info.merit} if info.merit else {}),
+        **({"lead": info.lead} if info.lead else {}),
         **({} if info.reads else {"reads": False}),
         **({"look": asdict(info.look)} if info.look else {}),
     }

@@ -288,7 +288,7 @@ def _held(row: AnswerRow, heads: Mapping[str, str]) -> str:
 
 
 def _notes(found: Answer) -> Iterator[str]:
-    tied = [row.merit for row in found.tied if row.pairs and found.prompts]
+    tied = [row.label for row in found.tied if row.pairs and found.prompts]
     if tied:
         yield f"Tied, as far as can be told: {', '.join(tied)}."
     shown = {row.name for row in found.shown}
@@ -311,7 +311,7 @@ def _notes(found: Answer) -> Iterator[str]:
             "A difference counts where it is surely more than saving the same frames in another"
             " way makes (docs/compare.md)."
         )
-    bare = [row.merit for row in told if row.margin is None]
+    bare = [row.label for row in told if row.margin is None]
     if bare:
         what = listed(bare, most=4)
         yield f"No margin is known for {what}: re-encoding alone may make this difference."

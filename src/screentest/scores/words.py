@@ -123,7 +123,7 @@ def _owed(found: Answer, state: str) -> Iterator[str]:
         much = "less" if row.better == "lower" else "more"
         for pair in row.pairs:
             told = pair.holds if state == "holds" else _stands_out(row, pair)
-            what = f"a more {row.info.merit}" if row.info.merit else f"{much} {row.label}"
+            what = row.info.lead or f"{much} {row.label}"
             if row.state == state and pair.owed_to and told:
                 sides.setdefault((pair.better, pair.owed_to), {})[what] = None
     for (model, words), had in sides.items():

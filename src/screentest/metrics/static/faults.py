@@ -54,10 +54,14 @@ _Raw = partial(OutputInfo, descriptive=True)
 FAULTS = {
     "fine_detail": _Raw("the finest octave in edges, of three, in the softer direction"),
     "texture_detail": _Raw("the same of all detail", helped_by=(OVERSHARPENED,)),
-    "halos": _Raw("how regularly edges are followed by opposite ones", low=-1.0),
-    "combing": _Raw("lines that go to and fro, beyond columns that do", low=-1.0),
-    "bands": _Raw("levels left out between others", high=2.0),
-    "level": _Raw("share of nearly level and upright edges that are so"),
+    "halos": _Raw(
+        "how regularly edges are followed by opposite ones", low=-1.0, label="halos at edges"
+    ),
+    "combing": _Raw(
+        "lines that go to and fro, beyond columns that do", low=-1.0, label="interlaced lines"
+    ),
+    "bands": _Raw("levels left out between others", high=2.0, label="banding"),
+    "level": _Raw("share of nearly level and upright edges that are so", label="upright edges"),
 }
 
 
@@ -243,13 +247,21 @@ DARK, LIGHT = 8, 247
 """Levels up to and from which nothing is told apart."""
 TONES = {
     "brightness": _Raw("mean, 0 black, 1 white", look=Look("brighter", "darker", 0.08)),
-    "spread": _Raw("deviation of brightness, 1 is half black half white"),
-    "darkest": _Raw("brightness of the darkest hundredth"),
-    "lightest": _Raw("brightness of the lightest hundredth"),
-    "clipped_dark": _Raw("share of the picture in which shadows are cut off"),
-    "clipped_light": _Raw("share of the picture in which lights are cut off"),
+    "spread": _Raw(
+        "deviation of brightness, 1 is half black half white", label="spread of brightness"
+    ),
+    "darkest": _Raw("brightness of the darkest hundredth", label="darkest tones"),
+    "lightest": _Raw("brightness of the lightest hundredth", label="lightest tones"),
+    "clipped_dark": _Raw(
+        "share of the picture in which shadows are cut off", label="clipped shadows"
+    ),
+    "clipped_light": _Raw(
+        "share of the picture in which lights are cut off", label="clipped light"
+    ),
     "strength": _Raw(
-        "deviation of colours that brightness does not explain, as a share of it", high=4.0
+        "deviation of colours that brightness does not explain, as a share of it",
+        high=4.0,
+        label="strength of colours",
     ),
     "blue_cast": _Raw("edges in blue against those in green, in doublings", -8.0, 8.0),
     "red_cast": _Raw("edges in red against those in green, in doublings", -8.0, 8.0),
@@ -258,10 +270,17 @@ TONES = {
         low=-8.0,
         high=8.0,
         bounded=False,
+        label="colours that run",
     ),
-    "inks": _Raw("share of the colours' deviation that brightness explains"),
-    "balance": _Raw("skewness of brightness", low=-20.0, high=20.0, bounded=False),
-    "overhead": _Raw("how much brighter the upper third is than the lower", low=-1.0),
+    "inks": _Raw(
+        "share of the colours' deviation that brightness explains", label="colours of a print"
+    ),
+    "balance": _Raw(
+        "skewness of brightness", low=-20.0, high=20.0, bounded=False, label="skew of brightness"
+    ),
+    "overhead": _Raw(
+        "how much brighter the upper third is than the lower", low=-1.0, label="light from above"
+    ),
 }
 
 

@@ -144,7 +144,9 @@ CUT_OFF = 4
         ),
         "tonal_range": OutputInfo("from the darkest to the lightest hundredth", descriptive=True),
         "exposure": OutputInfo(
-            "share of the picture with no clipped shadow or colour", helped_by=(FLAT, BLURRED)
+            "share of the picture with no clipped shadow or colour",
+            lead="less clipped light and shadow",
+            helped_by=(FLAT, BLURRED),
         ),
     },
     request=COLOUR,
@@ -216,12 +218,14 @@ def colourfulness(image: Image) -> float:
             "yellow against blue, of the mean colour",
             low=-1.0,
             descriptive=True,
+            label="yellow tint",
             look=Look("yellower", "bluer", 0.04),
         ),
         "red": OutputInfo(
             "red against green, of the mean colour",
             low=-1.0,
             descriptive=True,
+            label="red tint",
             look=Look("redder", "greener", 0.04),
         ),
     },
@@ -256,6 +260,7 @@ COLOUR_WEIGHT = 0.5
             higher_is_better=False,
             unit="levels",
             bounded=False,
+            merit="freedom from noise",
             helped_by=tuple(
                 replace(one, unless="grain") for one in (BLURRED, SMOOTHED, DARK, FLAT, CLIPPED)
             ),
@@ -324,6 +329,7 @@ def colours(planes: Image) -> tuple[Plane, Plane]:
             high=4.0,
             higher_is_better=False,
             bounded=False,
+            merit="freedom from blocks",
             helped_by=(BLURRED, GRAINY),
         )
     },
@@ -348,6 +354,7 @@ def blockiness(image: Image) -> float | None:
             bounded=False,
             label="unnatural look",
             merit="natural look",
+            lead="a more natural look",
             helped_by=tuple(replace(one, unless="grain") for one in (BLURRED, SMOOTHED, CLIPPED)),
         )
     },

@@ -19,7 +19,12 @@ SHORTEST = 0.5
 """Seconds: what comes back sooner is flicker."""
 LONGEST = 120
 """Seconds: a film that long has shots, which ``repeated_shots`` looks up."""
-LOOPS = OutputInfo("share of the time that repeats what was shown before", higher_is_better=False)
+LOOPS = OutputInfo(
+    "share of the time that repeats what was shown before",
+    higher_is_better=False,
+    merit="freedom from loops",
+    lead="fewer loops",
+)
 
 
 @register("metric", "loops", version=1, summary="time that repeats what was shown before")

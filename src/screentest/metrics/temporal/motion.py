@@ -118,6 +118,7 @@ def longest(rows: Rows) -> float:
                 "share of held frames",
                 higher_is_better=False,
                 label="frozen time",
+                merit="freedom from freezes",
                 # No two noisy frames are the same.
                 helped_by=(GRAINY,),
             ),
@@ -130,6 +131,8 @@ def longest(rows: Rows) -> float:
                 higher_is_better=False,
                 unit="frames",
                 label="longest freeze",
+                merit="shortness of freezes",
+                lead="shorter freezes",
                 helped_by=(GRAINY,),
             ),
             longest,
@@ -181,6 +184,7 @@ FLICKER = {
             high=255.0,
             higher_is_better=False,
             unit="levels",
+            merit="freedom from flicker",
             # What moves changes, and the more the finer its detail is; where frames are thrown
             # back as well, it is flicker.
             helped_by=tuple(

@@ -73,7 +73,12 @@ GRID = (8, 6)
 """Columns and rows to which a picture is reduced."""
 LEAST_DETAIL = 4.0
 """Deviation of a reduced picture below which it is black or plain: no repetition to speak of."""
-REPEATED = OutputInfo("share of the time in shots that were shown before", higher_is_better=False)
+REPEATED = OutputInfo(
+    "share of the time in shots that were shown before",
+    higher_is_better=False,
+    merit="freedom from repeats",
+    lead="fewer repeated shots",
+)
 
 
 @register("metric", "repeated_shots", version=2, summary="shots that were shown before")

@@ -110,23 +110,56 @@ def lively(rows: Rows) -> float:
     return float(_own(rows)[:, 1].mean())
 
 
-def _share(description: str, label: str, *helped: SideEffect) -> OutputInfo:
-    return OutputInfo(description, higher_is_better=False, label=label, helped_by=helped)
+def _share(description: str, label: str, merit: str, lead: str, *helped: SideEffect) -> OutputInfo:
+    return OutputInfo(
+        description,
+        higher_is_better=False,
+        label=label,
+        merit=merit,
+        lead=lead,
+        helped_by=helped,
+    )
 
 
 STEADINESS = {
     "held": ShotOutput(
-        _share("share of frames that are the one before once more", "held frames", GRAINY), held
+        _share(
+            "share of frames that are the one before once more",
+            "held frames",
+            "freedom from held frames",
+            "fewer held frames",
+            GRAINY,
+        ),
+        held,
     ),
     "halting": ShotOutput(
-        _share("share of frames that halt while others move", "halting motion", *STILL_FILM),
+        _share(
+            "share of frames that halt while others move",
+            "halting motion",
+            "fluent motion",
+            "more fluent motion",
+            *STILL_FILM,
+        ),
         halting,
     ),
     "returning": ShotOutput(
-        _share("share of frames thrown back in time", "frames thrown back", *STILL_FILM), returning
+        _share(
+            "share of frames thrown back in time",
+            "frames thrown back",
+            "frames in their order",
+            "fewer frames thrown back",
+            *STILL_FILM,
+        ),
+        returning,
     ),
     "uneven": ShotOutput(
-        _share("how far each step differs from the one before", "uneven motion", *STILL_FILM),
+        _share(
+            "how far each step differs from the one before",
+            "uneven motion",
+            "even motion",
+            "more even motion",
+            *STILL_FILM,
+        ),
         uneven,
     ),
     "lively": ShotOutput(
