@@ -88,7 +88,7 @@ def test_a_folder_that_is_no_corpus(tmp_path: Path) -> None:
     assert "docs/captions.md" in done.output  # for who has videos and no captions
     forced = invoke("build", tmp_path, "--out", tmp_path / "testbed", "--format", "manifest")
     assert forced.exit_code == 2
-    assert "Give a .jsonl or .csv file" in forced.output
+    assert "has no manifest, or several" in forced.output
     assert not (tmp_path / "testbed").exists()
 
 

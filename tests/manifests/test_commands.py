@@ -107,7 +107,10 @@ def test_faults_of_the_manifest_are_reported_before_the_engine_is_loaded(tmp_pat
 def test_no_manifest_at_all_ends_with_2(screentest: Screentest) -> None:
     done = screentest("validate", "none.jsonl")
     assert done.returncode == 2
-    assert done.stderr == "error: none.jsonl is not there\nGive a .jsonl or .csv file.\n"
+    assert done.stderr.splitlines() == [
+        "error: none.jsonl is not there",
+        "Give a folder of videos, or a manifest: .jsonl, .csv or .json.",
+    ]
 
 
 def test_a_prompt_cannot_steer_the_terminal(screentest: Screentest, folder: Path) -> None:

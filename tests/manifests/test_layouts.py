@@ -212,10 +212,24 @@ def test_a_misspelt_column_is_suggested(tmp_path: Path) -> None:
         read(tmp_path)
 
 
-def test_a_manifest_in_a_folder_is_named(tmp_path: Path) -> None:
-    files(tmp_path, "a.mp4")
-    (tmp_path / "films.jsonl").write_text('{"id": "a", "video": "a.mp4"}\n')
+def test_the_only_manifest_in_a_folder_is_read(tmp_path: Path) -> None:
+    files(tmp_path, "a.mp4", "b.mp4")
+    row = '{"id": "x0", "video": "a.mp4", "prompt": "A cat"}'
+    (tmp_path / "list.json").write_text(f"[{row}]")
+    found = read(tmp_path)
+    assert [(one.id, one.text) for one in found.items] == [("x0", "A cat")]
+    assert said(found, ProblemKind.UNLISTED) == ["'b.mp4' belongs to no prompt"]
+    assert "the rows of list.json" in found.seen
+    assert [one.kind for one in check_manifest(tmp_path).reading.problems] == [ProblemKind.UNLISTED]
+    (tmp_path / "films.jsonl").write_text(row)
     assert "films.jsonl is a manifest: give it instead of the folder" in read(tmp_path).seen
+
+
+def test_a_prompt_is_text(tmp_path: Path) -> None:
+    files(tmp_path, "a.mp4")
+    (tmp_path / "list.json").write_text('[{"video": "a.mp4", "prompt": 5}]')
+    with pytest.raises(ManifestError, match="prompt must be text, and is '5'"):
+        read(tmp_path)
 
 
 def test_groups_of_a_table_and_a_video_twice(tmp_path: Path) -> None:

@@ -93,6 +93,13 @@ def test_scored_as_they_appear_with_alarms_and_over_restarts(
     assert len(found.scores) == 2
     assert notes.steps == [(1, ["step_1/0.mp4"]), (2, ["step_2/0.mp4"])]
     assert [one.message for one in notes.alarms] == ["1 of 1 clip stands still since step 2"]
+    with pytest.raises(
+        BadOption, match=r"was watched with frozen, and now it is flicker\n"
+    ) as error:
+        Watch(folder, out, metrics=["flicker"])
+    assert "give --metrics frozen; to watch with others from the start, give --out" in str(
+        error.value
+    )
     (out / STATE).write_text("{")
     with pytest.raises(BadOption, match=r"watch\.json cannot be read"):
         begin()

@@ -69,7 +69,7 @@ def check_manifest(
     default; ``partial`` skips that search. ``deep`` decodes every frame.
     """
     layout = form or format_of(Path(path), films=False)
-    own = layout == "manifest" or not Path(path).exists()
+    own = not Path(path).is_dir() and (layout == "manifest" or not Path(path).exists())
     reading = examine_manifest(path) if own else _layout(Path(path), layout)
     folder = Path(videos) if videos is not None else reading.path.parent
     if not folder.is_dir():

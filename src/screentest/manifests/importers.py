@@ -29,6 +29,7 @@ from screentest.manifests.layouts import (
     name_key,
     near_column,
     no_prompt,
+    surplus,
 )
 from screentest.manifests.manifest import examine_manifest, problems_in, read_manifest
 from screentest.manifests.parted import PartedSource
@@ -41,6 +42,8 @@ VIDEOS = frozenset(
     }
 )
 """How the names of videos end, where a folder is given."""
+_FEW = 8
+"""Tables of a folder that are looked into; annotations are in thousands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +206,9 @@ class ManifestImporter:
     for_films, for_videos = True, True
 
     def accepts(self, path: Path) -> bool:
-        """By its name; a JSON array is one, too."""
+        """By its name; a JSON array is one, too. A folder by the only one that is in it."""
+        if path.is_dir():
+            return self._inside(path) is not None
         if path.suffix.lower() == ".json" and path.is_file():
             with path.open("rb") as file:
                 return file.read(4096).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
@@ -211,11 +216,34 @@ class ManifestImporter:
 
     def read(self, path: Path) -> Corpus:
         """The good rows; a file that is cut short, or has none, raises with every problem."""
+        if path.is_dir():
+            file = self._inside(path)
+            if file is None:
+                raise ManifestError(
+                    f"{path} has no manifest, or several",
+                    advice="Give the .jsonl, .csv or .json file itself.",
+                )
+            found = self.read(file)
+            problems = (*found.problems, *surplus(path, found.items))
+            return replace(found, problems=problems, seen=f"the rows of {file.name}")
         rows = examine_manifest(path)
         cut_short = any(problem.kind is ProblemKind.BAD_FILE for problem in rows.problems)
         if cut_short or not rows.items:
             return Corpus("manifest", tuple(read_manifest(path)))  # which raises
         return Corpus("manifest", tuple(rows.items), problems=rows.problems)
+
+    def _inside(self, folder: Path) -> Path | None:
+        """The only manifest beside videos that it names."""
+        listing = Listing(folder)
+        tables = listing.ending(".jsonl", ".csv", ".json") if listing.videos else ()
+        names = {video.name for video in listing.videos}
+        fitting = [
+            one
+            for one in tables[:_FEW]
+            if columns_of(one) >= {"id", "video"}
+            and any(item.video.name in names for item in examine_manifest(one).items)
+        ]
+        return fitting[0] if len(fitting) == 1 and len(tables) <= _FEW else None
 
 
 @register("importer", "videos", version=1, summary="a video, or a folder of videos", last=2)

@@ -182,7 +182,10 @@ def examine_manifest(path: str | os.PathLike[str]) -> ManifestReading:
     path = Path(path)
     # A device or pipe could block for ever, so the kind of file is looked at first.
     if not path.is_file():
-        raise ManifestError(f"{path} is {_no_file(path)}", advice="Give a .jsonl or .csv file.")
+        raise ManifestError(
+            f"{path} is {_no_file(path)}",
+            advice="Give a folder of videos, or a manifest: .jsonl, .csv or .json.",
+        )
     try:
         with path.open("rb") as file:
             return _examine(file, path)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from screentest.core import Item, ManifestError, register
-from screentest.manifests.fields import GROUP_PREFIX, Problem, ProblemKind
+from screentest.manifests.fields import GROUP_PREFIX, Problem, ProblemKind, quoted
 from screentest.manifests.importers import Corpus
 from screentest.manifests.layouts import (
     GROUP_COLUMNS,
@@ -132,9 +132,14 @@ def read_table(
             bad = Problem(ProblemKind.BAD_ROW, f"no {video}", near, row.line, row=row.row)
             problems.append(bad)
             continue
+        asked = row.fields.get(prompt)
+        if isinstance(asked, int | float | dict):
+            words = f"{prompt} must be text, and is {quoted(str(asked))}"
+            problems.append(Problem(ProblemKind.BAD_ROW, words, "", row.line, row=row.row))
+            continue
         groups = _groups(row.fields, {video, prompt})
         named = text_of(row.fields.get("id")) or name
-        text = caption(row.fields.get(prompt)) if prompt else ""
+        text = caption(asked) if prompt else ""
         items.append(Item(named, place / name, text, groups=groups))
     if not items:
         raise ManifestError(f"{table} names no video")

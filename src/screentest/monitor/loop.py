@@ -24,6 +24,8 @@ from screentest.monitor.alarms import METRICS, Series, alarms
 from screentest.monitor.steps import Arrivals, Step, read_step, step_pattern
 from screentest.results import Scores
 from screentest.run import RunReader
+from screentest.run.database import FILE
+from screentest.scores.evaluators import resolve
 from screentest.scores.results import Results, read_results
 
 STATE = "watch.json"
@@ -71,6 +73,8 @@ class Watch:
         self._arrivals = Arrivals(self.folder, self.patience)
         self._told: HookSet = open_hooks(self.hooks) if self.hooks else HookSet()
         self._state = _State.read(self.out / STATE)
+        if self._state.told and (self.out / FILE).is_file():
+            _refuse_other_metrics(self.out, self.metrics)
         self._before: frozenset[tuple[Path, int]] = frozenset()
         self._looks = 0
 
@@ -127,6 +131,21 @@ class Watch:
             step = read_step(place, self._pattern)
             groups = {} if step is None else {STEP: str(step.number), "case": step.clip}
             yield Item(place.as_posix(), path.absolute(), self.prompt, groups=groups), step
+
+
+def _refuse_other_metrics(run: Path, metrics: Sequence[str]) -> None:
+    """Raise where a run was watched with others: alarms compare all steps in the same values."""
+    with RunReader(run) as reader:
+        earlier = {key.evaluator for key in reader.reasons() if not key.aspect}
+    asked = {resolve(name).name for name in metrics}
+    if earlier and earlier != asked:
+        before = ",".join(sorted(earlier))
+        usual = {resolve(name).name for name in METRICS}
+        same = "leave --metrics out" if earlier == usual else f"give --metrics {before}"
+        raise BadOption(
+            f"{run} was watched with {before}, and now it is {','.join(sorted(asked))}",
+            advice=f"To go on, {same}; to watch with others from the start, give --out DIR.",
+        )
 
 
 def _key(alarm: Alarm) -> str:
