@@ -307,7 +307,8 @@ def test_models_that_plainly_look_different_are_told_so() -> None:
     assert with_texture(12, 0.0, light=2.0).looks == ""
     found = with_texture(12, 0.0, light=20.0)
     assert found.looks == (
-        "They also look different: smooth is brighter. Whether that is wanted no number here says."
+        "They also look different: smooth is brighter than good."
+        " Whether that is wanted no number here says."
     )
     assert found.looks in str(found)
     assert found.looks in str(found.document())
@@ -992,3 +993,34 @@ def test_settled_is_about_what_the_row_says() -> None:
     assert one.table().short().texts()[0][-2:] == ("b 8/12", "b > c")
     assert not one.best_at("b").sure
     assert one.document()["rows"][0]["settled"] is False
+
+
+def test_what_only_describes_is_folded_where_all_else_is_tied() -> None:
+    """The table was rows without arrows, below empty columns."""
+    found = with_margin(12, 9.0)
+    both = drawn(12, 1, "ab", "sharp moves")
+    tied = answer(both, margins={"sharp": Margin(9.0, 9)})
+    assert tied is not None
+    assert not tied.table().rows
+    assert not found.table().rows
+    told = next(one for one in tied.notes if one.startswith("Only described (--json): moves a "))
+    assert ", b " in told
+    # Where nothing can be compared, there are the values without columns for who is ahead.
+    alone = said(drawn(6, metrics="moves")).table().short()
+    assert [one.heading for one in alone.columns[-3:]] == ["a", "b", "c"]
+
+
+def test_on_one_prompt_the_leader_is_told_what_it_is_last_in() -> None:
+    values = {"sharp": (9, 5, 4), "fits": (8, 2, 3), "noise": (7, 3, 1)}
+    one = {(name, m): (v,) for name, own in values.items() for m, v in zip("abc", own, strict=True)}
+    assert said(results(one)).seen.startswith(
+        "On this one prompt a is ahead in fits and sharp, and last in noise; c is ahead in noise;"
+    )
+
+
+def test_one_measure_more_is_one() -> None:
+    names = "sharp noise jerks fits"
+    given = drawn(40, models="ab", metrics=names)
+    for place, name in enumerate(names.split()):
+        given = without(given, name, {f"a/{n}" for n in range(place, 2 * place + 1)})
+    assert "Values of 1 more measure are missing (--json)." in said(given).remarks

@@ -239,8 +239,8 @@ def _print_lost(scores: Scores) -> None:
         print_lost(
             [
                 (
-                    f"{row['items']}: {row['values']}",
-                    f"{row['reason']}: {row['detail']}" if row["detail"] else str(row["reason"]),
+                    f"{row['values']} of {row['items']}",
+                    f"{row['detail']} ({row['reason']})" if row["detail"] else str(row["reason"]),
                     str(row["advice"] or ""),
                 )
                 for row in single

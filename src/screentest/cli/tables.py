@@ -46,11 +46,22 @@ def show(*tables: core.Table, as_json: bool = False, **facts: Any) -> None:
 
 
 def rendered(given: core.Table) -> Table:
-    """A table for the terminal. A cell that is too wide goes on in the next line."""
+    """A table for the terminal. A cell that is too wide goes on in the next line, between words
+    where there is room for the longest of them."""
     brief = given.short()
     result = Table(box=SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0), header_style="bold")
-    for column, side in zip(brief.columns, brief.alignments(), strict=True):
-        result.add_column(Text(shown(column.heading)), justify=side, overflow="fold")
+    words = [
+        max((len(word) for row in brief.texts() for word in shown(row[place]).split()), default=0)
+        for place in range(len(brief.columns))
+    ]
+    room = sum(words) + len(words) <= out().width
+    for column, side, least in zip(brief.columns, brief.alignments(), words, strict=True):
+        result.add_column(
+            Text(shown(column.heading)),
+            justify=side,
+            overflow="fold",
+            min_width=least if room else None,
+        )
     for row, cells in zip(brief.texts(), brief.rows, strict=True):
         texts = ("–" if cell is None else text for text, cell in zip(row, cells, strict=True))
         result.add_row(*(Text(shown(text)) for text in texts))
@@ -64,11 +75,10 @@ def print_answer(words: str, table: core.Table, notes: Sequence[str]) -> None:
     print_indented(head, indent=0, style="bold")
     for line in rest:
         print_indented(line, indent=0)
-    if not table.rows:
-        return
-    out().print()
-    out().print(rendered(table))
-    for line in (*table.note.splitlines(), *notes):
+    if table.rows:
+        out().print()
+        out().print(rendered(table))
+    for line in (*(table.note if table.rows else "").splitlines(), *notes):
         print_indented(line, indent=0, style="dim")
 
 

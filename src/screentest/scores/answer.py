@@ -43,6 +43,8 @@ GROUPS = {
 SENSIBLE = 200
 """Prompts up to which a forecast is worth saying: what takes more is about as small as what saving
 the file anew makes."""
+FOLDED = 4
+"""Rows that only describe, in a line below the table."""
 MOST_DESCRIBED = 3
 """Rows of a group that only describe, in a table for people."""
 
@@ -109,6 +111,16 @@ class Answer:
                 rows.append(row)
         return tuple(rows)
 
+    @property
+    def in_table(self) -> tuple[AnswerRow, ...]:
+        """The rows that are shown, without those that only describe where all else is tied: beside
+        empty columns they would look like something lost."""
+        return self.shown if self._differ or not self.tested else ()
+
+    @property
+    def _differ(self) -> bool:
+        return any(row.state in ("holds", "open") for row in self.rows)
+
     def on(self, rows: Sequence[AnswerRow]) -> str:
         """On how many prompts some rows rest, in words."""
         counts = sorted({row.prompts for row in rows}) or [self.prompts]
@@ -167,7 +179,8 @@ class Answer:
     def table(self, *, width: int = 30) -> Table:
         """The rows that are shown. Models whose names need more than ``width`` get letters."""
         names = [len(name) for name in self.models]
-        letters = sum(names) + len(names) + max(names) > width
+        pairs = any(row.state == "holds" and not row.settled for row in self.in_table)
+        letters = sum(names) + len(names) + max(names) * (3 if pairs else 1) > width
         heads = {name: _letter(n) if letters else name for n, name in enumerate(self.models)}
         columns = [
             Column("group", detail=True),
@@ -188,7 +201,7 @@ class Answer:
         ]
         rows: list[tuple[Cell, ...]] = []
         last = ""
-        for row in self.shown:
+        for row in self.in_table:
             title = GROUPS.get(row.group, row.group)
             lead = ""
             if row.says == FIRST:
@@ -209,6 +222,11 @@ class Answer:
                 )
             )
             last = title
+        if not self._differ:
+            empty = {"lead", "sure"}
+            kept = [place for place, one in enumerate(columns) if one.name not in empty]
+            columns = [columns[place] for place in kept]
+            rows = [tuple(cells[place] for place in kept) for cells in rows]
         note = ", ".join(f"{head}: {name}" for name, head in heads.items() if letters)
         return Table("answer", f"By {self.by}", columns, rows, note)
 
@@ -287,13 +305,23 @@ def _held(row: AnswerRow, heads: Mapping[str, str]) -> str:
     return "; ".join(f"{', '.join(better)} > {worse}" for worse, better in sides.items())
 
 
+def _means(row: AnswerRow) -> str:
+    """A row in a sentence: ``contrast a 0.42, b 0.43``."""
+    known = [f"{one.model} {number(one.mean)}" for one in row.values if one.mean is not None]
+    return f"{row.label} {', '.join(known)}"
+
+
 def _notes(found: Answer) -> Iterator[str]:
     tied = [row.label for row in found.tied if row.pairs and found.prompts]
     if tied:
         yield f"Tied, as far as can be told: {', '.join(tied)}."
-    shown = {row.name for row in found.shown}
-    hidden = [row for row in found.rows if row.name not in shown and row.state == "describes"]
-    if hidden:
+    inside = {row.name for row in found.in_table}
+    hidden = [row for row in found.rows if row.name not in inside and row.state == "describes"]
+    if hidden and not inside:
+        few = [row for row in found.shown if row.state == "describes"][:FOLDED]
+        more = f" and {len(hidden) - len(few)} more" if len(hidden) > len(few) else ""
+        yield f"Only described (--json): {'; '.join(map(_means, few))}{more}."
+    elif hidden:
         yield f"Only described (--json): {listed([row.label for row in hidden], most=4)}."
     if any(row.needed and row.needed <= SENSIBLE for row in found.shown):
         yield "~N: about N prompts might show the difference, as far as these can foretell."
@@ -315,5 +343,5 @@ def _notes(found: Answer) -> Iterator[str]:
     if bare:
         what = listed(bare, most=4)
         yield f"No margin is known for {what}: re-encoding alone may make this difference."
-    if any(row.info.descriptive for row in found.rows):
+    if any(row.info.descriptive for row in found.in_table):
         yield "Without an arrow: neither direction is better."

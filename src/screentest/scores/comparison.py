@@ -42,7 +42,7 @@ from screentest.scores.results import Pool, Results, Value, read_results
 from screentest.scores.rows import AnswerRow, ModelPair, ModelValue, counts, foretold, surety
 from screentest.scores.samples import Lack, Samples, pooled_alike
 from screentest.scores.tables import pool_note
-from screentest.scores.text import labels, number
+from screentest.scores.text import labels, many, number
 from screentest.scores.unread import unread_remark
 from screentest.scores.words import headline, seen
 from screentest.stats.intervals import alike, source_interval
@@ -380,7 +380,7 @@ class _Work:
                 yield self.found[names[0]].missing(what, self.samples.unit)
         rest = sum(map(len, list(alike.values())[MOST_MISSING:]))
         if rest:
-            yield f"Values of {rest:,} more measures are missing (--json)."
+            yield f"Values of {many(rest, 'more measure')} are missing (--json)."
 
     def inapplicable(self, name: str) -> str:
         """Why a value does not apply, where that is why it is missing; empty where some failed."""

@@ -140,10 +140,18 @@ def looks(rows: Sequence[AnswerRow], models: Sequence[str]) -> str:
             told.setdefault(model, []).append(words)
     if not told:
         return ""
-    parts = [f"{model} is {listed(words)}" for model, words in told.items()]
+    two = len(models) == 2
+    parts = [
+        f"{model} is {listed(words)}" + (f" than {_other(models, model)}" if two else "")
+        for model, words in told.items()
+    ]
     return (
         f"They also look different: {'; '.join(parts)}. Whether that is wanted no number here says."
     )
+
+
+def _other(models: Sequence[str], model: str) -> str:
+    return next(name for name in models if name != model)
 
 
 def _apart(row: AnswerRow, models: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -158,7 +158,7 @@ def missing_table(results: Results) -> Table:
             metrics[names.get(value.name, value.name)] = None
             items[value.item] = None
     rows = [
-        (reason, detail, _few(items, "items"), _few(metrics, "values"), advice)
+        (reason, detail, _few(items, "videos"), _few(metrics, "values"), advice)
         for (reason, detail, advice), (metrics, items) in sorted(found.items())
     ]
     columns = ("reason", "detail", "items", "values", "advice")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from screentest.scores.answer import SENSIBLE, Answer
-from screentest.scores.places import firsts
+from screentest.scores.places import firsts, lasts
 from screentest.scores.rows import FIRST, AnswerRow, ModelPair, foretold, leads, surety, trails
 from screentest.scores.text import about, listed, many, spread_out
 
@@ -191,10 +191,12 @@ def _on_one(found: Answer) -> str:
     """On one prompt: who is ahead there, in words that claim no more."""
     sides = {name: [one.row.merit for one in firsts(found, name)] for name in found.models}
     most = sorted((name for name in sides if sides[name]), key=lambda name: -len(sides[name]))
-    parts = [f"{name} in {listed(sides[name], most=3)}" for name in most[:_MOST_NAMED]]
+    parts = [f"{name} is ahead in {listed(sides[name], most=3)}" for name in most[:_MOST_NAMED]]
     if not parts:
         return ""
-    parts[0] = parts[0].replace(" in ", " is ahead in ", 1)
+    behind = [one.row.merit for one in lasts(found, most[0])] if len(found.models) > 2 else []
+    if behind:
+        parts[0] += f", and last in {listed(behind, most=3)}"
     none = [name for name in found.models if not sides[name]]
     if none:
         parts.append(f"{listed(none)} in nothing")
