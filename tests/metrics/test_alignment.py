@@ -106,6 +106,16 @@ def test_a_colour_that_is_named_is_looked_for(shots: Any) -> None:
     assert wrong["named_colours"] < 0.05
 
 
+def test_what_few_captions_say_has_no_order(shots: Any) -> None:
+    """Of 30 captions of which 3 name a colour, *order of the captions* said who is better."""
+    captions = ["All is red.", "A dog.", "A cat.", "A house."]
+    found = measured("caption_agreement", shots("red", "green", "blue", "yellow"), captions)
+    for name in ("caption_agreement", "caption_similarity", "caption_order"):
+        failure = found[name].failure
+        assert failure is not None
+        assert failure.reason is Reason.LOW_COVERAGE
+
+
 def test_captions_without_colours_are_not_applicable(shots: Any) -> None:
     outcome = measured("named_colours", shots("red", "green"), ["A dog.", "A cat."])
     failure = outcome["named_colours"].failure

@@ -148,8 +148,10 @@ class ShotCaptions:
             raise NoValue(Reason.NOT_APPLICABLE, "a single caption has no order")
 
     def must_tell_apart(self) -> None:
-        """Raise NoValue where no caption is nearer to one shot than to another."""
+        """Raise NoValue where no caption is nearer to one shot than to another, or where so few
+        say anything that the order of all is not known."""
         self.must_have_order()
+        self.must_see()
         if not self.values.any():
             raise NoValue(Reason.NOT_APPLICABLE, "no shot stands out for any caption", advice=SEES)
 

@@ -41,7 +41,7 @@ SIMILARITY = OutputInfo(
 
 
 @metric(
-    version=4,
+    version=5,
     summary="shots against captions, in order",
     outputs={
         "caption_agreement": AGREEMENT,
