@@ -28,6 +28,7 @@ from screentest.manifests.layouts import (
     text_of,
     without_doubles,
 )
+from screentest.manifests.manifest import problems_in
 
 METADATA = tuple(f"metadata{suffix}" for suffix in (".jsonl", ".csv", ".json", ".parquet", ".tsv"))
 _FEW = 8
@@ -142,7 +143,7 @@ def read_table(
         text = caption(asked) if prompt else ""
         items.append(Item(named, place / name, text, groups=groups))
     if not items:
-        raise ManifestError(f"{table} names no video")
+        raise ManifestError(problems_in(table, problems) if problems else f"{table} names no video")
     single, doubled = without_doubles(items)
     words = f"{table.name}: videos by {video!r}, "
     words += f"prompts by {prompt!r}" if prompt else "no column of prompts"
