@@ -9,9 +9,11 @@ from pathlib import Path
 import cv2
 import numpy as np
 import pytest
+from av import VideoFrame
 
-from screentest.core import Layout, Reason, VideoError
+from screentest.core import NATIVE, Filter, Layout, Reason, VideoError
 from screentest.video import probe, sample_frames
+from screentest.video.probe import Converter
 from tests.video import clips
 
 
@@ -89,3 +91,21 @@ def test_a_file_cut_short_is_a_fault(ffmpeg: str, tmp_path: Path) -> None:
     cut.write_bytes(whole.read_bytes()[:-2000])
     assert probe(whole).faults == ()
     assert "cut_short" in [fault.kind for fault in probe(cut).faults]
+
+
+@pytest.mark.parametrize("name", ["yuv420p", "yuvj420p", "yuv444p", "nv12", "gray", "rgb24"])
+def test_planes_are_those_that_are_coded(name: str) -> None:
+    """Luma to the bit as it is alone; colours in its size, and none where none are coded."""
+    colours = np.zeros((48, 66, 3), np.uint8)
+    colours[:, :32, 0], colours[24:, :, 2] = 200, 90
+    frame = VideoFrame.from_ndarray(colours, format="rgb24").reformat(format=name)
+    luma, planes = (
+        Converter((NATIVE, layout, Filter.FAST))(frame) for layout in (Layout.LUMA, Layout.CODED)
+    )
+    assert planes.shape == (48, 66, 3)
+    assert np.array_equal(planes[..., 0], luma)
+    if name == "gray":
+        assert np.all(planes[..., 1:] == 128)
+    else:
+        # The left is red, the right is not.
+        assert planes[12, 4, 2] > 170 > planes[12, 60, 2]
