@@ -63,6 +63,7 @@ def test_what_no_number_sees_is_named_unless_something_else_might_see_it() -> No
     assert unseen(plain).endswith(" loops and reversed motion: look at the videos.")
     assert len(unseen(plain)) < 140  # four lines on a telephone
     assert unseen(results(SCORED, metric="somebodys_judge")) == ""
+    assert " pictures and reversed motion: look" in unseen(results(SCORED, metric="loops"))
     assert unseen(results(Outcome.failed(Reason.MISSING_MODEL), metric="sharpness")) == ""
 
 

@@ -9,6 +9,7 @@ from screentest.core.outcome import Reason
 from screentest.metrics import CORE, UNSEEN
 from screentest.scores.measure import BORDERS
 from screentest.scores.results import Results
+from screentest.scores.text import listed
 
 HOW = "--model image_text=hf:openai/clip-vit-base-patch32"
 """What reads a prompt best of all that needs no chat model."""
@@ -95,9 +96,9 @@ def prompt_partly(results: Results) -> str:
 def unseen(results: Results) -> str:
     """The faults that no number of the run sees; empty where something is in it that might."""
     measured = {value.metric.partition(":")[0] for value in results.values if value.outcome.ok}
-    if not measured or not measured <= set(CORE):
+    if not measured or not measured <= {*CORE, *UNSEEN.values()}:
         return ""
-    words = f"{', '.join(UNSEEN[:-1])} and {UNSEEN[-1]}"
+    words = listed([fault for fault, metric in UNSEEN.items() if metric not in measured])
     return f"{words[0].upper()}{words[1:]}: look at the videos."
 
 
