@@ -70,10 +70,12 @@ def _good(answer: Answer, model: str) -> list[CardLine]:
     """What it is best at and surely ahead in, else first in so far; last what it owes to a
     fault."""
     held = list(_held(answer, model))
-    earned = [one for one in held if not one.owed_to]
-    lines = _sure(earned[:NAMED], model) or _seen(answer, "ahead", firsts(answer, model), model)[0]
-    named = sum(len(line.named) for line in lines)
-    return [*lines, *_sure([one for one in held if one.owed_to][: NAMED - named], model)]
+    earned = [one for one in held if not one.owed_to][:NAMED]
+    owed = [one for one in held if one.owed_to]
+    if earned:
+        return _sure([*earned, *owed][:NAMED], model)
+    lines, _ = _seen(answer, "ahead", firsts(answer, model), model)
+    return [*lines, *_sure(owed[:NAMED], model)]
 
 
 def _bad(answer: Answer, model: str) -> tuple[list[CardLine], list[AnswerRow]]:
