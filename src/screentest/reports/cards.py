@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from screentest.reports.data import Report
 from screentest.reports.drilldown import Scales, direction, furthest
 from screentest.reports.parts import NAMED, CardLine, Named, counted, cut_id, moment, time_words
-from screentest.reports.sidebyside import excused_of
+from screentest.reports.sidebyside import excuse
 from screentest.scores.answer import Answer
 from screentest.scores.places import Place, behinds, firsts, lasts
 from screentest.scores.rows import AnswerRow, ModelPair, pair_surety
@@ -48,15 +48,22 @@ def model_lines(
     items: Sequence[str],
     place: Mapping[str, int],
     scales: Scales,
+    *,
+    crowd: bool = False,
 ) -> list[CardLine]:
     """What it is ahead in and what it is behind in, the surest first; and where to see the latter,
-    or else where its videos fall furthest."""
+    or else where its videos fall furthest.
+
+    In a ``crowd`` of models, one of which no difference is shown has no card, and nothing to see.
+    """
     good = _good(answer, model)
     bad, rows = _bad(answer, model)
     if not good and not bad:
         if all(row.state == "describes" for row in answer.rows):
             return []
         lines = [LEVEL]
+        if crowd:
+            return lines
     else:
         lines = [
             *(good or [CardLine("Ahead in", _NOTHING)]),
@@ -223,7 +230,8 @@ def _striking(
 ) -> CardLine:
     """Of a model that is behind in nothing: where one of its videos falls furthest; else all of
     them beside the others."""
-    excused = {name for name, models in excused_of(report).items() if model in models}
+    rows = report.answer.rows if report.answer is not None else ()
+    excused = {row.name for row in rows if excuse(row, model)}
     found = furthest(report.results, items, scales, excused)
     if found is None:
         link = "its videos beside the others"

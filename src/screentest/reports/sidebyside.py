@@ -11,7 +11,7 @@ from typing import Any
 
 from screentest.reports.data import Report
 from screentest.scores.results import Results
-from screentest.scores.rows import counts
+from screentest.scores.rows import AnswerRow, counts
 from screentest.scores.samples import RATES_DIFFER, rates_differ
 
 _BEHIND = 0.1
@@ -121,10 +121,15 @@ def excused_of(report: Report) -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = {}
     for row in report.answer.rows if report.answer else ():
         for model in report.systems:
-            owed = [pair.owed_to for pair in row.pairs if pair.worse == model]
-            if owed and all(owed):
-                found.setdefault(row.name, {})[model] = owed[0]
+            if fault := excuse(row, model):
+                found.setdefault(row.name, {})[model] = fault
     return found
+
+
+def excuse(row: AnswerRow, model: str) -> str:
+    """What has the fault by which others are ahead of a model; empty where one is not by it."""
+    owed = [pair.owed_to for pair in row.pairs if pair.worse == model]
+    return owed[0] if owed and all(owed) else ""
 
 
 def labels(report: Report, row: Row) -> dict[str, str]:

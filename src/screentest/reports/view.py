@@ -77,19 +77,19 @@ def _compared(
         model: [item for item in place if results.group(item, answer.by) == model]
         for model in answer.models
     }
-    scales = scales_of(results)
+    scales, crowd = scales_of(results), len(answer.models) > MOST_CARDS
     cards = [
         ModelCard(
             model,
             strip(videos[model], place),
-            tuple(model_lines(report, answer, model, videos[model], place, scales)),
+            tuple(model_lines(report, answer, model, videos[model], place, scales, crowd=crowd)),
             series,
         )
         for series, model in enumerate(answer.models)
     ]
     # Of ten steps of a training, eight cards that say nothing would hide the two that do.
     level = [card.name for card in cards if LEVEL in card.lines]
-    if len(cards) > MOST_CARDS and level:
+    if crowd and level:
         cards = [card for card in cards if LEVEL not in card.lines]
     else:
         level = []
