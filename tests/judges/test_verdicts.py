@@ -103,3 +103,17 @@ def test_a_bad_answer_is_asked_for_anew_where_all_failures_are_retried(
         assert start("all") == (0, True)
     with pytest.raises(BadOption, match="invalid --retry"):
         start("always")
+
+
+def test_a_metric_judges_one_thing_and_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    film = write_film(tmp_path / "film.mkv", gliding(8, 1))
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    found = api.judge_videos("sharpness", film, film, engine=InlineEngine())
+    assert [row["aspect"] for row in found.table().records()] == ["sharpness"]
+    assert repr(found).startswith("Verdict by sharpness\n")
+    assert not list(Path().iterdir())
+    one = api.judge_videos("sharpness", film, film, aspects=["color"], engine=InlineEngine())
+    assert repr(one).startswith("Verdicts on 1 aspect\n")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Unpack
 
 from screentest.api.options import (
@@ -17,10 +19,11 @@ from screentest.api.options import (
     progress_of,
     refuse_unknown,
     retry_of,
+    script_of,
 )
 from screentest.core.aspects import BUILTIN_ASPECTS, Aspect
 from screentest.core.errors import BadOption, Stopped
-from screentest.core.item import Clip, Item, Script
+from screentest.core.item import Item
 from screentest.results import BuiltTestbed, Certificates, Verdicts
 from screentest.run import RunReader, RunStore
 from screentest.run.database import FILE
@@ -175,49 +178,45 @@ def judge_videos(
     prompt: str = "",
     script: File | None = None,
     aspects: Sequence[str] = (),
-    out: File = "judged",
+    out: File | None = None,
     **work: Unpack[WorkOptions],
 ) -> Verdicts:
     """Ask a judge which of two videos is better, in both orders of presentation.
 
-    ``script`` is a file with what both were asked to show, one caption a line.
+    ``script`` is a file with what both were asked to show, one caption a line. ``out`` is a folder
+    for what was said: the same call again asks nobody twice. Without it nothing is kept. A metric
+    that goes by one value, whatever the aspect, is asked once where no ``aspects`` are named.
     """
     from screentest.judges.cases import Case
-    from screentest.judges.verdicts import verdicts_of
+    from screentest.judges.from_metrics import value_of
+    from screentest.judges.verdicts import judge_of, verdicts_of
 
     refuse_unknown(judge_videos, work)
     settings = settings_of(work)
-    captions = _script(Path(script)) if script is not None else None
+    captions = script_of(Path(script)) if script is not None else None
     text = prompt or (captions.text if captions is not None else "")
     one = Item("first", Path(first), text, captions)
     two = Item("second", Path(second), text, captions)
-    cases = [
-        Case("pair", aspect, text, one, two) for aspect in aspects_of(aspects) or BUILTIN_ASPECTS
-    ]
+    asked, by = aspects_of(aspects), ""
+    if asked is None:
+        asked = list(BUILTIN_ASPECTS)
+        by = value_of(judge_of(judge).judge, asked)
+        asked = asked[:1] if by else asked
+    cases = [Case("pair", aspect, text, one, two) for aspect in asked]
     cap = cap_of(work, settings)
     arguments = {"judge": judge, "first": str(first), "second": str(second)}
     with (
+        nullcontext(out) if out is not None else TemporaryDirectory("-screentest") as folder,
         engine_of({"workers": 1, **work}, settings) as (engine, settings),
         RunStore(
-            Path(out), command="judge", arguments=arguments, max_cost=cap, retry=retry_of(work)
+            Path(folder), command="judge", arguments=arguments, max_cost=cap, retry=retry_of(work)
         ) as store,
     ):
         found = verdicts_of(
             store, cases, judge, settings, engine=engine, progress=progress_of(work.get("progress"))
         )
         used, spent = store.note(MODELS), str(store.spending())
-    return Verdicts(Path(out), found, used["summary"], spent)
-
-
-def _script(path: Path) -> Script:
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadOption(f"the script {path} cannot be read: {error}") from None
-    captions = [line.strip() for line in lines if line.strip()]
-    if not captions:
-        raise BadOption(f"{path} has no captions", advice="Write one caption a line.")
-    return Script(tuple(Clip(caption) for caption in captions))
+    return Verdicts(path_of(out), found, used["summary"], spent, by)
 
 
 def _judges(

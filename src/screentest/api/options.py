@@ -15,7 +15,7 @@ from typing import TypeAlias
 from screentest.core.aspects import Aspect, all_aspects
 from screentest.core.calls import Progress, Silent
 from screentest.core.errors import BadOption
-from screentest.core.item import Item
+from screentest.core.item import Clip, Item, Script
 from screentest.manifests.importers import Corpus, examine_inputs
 from screentest.results import Certificates, Scores
 from screentest.run import Engine, Retry
@@ -143,3 +143,15 @@ def limits_of(max_file_size: float) -> Limits:
     if not 1e-6 <= max_file_size <= 1e6:  # NaN is neither
         raise BadOption(f"invalid file size {max_file_size:g} GB: must be in [0.000001, 1000000]")
     return Limits(file_bytes=round(max_file_size * 1e9))
+
+
+def script_of(path: Path) -> Script:
+    """A script from a file with one caption a line."""
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadOption(f"the script {path} cannot be read: {error}") from None
+    captions = [line.strip() for line in lines if line.strip()]
+    if not captions:
+        raise BadOption(f"{path} has no captions", advice="Write one caption a line.")
+    return Script(tuple(Clip(caption) for caption in captions))

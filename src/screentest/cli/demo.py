@@ -61,8 +61,11 @@ def demo(
         )
         return
     show(*tables)
+    pairs = built.testbed.pairs
+    placebos = sum(pair.aspect is None for pair in pairs)
     print_indented(
-        f"{len(built.testbed.pairs)} pairs were built; {len(built.testbed.skips)} could not be, "
+        f"{len(pairs)} pairs were built, {placebos} of them placebos, which change nothing that is "
+        f"seen and are in no row above; {len(built.testbed.skips)} could not be, "
         f"each with its reason in {built.folder / 'testbed.json'}.",
         indent=0,
     )

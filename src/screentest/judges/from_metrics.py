@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from screentest.core.aspects import Aspect
@@ -54,6 +54,14 @@ class MetricJudge:
             if name in outputs:
                 return name
         return next(iter(outputs))
+
+
+def value_of(judge: object, aspects: Sequence[Aspect]) -> str:
+    """The value that a judge goes by in all of these aspects; empty where it tells them apart."""
+    if not isinstance(judge, MetricJudge):
+        return ""
+    names = {judge._output_for(aspect) for aspect in aspects}
+    return value_name(judge.metric, names.pop()) if len(names) == 1 else ""
 
 
 def as_judge(metric: str, output: str = "") -> MetricJudge:

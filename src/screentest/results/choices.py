@@ -23,15 +23,21 @@ if TYPE_CHECKING:  # a job loads what it needs, not what the results of others a
 class Verdicts(Shown):
     """What a judge says of two videos, by aspect: as they were given, and swapped."""
 
-    run: Path
+    run: Path | None
+    """Its folder; None where nothing was kept."""
     outcomes: Mapping[Aspect, tuple[Outcome[Verdict] | None, Outcome[Verdict] | None]]
     models: str = ""
     """One line that says which backends were used."""
     spent: str = ""
     """What chat models took; empty where none was asked."""
+    by: str = ""
+    """The value of a metric that decides, whatever the aspect; empty where aspects differ."""
 
     def _headline(self) -> str:
-        return f"Verdicts on {len(self.outcomes)} aspects in {self.run}"
+        count = len(self.outcomes)
+        what = f"{count} aspect{'s' * (count != 1)}"
+        where = f" in {self.run}" if self.run is not None else ""
+        return f"Verdict by {self.by}{where}" if self.by else f"Verdicts on {what}{where}"
 
     def _shown(self) -> list[Table]:
         return [self.table()]
@@ -39,12 +45,14 @@ class Verdicts(Shown):
     def table(self) -> Table:
         """Which is better in each aspect, and why; no choice where the order decides."""
         columns = (
-            Column("aspect", "Aspect"),
+            Column("aspect", "By" if self.by else "Aspect"),
             Column("better", "Better"),
             Column("note", "Why"),
             Column("evidence", detail=True),
         )
-        rows = [(aspect.value, *_choice(*both)) for aspect, both in self.outcomes.items()]
+        rows = [
+            (self.by or aspect.value, *_choice(*both)) for aspect, both in self.outcomes.items()
+        ]
         return Table("verdicts", "Verdicts", columns, rows)
 
     @property
