@@ -8,23 +8,33 @@ import pytest
 from screentest.core import build
 from screentest.metrics import CORE
 from screentest.metrics.static.picture import contrast, noise, tint
-from screentest.metrics.temporal.grain import Fresh
+from screentest.metrics.temporal.grain import Fresh, usual
 
 
-def rows(frames: np.ndarray, colours: np.ndarray | None = None) -> list[float]:
+def grain_of(frames: np.ndarray, colours: np.ndarray | None = None) -> float:
     meter = Fresh()
     grey = np.full((*frames.shape, 2), 128.0) if colours is None else colours
     planes = np.concatenate([frames[..., None], grey], axis=3).astype(np.uint8)
-    return [row[0] for frame in planes if (row := meter(frame)) is not None]
+    return usual(np.array([row for frame in planes if (row := meter(frame)) is not None]))
 
 
 def test_noise_is_told_from_what_the_picture_shows() -> None:
     rng = np.random.default_rng(0)
     wall = 120 + rng.normal(0, 12, (64, 96))
-    still = rows(np.repeat(wall[None], 8, axis=0))
-    noisy = rows(wall + rng.normal(0, 6, (8, 64, 96)))
-    assert still == [0.0, 0.0]
-    assert noisy == pytest.approx([5.5, 5.5], abs=1.0)
+    noisy = wall + rng.normal(0, 6, (8, 64, 96))
+    assert grain_of(np.repeat(wall[None], 8, axis=0)) == 0.0
+    assert grain_of(noisy) == pytest.approx(5.5, abs=1.0)
+    assert grain_of(noisy[:2]) == pytest.approx(5.5, abs=1.0)
+    assert grain_of(np.repeat(wall[None], 2, axis=0)) == 0.0
+
+
+@pytest.mark.parametrize("held", [2, 3, 4])
+def test_noise_is_seen_where_it_is_held(held: int) -> None:
+    """Of doubled frames, and of noise that changes every fourth frame, nothing was seen."""
+    rng = np.random.default_rng(0)
+    wall = 120 + rng.normal(0, 12, (64, 96))
+    noise = rng.normal(0, 6, (4, 64, 96)).repeat(held, axis=0)
+    assert grain_of(wall + noise) == pytest.approx(5.5, abs=1.0)
 
 
 def test_noise_of_colours_is_noise_too() -> None:
@@ -32,8 +42,8 @@ def test_noise_of_colours_is_noise_too() -> None:
     rng = np.random.default_rng(0)
     wall = np.repeat(120 + rng.normal(0, 12, (1, 96, 128)), 8, axis=0)
     spots = rng.normal(0, 20, (8, 24, 32, 2)).repeat(4, axis=1).repeat(4, axis=2)
-    assert min(rows(wall, 128 + spots)) > 5
-    assert rows(wall, np.repeat(128 + spots[:1], 8, axis=0)) == [0.0, 0.0]
+    assert grain_of(wall, 128 + spots) > 5
+    assert grain_of(wall, np.repeat(128 + spots[:1], 8, axis=0)) == 0.0
     planes = np.concatenate([wall[..., None], 128 + spots], axis=3).astype(np.uint8)[0]
     clean = planes.copy()
     clean[..., 1:] = 128
@@ -62,7 +72,7 @@ def test_noise_is_seen_where_some_of_the_picture_moves() -> None:
     rng = np.random.default_rng(1)
     frames = np.repeat(120 + rng.normal(0, 12, (1, 64, 96)), 8, axis=0)
     frames[:, :, 40:] = 120 + rng.normal(0, 40, (8, 64, 56))
-    assert rows(frames) == [0.0, 0.0]
+    assert grain_of(frames) == 0.0
 
 
 def test_light_that_is_clipped_in_one_colour_is_lost() -> None:

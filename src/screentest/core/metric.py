@@ -55,6 +55,14 @@ class SideEffect:
     """A value that shows that the other side has a real fault of this kind, where it has more of
     it: then the number is better for good reason. Noise that changes from frame to frame is noise;
     what stands still is what the picture shows."""
+    unless_from: float | None = None
+    """From which value on it shows that; None: any difference that counts does."""
+    along: str = ""
+    """A value that has to be surely lower too, by however little. A mosaic has more detail than
+    the picture that it was made of, and edges that are no sharper."""
+    doubt: str = ""
+    """Where that may be a fault or a merit: who has less of both. One that is sharper and noisier
+    may be the sharper one or the noisier one, and then neither lead makes a winner."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -332,7 +332,7 @@ def _notes(found: Answer) -> Iterator[str]:
     if any(one.best for row in found.rows for one in row.values):
         yield f"* surely better than another (p < {LEVEL:g} after Holm, all comparisons together)."
     if any(one.owed for row in found.rows for one in row.values):
-        yield "° surely ahead, and owed to a fault of its own: it makes no winner."
+        yield "° surely ahead, and makes no winner: it goes with a fault, its own or the other's."
     told = [row for row in found.rows if row.state in ("holds", "open")]
     if any(row.margin is not None for row in told):
         yield (

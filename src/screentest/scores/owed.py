@@ -1,8 +1,10 @@
 """Leads that are owed to a fault, and models that plainly look different.
 
 A blurred picture has less noise, and an oversharpened one seems sharper. Where the better one of
-two has such a fault, its lead makes no winner (``OutputInfo.helped_by``). Differences that are no
-fault as such, in brightness or tint, are told in a line of their own.
+two has such a fault, its lead makes no winner (``OutputInfo.helped_by``). One that is both sharper
+and noisier may have more detail or more noise: where nothing settles which, neither lead makes a
+winner. Differences that are no fault as such, in brightness or tint, are told in a line of their
+own.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ def _marked(rows: Sequence[AnswerRow], causes: Sequence[AnswerRow]) -> list[Answ
     known = {row.name.partition(":")[0]: row for row in causes}
     found = []
     for row in rows:
-        pairs = tuple(replace(pair, owed_to=_owed_to(row, pair, known)) for pair in row.pairs)
+        pairs = tuple(_pair(row, pair, known) for pair in row.pairs)
         if any(pair.owed_to for pair in pairs):
             earned = [pair for pair in pairs if pair.holds and not pair.owed_to]
             better, worse = {pair.better for pair in earned}, {pair.worse for pair in earned}
@@ -49,66 +51,83 @@ def _marked(rows: Sequence[AnswerRow], causes: Sequence[AnswerRow]) -> list[Answ
     return found
 
 
-def _owed_to(row: AnswerRow, pair: ModelPair, known: Mapping[str, AnswerRow]) -> str:
-    """Who has the fault that the better one of a pair has, and that makes its number better."""
+def _pair(row: AnswerRow, pair: ModelPair, known: Mapping[str, AnswerRow]) -> ModelPair:
+    """It with the fault that the better one has, or may have, and that makes its number better."""
+    doubt = ""
     for effect in row.info.helped_by:
         proof = known.get(effect.unless)
         if proof is not None and _more(proof, pair.worse, pair.better):
-            continue
-        if _has_fault(effect, pair.better, pair.worse, known):
-            return effect.words
-    return ""
+            least = effect.unless_from
+            if least is None or (proof.of(pair.worse).mean or 0.0) >= least:
+                continue
+        fault, words = _fault(effect, pair.better, pair.worse, known)
+        if fault and not words:
+            return replace(pair, owed_to=effect.words, doubtful=False)
+        doubt = doubt or words
+    return replace(pair, owed_to=doubt, doubtful=bool(doubt))
 
 
-def _has_fault(
-    effect: SideEffect,
-    model: str,
-    other: str,
-    known: Mapping[str, AnswerRow],
-    *,
-    excess_counts: bool = True,
-) -> bool:
-    """Whether a model has a fault beside another."""
+def _fault(
+    effect: SideEffect, model: str, other: str, known: Mapping[str, AnswerRow]
+) -> tuple[bool, str]:
+    """Whether a model has a fault beside another; and who has it, where it may be a merit."""
     cause = known.get(effect.value)
-    if cause is None:
-        return False
-    if effect.beyond is not None and not _beyond(cause, model, effect):
-        return False
+    if cause is None or not _beyond(cause, model, effect):
+        return False, ""
     if effect.more is None:
         return _behind(cause, model, other)
     if effect.more:
-        return _more(cause, model, other)
-    # To have less than one that has too much is no fault.
-    excess = excess_counts and any(
-        _has_fault(one, other, model, known, excess_counts=False) for one in cause.info.helped_by
-    )
-    return not excess and _more(cause, other, model)
+        more = _more(cause, model, other)
+        return more, effect.words if more and effect.doubt else ""
+    along = known.get(effect.along)
+    if not _more(cause, other, model) or (along is not None and not _lower(along, model, other)):
+        return False, ""
+    # To have less than one that has too much is no fault, and may be none if it may have.
+    found = [(one, _fault(one, other, model, known)) for one in cause.info.helped_by if one.more]
+    if any(fault and not words for _, (fault, words) in found):
+        return False, ""
+    return True, next((one.doubt for one, (fault, _) in found if fault), "")
 
 
 def _beyond(row: AnswerRow, model: str, effect: SideEffect) -> bool:
     """Whether a model has so much of the value, or so little, that it is a fault."""
     mean, more = row.of(model).mean, effect.more
-    if mean is None or effect.beyond is None:
+    if effect.beyond is None:
+        return True
+    if mean is None:
         return False
     if more is None:
         more = not row.info.higher_is_better
     return mean >= effect.beyond if more else mean <= effect.beyond
 
 
-def _behind(row: AnswerRow, one: str, two: str) -> bool:
-    """Whether the first is worse than the second, by more than the margin and on most prompts,
-    and not by a fault of the second."""
-    return any(
-        (pair.worse, pair.better) == (one, two)
-        and row.differ(pair)
-        and 2 * pair.clear > pair.prompts
-        and not pair.owed_to
-        for pair in row.pairs
-    )
+def _behind(row: AnswerRow, one: str, two: str) -> tuple[bool, str]:
+    """Whether the first is worse than the second, surely by more than the margin, and not by a
+    fault of the second; and who is, where it may be one."""
+    for pair in row.pairs:
+        if (pair.worse, pair.better) != (one, two) or not row.differ(pair):
+            continue
+        if 2 * pair.clear > pair.prompts and _sure(np.array(pair.gaps) - pair.margin):
+            if pair.doubtful:
+                return True, _other_side(row, pair.owed_to)
+            return not pair.owed_to, ""
+    return False, ""
+
+
+def _other_side(row: AnswerRow, words: str) -> str:
+    return next(one.doubt for one in row.info.helped_by if one.doubt and one.words == words)
+
+
+def _lower(row: AnswerRow, one: str, two: str) -> bool:
+    """Whether the first surely has less of it, by however little."""
+    gaps = _gaps(row, two, one)
+    if row.state == "uncompared" or not gaps.size:
+        return False
+    return float(gaps.mean()) > 0 and _sure(gaps)
 
 
 def _more(row: AnswerRow, one: str, two: str) -> bool:
-    """Whether the first has more of it than the second, by more than the margin and on most
+    """Whether the first surely has more of it than the second, by more than the margin and on most
     prompts; of what is told as a look, so much more that it is seen."""
     gaps = _gaps(row, one, two)
     if row.state == "uncompared" or not gaps.size:
@@ -119,7 +138,13 @@ def _more(row: AnswerRow, one: str, two: str) -> bool:
         float(gaps.mean()) > margin
         and counts(row.of(one).mean, row.of(two).mean, margin)
         and 2 * int(np.count_nonzero(gaps > margin)) > gaps.size
+        and _sure(gaps - margin)
     )
+
+
+def _sure(gaps: np.ndarray) -> bool:
+    """Whether it is not one prompt's; of prompts too few to be sure of anything, all agree."""
+    return sign_flip_p(np.sort(gaps)) <= max(LEVEL, 2.0 ** (1 - gaps.size))
 
 
 def _gaps(row: AnswerRow, one: str, two: str) -> np.ndarray:

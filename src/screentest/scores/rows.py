@@ -44,7 +44,7 @@ class ModelValue:
     worst: bool = False
     """Whether some other model is surely better than it, and it is surely better than none."""
     owed: bool = False
-    """Whether it is surely ahead of another, and owes that to a fault of its own."""
+    """Whether it is surely ahead of another in what goes with a fault, its own or the other's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +79,9 @@ class ModelPair:
     owed_to: str = ""
     """Where the better one has a fault that makes this number look better: who has it, such as
     ``blurred pictures``. Such a lead makes no winner."""
+    doubtful: bool = False
+    """Whether that may as well be a fault of the worse one: who is sharper and noisier may be
+    either."""
 
     @property
     def prompts(self) -> int:

@@ -117,17 +117,56 @@ def _sides(found: Answer) -> Iterator[str]:
 
 
 def _owed(found: Answer, state: str) -> Iterator[str]:
-    """Leads that are owed to a fault: ``blurry has less noise, as blurred pictures do``."""
-    sides: dict[tuple[str, str], dict[str, None]] = {}
+    """Leads that go with a fault: ``blurry has less noise, as blurred pictures do``; and those of
+    which nothing says whose fault it is."""
+    sides: dict[tuple[str, str], dict[str, dict[str, None]]] = {}
+    doubts: dict[tuple[str, str], dict[str, dict[str, None]]] = {}
     for row in found.rows:
-        much = "less" if row.better == "lower" else "more"
         for pair in row.pairs:
             told = pair.holds if state == "holds" else _stands_out(row, pair)
-            what = row.info.lead or f"{much} {row.label}"
-            if row.state == state and pair.owed_to and told:
-                sides.setdefault((pair.better, pair.owed_to), {})[what] = None
-    for (model, words), had in sides.items():
-        yield f"{model} has {listed(list(had), most=2)}, as {words} do"
+            if row.state != state or not pair.owed_to or not told:
+                continue
+            if not pair.doubtful:
+                own = sides.setdefault((pair.better, pair.owed_to), {})
+                own.setdefault(pair.worse, {})[_had(row)] = None
+                continue
+            cause = next((one for one in row.info.helped_by if one.words == pair.owed_to), None)
+            more, less = (pair.worse, pair.better) if cause is None else (pair.better, pair.worse)
+            if state != "holds" and _doubted(found, more, less):
+                continue
+            own = doubts.setdefault((more, less), {more: {}, less: {}})
+            own[pair.better][_had(row)] = None
+            if cause is not None:
+                names = [one for one in found.rows if one.name.partition(":")[0] == cause.value]
+                own[less] |= dict.fromkeys(map(_had, names))
+    for (model, words), rivals in sides.items():
+        alike: dict[str, list[str]] = {}
+        for rival, leads_in in rivals.items():
+            alike.setdefault(listed(list(leads_in), most=2), []).append(rival)
+        for what, names in alike.items():
+            than = f" than {listed(names)}" if len(found.models) > 2 else ""
+            yield f"{model} has {what}{than}, as {words} do"
+    for (more, less), own in doubts.items():
+        had, lost = (listed(list(own[name]) or ["more detail"], most=2) for name in (more, less))
+        yield (
+            f"{less} has {lost}, {more} has {had}: whether {more} has something added or {less}"
+            " lost detail, no number here says"
+        )
+
+
+def _doubted(found: Answer, one: str, two: str) -> bool:
+    """Whether the headline says of two models that nothing tells whose fault it is."""
+    return any(
+        pair.doubtful and pair.holds and {pair.better, pair.worse} == {one, two}
+        for row in found.rows
+        for pair in row.pairs
+    )
+
+
+def _had(row: AnswerRow) -> str:
+    """What one that is ahead has: ``less noise``."""
+    much = "less" if row.better == "lower" else "more"
+    return row.info.lead or f"{much} {row.label}"
 
 
 def _stands_out(row: AnswerRow, pair: ModelPair) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 from screentest.core import Image, Look, OutputInfo
 from screentest.metrics.curve import COLOUR, DETAIL
 from screentest.metrics.functions import metric
-from screentest.metrics.static.picture import LEAST_DETAIL, OVERSHARPENED, SMALLEST
+from screentest.metrics.static.picture import LEAST_DETAIL, NOISY, OVERSHARPENED, SMALLEST
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,7 +53,7 @@ _Raw = partial(OutputInfo, descriptive=True)
 """What a judge weighs against each other: none of them alone says that a picture is better."""
 FAULTS = {
     "fine_detail": _Raw("the finest octave in edges, of three, in the softer direction"),
-    "texture_detail": _Raw("the same of all detail", helped_by=(OVERSHARPENED,)),
+    "texture_detail": _Raw("the same of all detail", helped_by=(OVERSHARPENED, NOISY)),
     "halos": _Raw(
         "how regularly edges are followed by opposite ones", low=-1.0, label="halos at edges"
     ),

@@ -24,11 +24,30 @@ WINDOW = 384
 """Pixels a side, at most: the middle of a larger picture stands for all of it."""
 SMALLEST = 32
 BLURRED = SideEffect("sharpness", "blurred pictures")
-SMOOTHED = SideEffect("faults.texture_detail", "pictures that lost fine detail", more=False)
+SMOOTHED = SideEffect(
+    "faults.texture_detail", "pictures that lost fine detail", more=False, along="sharpness"
+)
 """As strong compression, enlarging and noise reduction leave them."""
 CLIPPED = SideEffect("contrast.exposure", "pictures with clipped light or shadow", beyond=0.9)
 OVERSHARPENED = SideEffect("faults.halos", "oversharpened pictures", more=True, beyond=0.2)
-GRAINY = SideEffect("grain", "noisy pictures", more=True, beyond=1.0)
+VISIBLE_NOISE = 1.0
+"""Levels: from here on noise is seen, and makes edges steeper."""
+GRAINY = SideEffect("grain", "noisy pictures", more=True, beyond=VISIBLE_NOISE)
+NOISY = SideEffect(
+    "noise",
+    "pictures with more detail or more noise",
+    more=True,
+    beyond=VISIBLE_NOISE,
+    doubt="pictures with less detail or less noise",
+)
+"""Noise that stands still looks like detail."""
+UNNATURAL = SideEffect(
+    "naturalness.unnaturalness",
+    "pictures with more detail, or with something added",
+    more=True,
+    doubt="pictures with less detail, or with nothing added",
+)
+"""Lines and patterns that were added look sharp, and like nothing in nature."""
 DARK = SideEffect("tones.brightness", "dark pictures", more=False, beyond=0.25)
 FLAT = SideEffect("contrast", "flat pictures", more=False, beyond=0.35)
 LEAST_DETAIL = 2.0
@@ -87,7 +106,7 @@ LEVELS = 1024
     outputs={
         "sharpness": OutputInfo(
             "share of the finest octave in the detail",
-            helped_by=(OVERSHARPENED, GRAINY, CLIPPED),
+            helped_by=(OVERSHARPENED, GRAINY, CLIPPED, NOISY, UNNATURAL),
         )
     },
     request=DETAIL,
@@ -262,7 +281,8 @@ COLOUR_WEIGHT = 0.5
             bounded=False,
             merit="freedom from noise",
             helped_by=tuple(
-                replace(one, unless="grain") for one in (BLURRED, SMOOTHED, DARK, FLAT, CLIPPED)
+                replace(one, unless="grain", unless_from=VISIBLE_NOISE)
+                for one in (BLURRED, SMOOTHED, DARK, FLAT, CLIPPED)
             ),
         ),
         "luma_noise": OutputInfo(
@@ -355,7 +375,10 @@ def blockiness(image: Image) -> float | None:
             label="unnatural look",
             merit="natural look",
             lead="a more natural look",
-            helped_by=tuple(replace(one, unless="grain") for one in (BLURRED, SMOOTHED, CLIPPED)),
+            helped_by=tuple(
+                replace(one, unless="grain", unless_from=VISIBLE_NOISE)
+                for one in (BLURRED, SMOOTHED, CLIPPED)
+            ),
         )
     },
     rate=1.0,

@@ -20,14 +20,18 @@ if TYPE_CHECKING:
     from screentest.metrics.curve import Rows
 
 EVERY = 4
-"""Of so many frames one is compared with the next."""
+"""Of so many frames one is compared with those that follow, until something is new."""
+LATER = (1, 2, 4)
+"""By so many frames: where frames are held, or noise is, the next one shows nothing new."""
+NOTHING_NEW = 0.25
+"""Levels: what the encoder changes of a frame that is the same once more."""
 BLOCK, COLOUR_BLOCK = 16, 8
 """Pixels; planes of colour are smaller."""
 STILLEST = 0.1
 """The share of blocks that change least: in the others things move."""
 
 
-@register("metric", "grain", version=2, summary="noise that changes from frame to frame")
+@register("metric", "grain", version=3, summary="noise that changes from frame to frame")
 def grain() -> ShotMetric:
     """The deviation of what is new in the finest detail, in the stillest tenth of the picture.
 
@@ -37,8 +41,13 @@ def grain() -> ShotMetric:
 
 
 def usual(rows: Rows) -> float:
-    """The median of a shot: a pair across a cut does not count."""
-    return float(np.median(rows[:, 0]))
+    """The median of a shot: a pair across a cut does not count.
+
+    Of each frame the comparison counts that showed something new, or the last one; where a shot is
+    too short for that, any.
+    """
+    last = rows[rows[:, 1] > 0]
+    return float(np.median((last if len(last) else rows)[:, 0]))
 
 
 GRAIN = {
@@ -58,32 +67,47 @@ GRAIN = {
 
 
 class Fresh:
-    """Compares one frame of four with the next one."""
+    """Compares one frame of four with the next one, and where that shows nothing new, with later
+    ones: frames may be held, and noise may."""
 
     def __init__(self) -> None:
         self._seen = 0
-        self._last: list[NDArray[np.float32]] | None = None
+        self._first: list[NDArray[np.float32]] | None = None
 
-    def __call__(self, image: Image) -> tuple[float] | None:
-        """In levels; None for frames that are not compared, and where they show nothing."""
+    def __call__(self, image: Image) -> tuple[float, float] | None:
+        """In levels, and whether that is what counts; None for frames that are not compared, and
+        where they show nothing."""
         turn, self._seen = self._seen % EVERY, self._seen + 1
-        if turn > 1:
+        begins = turn == 0
+        if not begins and (self._first is None or turn not in LATER):
             return None
-        last, self._last = self._last, None
-        picture = window(image[..., 0])
-        if picture is None:
+        first = self._first
+        details = _details(image)
+        if begins:
+            self._first = details
+        if first is None:
             return None
-        details = [_finest(one) for one in (picture, *colours(image))]
-        if turn == 0:
-            self._last = details
+        if details is None or first[0].shape != details[0].shape:
             return None
-        if last is None or last[0].shape != details[0].shape:
-            return None
-        light, *both = (
-            fresh(before, after, COLOUR_BLOCK if number else BLOCK)
-            for number, (before, after) in enumerate(zip(last, details, strict=True))
-        )
-        return (float(np.hypot(light, COLOUR_WEIGHT * min(both))),)
+        found = _new(first, details)
+        if begins:
+            return found, 1.0
+        if found >= NOTHING_NEW:
+            self._first = None
+        return found, float(found >= NOTHING_NEW)
+
+
+def _details(image: Image) -> list[NDArray[np.float32]] | None:
+    picture = window(image[..., 0])
+    return None if picture is None else [_finest(one) for one in (picture, *colours(image))]
+
+
+def _new(first: list[NDArray[np.float32]], later: list[NDArray[np.float32]]) -> float:
+    light, *both = (
+        fresh(before, after, COLOUR_BLOCK if number else BLOCK)
+        for number, (before, after) in enumerate(zip(first, later, strict=True))
+    )
+    return float(np.hypot(light, COLOUR_WEIGHT * min(both)))
 
 
 def fresh(before: NDArray[np.float32], after: NDArray[np.float32], block: int = BLOCK) -> float:
