@@ -105,7 +105,7 @@ class Entry:
         for unknown in options.keys() - self.parameters.keys():
             raise BadOption(
                 f"{self.kind} {self.name!r} has no option {unknown!r}",
-                advice=_suggest(unknown, self.parameters) or "It takes no options.",
+                advice=suggest(unknown, self.parameters) or "It takes no options.",
             )
         for key, parameter in self.parameters.items():
             if key in options:
@@ -186,7 +186,7 @@ class Registry:
         """The entry of that name; suggests near ones where there is none."""
         if not self.has(kind, name):
             raise UnknownName(
-                f"there is no {kind} {name!r}", advice=_suggest(name, self.names(kind))
+                f"there is no {kind} {name!r}", advice=suggest(name, self.names(kind))
             )
         return self._entries[kind, name]
 
@@ -324,7 +324,8 @@ def _modules(home: str) -> dict[str, Path]:
     return found
 
 
-def _suggest(wrong: str, known: Iterable[str]) -> str:
+def suggest(wrong: str, known: Iterable[str]) -> str:
+    """The nearest names, or all of them."""
     names = list(known)
     near = difflib.get_close_matches(wrong, names, n=3, cutoff=0.5)
     if near:

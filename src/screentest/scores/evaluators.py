@@ -10,7 +10,7 @@ from screentest._util.version import VERSION
 from screentest.core.errors import NoValue, UnknownName
 from screentest.core.metric import Judge, JudgeInfo, Metric, MetricInfo, RatingJudge
 from screentest.core.outcome import Json
-from screentest.core.registry import Spec, build, registry
+from screentest.core.registry import Spec, build, registry, suggest
 from screentest.core.signature import Signature, parse
 from screentest.run.notes import EvaluatorNote
 from screentest.run.session import Tools
@@ -90,10 +90,8 @@ def known(text: str) -> str:
     for kind in ("judge", "metric"):
         if registry.has(kind, name):
             return kind
-    near = registry.names("judge") + registry.names("metric")
-    raise UnknownName(
-        f"there is no judge and no metric {name!r}", advice=f"Known: {', '.join(near)}."
-    )
+    names = dict.fromkeys(registry.names("judge") + registry.names("metric"))
+    raise UnknownName(f"there is no judge and no metric {name!r}", advice=suggest(name, names))
 
 
 def sign(evaluator: Evaluator, tools: Tools) -> Evaluator:
