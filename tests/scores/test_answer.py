@@ -270,7 +270,7 @@ def with_texture(count: int, lost: float, light: float = 0.0) -> Answer:
     return found
 
 
-def beside(count: int, scatter: float = 0.1, **means: tuple[float, float]) -> Answer:
+def beside(scatter: float = 0.1, /, **means: tuple[float, float]) -> Answer:
     """An intact model beside another, by what core declares of its measures."""
     rng = np.random.default_rng(5)
     names = {"texture": "faults.texture_detail", "nature": "naturalness.unnaturalness"}
@@ -281,7 +281,7 @@ def beside(count: int, scatter: float = 0.1, **means: tuple[float, float]) -> An
         info = build("metric", metric).thing.info.outputs[output or metric]
         known[name] = replace(info, group="picture")
         for model, mean in (("intact", intact), ("other", other)):
-            values[name, model] = mean * (1 + scatter * rng.normal(0, 1, count))
+            values[name, model] = mean * (1 + scatter * rng.normal(0, 1, 14))
     found = answer(results(values, known=known), margins={name: Margin(0.0, 9) for name in known})
     assert found is not None
     return found
@@ -290,7 +290,7 @@ def beside(count: int, scatter: float = 0.1, **means: tuple[float, float]) -> An
 def test_one_that_is_sharper_and_noisier_may_be_either() -> None:
     """A film with noise that stands still won: the intact one beside it was called blurred."""
     added = {"sharpness": (0.45, 0.6), "noise": (0.4, 6.0), "texture": (0.2, 0.4)}
-    found = beside(14, **added, grain=(0.5, 0.7))
+    found = beside(0.1, **added, grain=(0.5, 0.7))
     assert found.winner == ""
     assert found.headline == (
         "No winner on 14 prompts. intact has less noise, other has more sharpness: whether other"
@@ -298,16 +298,16 @@ def test_one_that_is_sharper_and_noisier_may_be_either() -> None:
     )
     assert all(pair.doubtful for row in found.rows for pair in row.pairs)
     # Where edges are as steep, nothing was lost.
-    assert beside(14, **{**added, "sharpness": (0.5, 0.5)}, grain=(0.5, 0.7)).winner == "intact"
+    assert beside(0.1, **{**added, "sharpness": (0.5, 0.5)}, grain=(0.5, 0.7)).winner == "intact"
     # Noise that changes is noise; so little of it makes nothing seem sharp.
-    assert beside(14, **added, grain=(0.5, 6.0)).winner == "intact"
-    faint = beside(14, sharpness=(0.45, 0.6), noise=(0.2, 0.6))
+    assert beside(0.1, **added, grain=(0.5, 6.0)).winner == "intact"
+    faint = beside(0.1, sharpness=(0.45, 0.6), noise=(0.2, 0.6))
     assert faint.winner == "other"
     assert "intact has less noise, as blurred pictures do" in faint.headline
 
 
 def test_what_looks_sharper_and_less_natural_may_be_either() -> None:
-    found = beside(14, sharpness=(0.45, 0.6), nature=(2.5, 3.6))
+    found = beside(0.1, sharpness=(0.45, 0.6), nature=(2.5, 3.6))
     assert found.winner == ""
     assert "intact has a more natural look, other has more sharpness" in found.headline
 
@@ -315,8 +315,8 @@ def test_what_looks_sharper_and_less_natural_may_be_either() -> None:
 def test_detail_is_lost_where_edges_say_so_too() -> None:
     """A mosaic has more detail than its picture, which was said to have lost it."""
     mosaic = {"nature": (2.5, 4.1), "texture": (0.21, 0.25)}
-    assert beside(14, 0.01, sharpness=(0.46, 0.40), **mosaic).winner == "intact"
-    found = beside(14, 0.01, sharpness=(0.40, 0.41), **mosaic)
+    assert beside(0.01, sharpness=(0.46, 0.40), **mosaic).winner == "intact"
+    found = beside(0.01, sharpness=(0.40, 0.41), **mosaic)
     assert "lost detail" in found.headline or "lost fine detail" in found.headline
 
 

@@ -102,12 +102,12 @@ def _beyond(row: AnswerRow, model: str, effect: SideEffect) -> bool:
 
 
 def _behind(row: AnswerRow, one: str, two: str) -> tuple[bool, str]:
-    """Whether the first is worse than the second, surely by more than the margin, and not by a
+    """Whether the first is worse than the second, surely and by more than the margin, and not by a
     fault of the second; and who is, where it may be one."""
     for pair in row.pairs:
         if (pair.worse, pair.better) != (one, two) or not row.differ(pair):
             continue
-        if 2 * pair.clear > pair.prompts and _sure(np.array(pair.gaps) - pair.margin):
+        if 2 * pair.clear > pair.prompts and _sure(np.array(pair.gaps)):
             if pair.doubtful:
                 return True, _other_side(row, pair.owed_to)
             return not pair.owed_to, ""
@@ -138,7 +138,7 @@ def _more(row: AnswerRow, one: str, two: str) -> bool:
         float(gaps.mean()) > margin
         and counts(row.of(one).mean, row.of(two).mean, margin)
         and 2 * int(np.count_nonzero(gaps > margin)) > gaps.size
-        and _sure(gaps - margin)
+        and _sure(gaps)
     )
 
 

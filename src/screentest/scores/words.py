@@ -137,8 +137,8 @@ def _owed(found: Answer, state: str) -> Iterator[str]:
             own = doubts.setdefault((more, less), {more: {}, less: {}})
             own[pair.better][_had(row)] = None
             if cause is not None:
-                names = [one for one in found.rows if one.name.partition(":")[0] == cause.value]
-                own[less] |= dict.fromkeys(map(_had, names))
+                shown = [one for one in found.rows if one.name.partition(":")[0] == cause.value]
+                own[less] |= dict.fromkeys(map(_had, shown))
     for (model, words), rivals in sides.items():
         alike: dict[str, list[str]] = {}
         for rival, leads_in in rivals.items():
