@@ -69,11 +69,11 @@ def score_run(
     with RunStore(folder, command="score", arguments={"suite": suite}) as store:
         store.keep_items(items)
         store.keep_evaluators(
-            EvaluatorNote.of_metric(name, f"{name}|v:1|decoder:x", MetricInfo({name: info}))
+            EvaluatorNote.of_metric(name, f"{name}|v:1|decoder:x|model.made:up", MetricInfo({name: info}))
             for name, info in metrics.items()
         )
         keys = [
-            RecordKey(item.id, name, signature=f"{name}|v:1|decoder:x")
+            RecordKey(item.id, name, signature=f"{name}|v:1|decoder:x|model.made:up")
             for item in items
             for name in metrics
         ]

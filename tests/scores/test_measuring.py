@@ -164,7 +164,7 @@ def test_a_bad_file_fails_every_metric_with_its_reason(tmp_path: Path) -> None:
     for outcomes in found.values():
         for outcome in outcomes.values():
             assert outcome.failure is not None
-            assert outcome.failure.reason is Reason.MISSING_FILE
+            assert outcome.failure.reason is Reason.EMPTY_FILE
 
 
 def test_half_a_film_has_no_score_unless_allowed(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from screentest.core.metric import OutputInfo
 from screentest.core.outcome import Reason, attempt
 from screentest.run import RunReader
 from screentest.scores.answer import GROUPS, Answer
-from screentest.scores.margins import FEWEST_FILMS, Margin, margin_of
+from screentest.scores.margins import FEWEST_FILMS, Margin, margin_of, stale
 from screentest.scores.owed import looks, with_owed
 from screentest.scores.pairs import (
     concluded,
@@ -249,7 +249,7 @@ class _Work:
         if sample.mixed:
             part = f"{part} where all videos of a prompt have several shots, else the whole"
         counts_from = margin.value if margin else 0.0
-        why = sample.why or self.too_few_films(name, margin)
+        why = sample.why or self.no_margin(name, margin)
         if info.descriptive and not sample.ways:
             why = ""
         nobody = ("", 0, 0)
@@ -278,9 +278,15 @@ class _Work:
             why=why,
         )
 
-    def too_few_films(self, name: str, margin: Margin | None) -> str:
+    def no_margin(self, name: str, margin: Margin | None) -> str:
         """Why a difference cannot be told from what saving makes; empty where it can."""
-        if margin is None or name in self.margins or margin.films >= FEWEST_FILMS:
+        if margin is None:
+            known = next((stale(value) for value in self.results.of(name)), "")
+            if not known:
+                return ""
+            other = f"the run is of another version than {known}"
+            return f"{other}, of which margins are known: score again"
+        if name in self.margins or margin.films >= FEWEST_FILMS:
             return ""
         return f"what saving the same frames makes of it is known from {margin.films} films only"
 
@@ -353,7 +359,7 @@ class _Work:
                 rest = self.found[name].comparable
                 way = f"; or --by {self.by}={','.join(rest)}" if len(rest) > 1 else ""
                 reasons.setdefault(f"{why}{way}", []).append(self.labels[name])
-            elif few := self.too_few_films(name, self.margin(name)):
+            elif few := self.no_margin(name, self.margin(name)):
                 reasons.setdefault(few, []).append(f"{self.labels[name]}{self.means(name)}")
         for why, names in reasons.items():
             yield f"Not compared: {_some(names)}: {why}."

@@ -64,3 +64,16 @@ def margin_of(value: Value, pool: Pool) -> Margin | None:
     if found is None or pool not in found:
         return None
     return Margin(found[pool], int(found["films"]))
+
+
+def stale(value: Value) -> str:
+    """The version that a margin is known of, where it is of another than the value's; else "".
+
+    What is known of one version says nothing of another, and without a margin two ways of saving
+    would be a difference.
+    """
+    parts = key_of(value).split("|")
+    if "|".join(parts) in _table():
+        return ""
+    known = (key.split("|") for key in _table())
+    return next((one[1][2:] for one in known if one[:1] + one[2:] == parts[:1] + parts[2:]), "")
