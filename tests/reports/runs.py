@@ -69,7 +69,9 @@ def score_run(
     with RunStore(folder, command="score", arguments={"suite": suite}) as store:
         store.keep_items(items)
         store.keep_evaluators(
-            EvaluatorNote.of_metric(name, f"{name}|v:1|decoder:x|model.made:up", MetricInfo({name: info}))
+            EvaluatorNote.of_metric(
+                name, f"{name}|v:1|decoder:x|model.made:up", MetricInfo({name: info})
+            )
             for name, info in metrics.items()
         )
         keys = [
