@@ -59,7 +59,7 @@ def test_one_that_has_none_does_not(reason: Reason, words: str) -> None:
 
 def test_what_no_number_sees_is_named_unless_something_else_might_see_it() -> None:
     plain = results(SCORED, metric="sharpness", group="picture")
-    assert unseen(plain).startswith("Logos, mosaic patches, doubled outlines, ")
+    assert unseen(plain).startswith("Logos or dead pixels, mosaic patches, doubled outlines, ")
     assert unseen(plain).endswith(" loops and reversed motion: look at the videos.")
     assert len(unseen(plain)) < 140  # four lines on a telephone
     assert unseen(results(SCORED, metric="somebodys_judge")) == ""
