@@ -30,7 +30,8 @@ def _freeze(source: Path, target: Path) -> None:
     with av.open(str(source)) as given, av.open(str(target), "w") as made:
         frames = list(given.decode(video=0))
         rate = given.streams.video[0].average_rate
-        stream = made.add_stream("libx264", rate=rate, options={"crf": "16"})
+        options = {"crf": "16", "x264-params": "mbtree=0"}
+        stream = made.add_stream("libx264", rate=rate, options=options)
         stream.width, stream.height, stream.pix_fmt = frames[0].width, frames[0].height, "yuv420p"
         for place in range(len(frames)):
             frame = frames[min(place, len(frames) // 2)]
