@@ -176,7 +176,7 @@ def test_the_drawer_from_the_keyboard(page: Page) -> None:
     assert page.inner_text("#drawer h2") == "ours-0"
     page.keyboard.press("Escape")
     assert not page.evaluate("document.getElementById('drawer').open")
-    assert page.evaluate("location.hash") == ""
+    page.wait_for_function("location.hash === ''")  # the dialog says later that it is closed
 
 
 @pytest.mark.parametrize("width", [400, 1280])

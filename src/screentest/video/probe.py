@@ -78,6 +78,9 @@ class Converter:
         target_width, target_height = crop.whole if crop else self._size.of(width, height)
         if quarter_turns % 2:
             target_width, target_height = target_height, target_width
+        if self._layout is Layout.CODED and frame.format.is_rgb:
+            # Where colour is halved depends on what codecs tag RGB with: here it has no tags.
+            frame = VideoFrame.from_ndarray(frame.to_ndarray(format="rgb24"), format="rgb24")
         converted = self._reformatter.reformat(
             frame,
             width=target_width,

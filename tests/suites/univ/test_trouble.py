@@ -83,7 +83,7 @@ def test_a_judge_that_answers_amiss(spoilt: str, manifest: Path, tmp_path: Path)
     with answering(inspect=lambda asked: acts["inspect"](asked), score=marks(8)) as server:
         first = score(manifest, server, out)
         assert "Not scored" in first.stdout
-        assert "case-1: 9 values" in first.stdout
+        assert "9 values of case-1: " in first.stdout
         server.asked.clear()
         score(manifest, server, out)
         assert server.asked == []  # it would say the same
