@@ -8,7 +8,6 @@ SCENEDETECT := .venv-scenedetect
 HOOKS := .venv-hooks
 WHEEL := .venv-wheel
 PIP := -m pip --disable-pip-version-check --quiet
-# One more than cores: tests wait for servers, browsers and processes.
 PYTEST_WORKERS ?= 2
 # The notice of mkdocs-material is about a successor.
 export NO_MKDOCS_2_WARNING := 1
