@@ -23,10 +23,13 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from screentest.certificates.accuracy import find_claims
-from screentest.certificates.cases import read_cases
-from screentest.certificates.plan import Plan, certify
-from screentest.certificates.words import verdict
+from screentest.analysis.judges.accuracy import find_claims
+from screentest.analysis.judges.cases import read_cases
+from screentest.analysis.judges.plan import Plan, certify
+from screentest.analysis.models.answer import SENSIBLE, Answer
+from screentest.analysis.models.comparison import answer
+from screentest.analysis.people.arena import Arena, arena_of
+from screentest.analysis.results import Results, Value
 from screentest.core import (
     Aspect,
     Choice,
@@ -38,15 +41,12 @@ from screentest.core import (
     Score,
     Verdict,
 )
-from screentest.judges.arena import Arena, arena_of
 from screentest.judges.cases import Case, Judgement, Order
 from screentest.judges.margins import Margins
 from screentest.judges.votes import VoteRecord, VoteTask
 from screentest.metrics.functions import metric
+from screentest.present.certificates import verdict
 from screentest.run import InlineEngine, RunStore
-from screentest.scores.answer import SENSIBLE, Answer
-from screentest.scores.comparison import answer
-from screentest.scores.results import Results, Value
 from screentest.stats.agreement import Vote, percent_agreement, review_workers
 from screentest.stats.claims import Claim, Finding, Placebos, Points, claims
 from screentest.stats.films import COIN, films_needed

@@ -15,12 +15,12 @@ import time
 from pathlib import Path
 
 from _figures import long_video
+from screentest.analysis.suites import read_suite
 from screentest.core import Item
+from screentest.measure.tasks import score_items
 from screentest.models import ModelChoice
 from screentest.run import InlineEngine, RunStore
 from screentest.run.session import Settings
-from screentest.scores.suite import read_suite
-from screentest.scores.tasks import score_items
 from screentest.testing.chat_server import FakeChatServer
 
 SUITES = ("core", "etva_builtin", "etva", "univ:task=t2v", "locot2v")

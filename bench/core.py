@@ -14,9 +14,9 @@ from pathlib import Path
 from _figures import figure, long_video, ratio
 from scan import bare_decode
 from screentest.core import Clip, Item, Metric, Outcomes, Script, build
+from screentest.measure.items import measure
 from screentest.models import ModelChoice
 from screentest.run.session import Settings, Tools
-from screentest.scores.measure import measure
 from screentest.video import probe
 
 STREAMING = (

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from screentest.core import Item, Reason
+from screentest.measure.evaluators import resolve, sign
+from screentest.measure.items import measure
 from screentest.run.session import Tools, read_settings
-from screentest.scores.evaluators import resolve, sign
-from screentest.scores.measure import measure
 
 ROOT = Path(__file__).parent.parent
 

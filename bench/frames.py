@@ -17,9 +17,9 @@ import numpy as np
 
 import screentest
 from screentest.core import Item
+from screentest.measure.evaluators import resolve
+from screentest.measure.items import measure
 from screentest.run.session import Settings, Tools
-from screentest.scores.evaluators import resolve
-from screentest.scores.measure import measure
 from screentest.suites.core import METRICS
 from screentest.video.memory import MemoryVideo, held
 

@@ -57,8 +57,8 @@ def score(videos: list[Path], out: Path, workers: int) -> dict[str, float]:
     import resource
 
     from screentest.core import Item
+    from screentest.measure.tasks import score_items
     from screentest.run import InlineEngine, LocalEngine, RunStore
-    from screentest.scores.tasks import score_items
 
     items = [Item(f"film-{number}", video) for number, video in enumerate(videos)]
     engine = LocalEngine(workers=workers) if workers else InlineEngine()

@@ -16,8 +16,8 @@ from importlib.resources import files
 from pathlib import Path
 
 from screentest.core import Item, build
+from screentest.measure.items import measure
 from screentest.run.session import Settings, Tools
-from screentest.scores.measure import measure
 
 METRICS = (
     "locot2v_temporal_flickering",

@@ -1,8 +1,8 @@
-"""How far each measure moves where nothing is wrong: `scores/margins.json`.
+"""How far each measure moves where nothing is wrong: `analysis/models/margins.json`.
 
     python bench/margins.py make DATA CLIPS     clips of the films in DATA, each saved in eight ways
     python bench/margins.py measure CLIPS       scores of them, builtin and with --models light
-    python bench/margins.py write CLIPS > src/screentest/scores/margins.json
+    python bench/margins.py write CLIPS > src/screentest/analysis/models/margins.json
 
 Of metrics that have changed alone: ``measure CLIPS --metrics noise``; what ``write`` prints then is
 put in place of theirs.
@@ -28,9 +28,9 @@ from pathlib import Path
 from typing import Any
 
 import screentest
+from screentest.analysis.models.margins import key_of
+from screentest.analysis.results import POOLS, plain_name, read_results
 from screentest.run import RunReader
-from screentest.scores.margins import key_of
-from screentest.scores.results import POOLS, plain_name, read_results
 
 SIZES = {"small": (320, 2.0), "large": (640, 4.0)}
 """Long side in pixels, and seconds; large ones of generated films and of those with cuts."""

@@ -25,9 +25,9 @@ from typing import Any
 
 import screentest
 from margins import films
+from screentest.analysis.models.comparison import answer
+from screentest.analysis.results import read_results
 from screentest.run import RunReader
-from screentest.scores.comparison import answer
-from screentest.scores.results import read_results
 
 SIDE, SECONDS, LATER = 320, 2.0, 2.5
 GOOD = ("-crf", "16")

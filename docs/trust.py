@@ -20,9 +20,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import screentest
-from screentest.certificates.certificate import Certificate
-from screentest.certificates.raters import Share
-from screentest.certificates.releases import Release, read_release
+from screentest.analysis.judges.certificate import Certificate
+from screentest.analysis.people.raters import Share
+from screentest.analysis.people.releases import Release, read_release
 from screentest.stats import rank_agreement
 
 PAGE = Path(__file__).parent / "trust.md"

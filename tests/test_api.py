@@ -11,9 +11,9 @@ import pytest
 
 import screentest
 from screentest import api
+from screentest.analysis.results import Results, Value
 from screentest.core import Item, Outcome, OutputInfo, Reason, Score, UnknownName, UserError
-from screentest.results import Scores, data_frame
-from screentest.scores.results import Results, Value
+from screentest.present.results import Scores, data_frame
 
 
 def test_the_examples_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 import screentest
 from screentest.core import BadOption, Outcome, Score
-from screentest.results import Scores
+from screentest.present.results import Scores
 from screentest.run import RunReader
 from screentest.video.memory import MemoryVideo, held, memory_video
 

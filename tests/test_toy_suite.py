@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import screentest
+from screentest.analysis.suites import Dimension, Suite
 from screentest.core import register, registry
 from screentest.sample import sample_videos
-from screentest.scores.suite import Dimension, Suite
 from tests.terminal import fits, invoke
 
 LEAVES = ("contrast", "contrast.exposure", "frozen:level=0.002")

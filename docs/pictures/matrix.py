@@ -16,13 +16,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import screentest
-from screentest.certificates.certificate import Certificate
-from screentest.certificates.matrix import LEGEND, PLACEBO, Matrix, matrix
+from screentest.analysis.judges.certificate import Certificate
+from screentest.analysis.judges.matrix import LEGEND, PLACEBO, Matrix, matrix
 from screentest.core.codec import from_object, to_json
 from screentest.core.errors import BadOption
 from screentest.core.registry import build, registry
 from screentest.core.signature import split_value_name, value_name
-from screentest.reports.charts import matrix_chart, save
+from screentest.present.charts import matrix_chart, save
 from screentest.stats import Claim
 
 HERE = Path(__file__).parent

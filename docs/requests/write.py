@@ -38,13 +38,13 @@ from screentest.core import (
     attempt,
     registry,
 )
+from screentest.measure.evaluators import resolve
+from screentest.measure.items import measure
 from screentest.models.chat.messages import ChatAnswer, ChatRequest, ModelReply, Picture
 from screentest.models.chat.parsing import conclude
 from screentest.models.templates import Prompts, Rendered, Slot
 from screentest.run.session import Settings, Tools
 from screentest.sample import backgrounds, sample_videos
-from screentest.scores.evaluators import resolve
-from screentest.scores.measure import measure
 from screentest.suites.locot2v.construction.build import build_suite
 from screentest.suites.locot2v.construction.stages import Choices, SourceVideo
 from screentest.suites.univ.pieces import UnivTask

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from sqlalchemy import select, update
 
+from screentest.analysis.people.arena import arena_of
 from screentest.annotate.material import read_units
 from screentest.annotate.people import exclude, invite_all
 from screentest.annotate.quality import review, rules_for
@@ -21,7 +22,6 @@ from screentest.annotate.store.schema import sittings, units
 from screentest.annotate.vote_commands import results
 from screentest.annotate.web.visitor import Finish
 from screentest.core import BadOption, UserError
-from screentest.judges.arena import arena_of
 from screentest.judges.votes import VoteRecord, VoteTask, as_csv, pair_votes, read_votes
 from tests.annotate.stand import OPERATOR, Page, Person, Stand, open_stand
 from tests.stats.simulate import equal_models

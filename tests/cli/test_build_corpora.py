@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from screentest.core import Item
-from screentest.manifests.manifest import write_manifest
+from screentest.inputs.manifest import write_manifest
 from screentest.sample import sample_videos
 from screentest.testbeds.testbed import read_testbed
 from screentest.testing.chat_answers import Answer, Asked

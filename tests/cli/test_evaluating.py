@@ -17,7 +17,7 @@ from screentest.sample import sample_videos
 from screentest.testing.chat_answers import Answer
 from screentest.testing.chat_server import FakeChatServer
 from screentest.video import normalize
-from tests.certificates.stage import build_small, films
+from tests.analysis.judges.stage import build_small, films
 from tests.terminal import fits, invoke
 from tests.testbeds.stage import QUICK
 

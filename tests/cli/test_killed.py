@@ -21,7 +21,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from screentest.manifests.manifest import write_manifest
+from screentest.inputs.manifest import write_manifest
 from screentest.run import RunReader
 from screentest.testing.films import captioned_film
 from tests.run.canonical import canonical

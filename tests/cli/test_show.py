@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from screentest import api
+from screentest.analysis.models.alone import lowest_videos
 from screentest.core import Item, OutputInfo, Reason
-from screentest.reports.data import read_report
-from screentest.reports.sidebyside import uncompared_of
-from screentest.scores.alone import lowest_videos
-from screentest.scores.measure import FRAME_RATE
-from tests.reports.runs import (
+from screentest.measure.items import FRAME_RATE
+from screentest.present.page.data import read_report
+from screentest.present.page.sidebyside import uncompared_of
+from tests.present.runs import (
     METRICS,
     NEAT,
     certificate,

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import pytest
 
+from screentest.analysis.judges.certificate import PromptResult
 from screentest.annotate.language import read_language
-from screentest.certificates.certificate import PromptResult
 from screentest.core import (
     BUILTIN_ASPECTS,
     Aspect,

@@ -10,7 +10,7 @@ from pathlib import Path
 import av
 
 import screentest
-from screentest.manifests.manifest import write_manifest
+from screentest.inputs.manifest import write_manifest
 from screentest.sample import sample_folder, sample_videos
 
 FILMS = ("frenchgp_1906", "real_5shots")

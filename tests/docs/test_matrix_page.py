@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 
-from screentest.certificates.accuracy import (
+from screentest.analysis.judges.accuracy import (
     accuracy,
     aspect_results,
     duration_effect,
@@ -17,13 +17,13 @@ from screentest.certificates.accuracy import (
     placebo_results,
     trend,
 )
-from screentest.certificates.certificate import Certificate
-from screentest.certificates.matrix import matrix
+from screentest.analysis.judges.certificate import Certificate
+from screentest.analysis.judges.matrix import matrix
 from screentest.core import Aspect, PairKind
 from screentest.core.codec import to_json
 from screentest.judges.cases import Judgement
 from screentest.stats import order_effect
-from tests.certificates.test_figures import case, said
+from tests.analysis.judges.test_figures import case, said
 
 SCRIPT = Path(__file__).parents[2] / "docs" / "pictures" / "matrix.py"
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from screentest.manifests.manifest import write_manifest
+from screentest.inputs.manifest import write_manifest
 from screentest.testing.films import captioned_film
 from tests.terminal import CLEAN
 

@@ -32,8 +32,8 @@ from screentest.core import (
     build,
 )
 from screentest.judges.baseline import MARGIN, RULES, Measure, baseline, tails
+from screentest.measure.items import measure
 from screentest.run.session import Settings, Tools
-from screentest.scores.measure import measure
 from tests.judges.harmed_shots import (
     decoded,
     encoded,

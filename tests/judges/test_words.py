@@ -13,10 +13,10 @@ import pytest
 from screentest.annotate.language import read_language
 from screentest.core import BUILTIN_ASPECTS, Aspect, Clip, Item, Question, Script, build
 from screentest.core.registry import BUILTIN, registry
+from screentest.measure.items import measure
 from screentest.models import ModelChoice
 from screentest.models.templates import ASPECTS, Prompts
 from screentest.run.session import Settings, Tools
-from screentest.scores.measure import measure
 from screentest.testing.chat_answers import Asked, plausible
 from screentest.testing.chat_server import FakeChatServer
 from screentest.testing.films import write_film

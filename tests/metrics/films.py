@@ -8,8 +8,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from screentest.core import Clip, Item, Outcomes, Score, Script, build
+from screentest.measure.items import measure
 from screentest.run.session import Settings, Tools
-from screentest.scores.measure import measure
 
 CODING = ("-c:v", "libx264", "-preset", "ultrafast", "-crf", "12", "-pix_fmt", "yuv420p", "-an")
 

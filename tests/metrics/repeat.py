@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from screentest.core import Clip, Item, Script
+from screentest.measure.evaluators import resolve
+from screentest.measure.items import measure
 from screentest.run.records import encode
 from screentest.run.session import Tools, read_settings
-from screentest.scores.evaluators import resolve
-from screentest.scores.measure import measure
 from tests.metrics.placed import arrays_at
 
 CAPTIONS = ("A red car drives through a street.", "A bird sits on a green branch.")

@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from screentest.core import Clip, Item, Reason, Script, build
+from screentest.measure.items import measure
 from screentest.metrics.alignment.captions import in_any_order, in_order, standing_out
 from screentest.metrics.alignment.clipscore import evenly_cut
 from screentest.metrics.alignment.videoscore import frame_numbers
 from screentest.models import ModelChoice
 from screentest.run.session import Settings, Tools
-from screentest.scores.measure import measure
 from tests.metrics.films import measured
 
 COLOURS = {"red": "0xd8141e", "green": "0x1a9641", "blue": "0x1e5ad2", "yellow": "0xffe11e"}

@@ -25,10 +25,10 @@ from screentest.core import (
     Time,
     build,
 )
+from screentest.measure.items import measure
 from screentest.metrics.narrative.clips import ClipAnswer, SeenClip, added_up, offered_to, read_clip
 from screentest.models import ModelChoice
 from screentest.run.session import Settings, Tools
-from screentest.scores.measure import measure
 from screentest.testing.chat_answers import MALFORMED, Act, Answer, Asked
 from screentest.testing.chat_server import FakeChatServer
 

@@ -25,9 +25,9 @@ from screentest.core import (
     registry,
 )
 from screentest.core.functions import UnknownForm
+from screentest.measure.items import measure
 from screentest.metrics.curve import ShotOutput, mean_of
 from screentest.run.session import Settings, Tools
-from screentest.scores.measure import measure
 from screentest.testing.films import write_film
 
 Picture = Any

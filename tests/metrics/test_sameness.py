@@ -20,9 +20,9 @@ import numpy as np
 import pytest
 
 from screentest.core import registry
+from screentest.measure.evaluators import resolve
 from screentest.metrics.temporal.motion import lengths
 from screentest.models.roles import CHAT
-from screentest.scores.evaluators import resolve
 from screentest.testing import FakeChatServer
 from tests.metrics.placed import PLACES, arrays_at
 from tests.metrics.repeat import outcomes

@@ -26,9 +26,9 @@ from typing import Any
 
 import tests.real.oracle  # noqa: F401 - registers the judge
 from screentest import api
-from screentest.certificates.words import facts
 from screentest.core import Outcome, from_object, to_json
 from screentest.models import ModelChoice, Models
+from screentest.present.certificates import facts
 from screentest.run import InlineEngine
 from screentest.suites.etva.questions import QuestionSet
 from screentest.suites.etva.rules.writer import write_by_rules

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from screentest.core import Item
+from screentest.measure.evaluators import resolve
+from screentest.measure.items import measure
 from screentest.models import ModelChoice
 from screentest.models.pretrained import Origin
 from screentest.run.session import Settings, Tools
-from screentest.scores.evaluators import resolve
-from screentest.scores.measure import measure
 
 PUBLISHED = {
     "VideoScore": (2.297, 2.469, 2.906, 2.766, 2.516),

@@ -12,19 +12,19 @@ from typing import Any
 
 import pytest
 
-from screentest.certificates.compare import compare_runs
+from screentest.analysis.judges.compare import compare_runs
+from screentest.analysis.models.comparison import compare_scores
+from screentest.analysis.results import read_results
 from screentest.core import Choice, ScreentestError
-from screentest.reports.data import read_report
-from screentest.reports.tables import tables
+from screentest.present.page.data import read_report
+from screentest.present.page.tables import tables
 from screentest.run import RunReader
 from screentest.run.database import checked_columns
 from screentest.run.merge import merge
 from screentest.run.reader import read_summary
 from screentest.run.records import checksum
-from screentest.scores.comparison import compare_scores
-from screentest.scores.results import read_results
 from tests.mutations import mutated
-from tests.reports.runs import Said, certificate, certify_run, items, lost, score_run, scored
+from tests.present.runs import Said, certificate, certify_run, items, lost, score_run, scored
 
 COLUMNS = (
     ("notes", "body"),

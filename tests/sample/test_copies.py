@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from screentest.core import BadOption
-from screentest.manifests.importers import examine_inputs
-from screentest.manifests.manifest import read_manifest
+from screentest.inputs.importers import examine_inputs
+from screentest.inputs.manifest import read_manifest
 from screentest.sample.copies import copy_checkpoints, copy_films
 from screentest.video import probe
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from screentest.core import Clip, Item, Script, Span
-from screentest.manifests.manifest import write_manifest
+from screentest.inputs.manifest import write_manifest
 from screentest.sample import sample_videos
 from screentest.video import probe
 

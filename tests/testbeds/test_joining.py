@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from screentest.core import BadOption, Item, Reason
-from screentest.manifests.parted import PartedSource, SourcePart, in_groups_of
+from screentest.inputs.parted import PartedSource, SourcePart, in_groups_of
 from screentest.sample import sample_videos
 from screentest.testbeds.join import FOLDER, join_sources
 from tests.video.outside import Outside

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from screentest.manifests.manifest import write_manifest
+from screentest.inputs.manifest import write_manifest
 from screentest.sample import sample_videos
 from screentest.testbeds.testbed import Testbed, read_testbed
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from screentest.analysis.judges.cases import read_cases
 from screentest.annotate.material import read_units
-from screentest.certificates.cases import read_cases
 from screentest.core import ScreentestError, UserError
 from screentest.judges.votes import VoteTask
 from screentest.testbeds.page import write_page

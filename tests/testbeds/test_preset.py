@@ -14,7 +14,7 @@ import pytest
 
 import screentest
 from screentest.core import Clip, Reason, Script, Span, from_json
-from screentest.manifests.manifest import write_manifest
+from screentest.inputs.manifest import write_manifest
 from screentest.models import Models, weights
 from screentest.run import Engine, InlineEngine
 from screentest.run.session import Settings

@@ -8,7 +8,7 @@ import pytest
 
 import screentest
 from screentest.core import from_json
-from screentest.manifests.manifest import write_manifest
+from screentest.inputs.manifest import write_manifest
 from screentest.run.session import Settings, read_settings
 from screentest.sample import sample_videos
 from screentest.testbeds.options import BuildOptions

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from screentest.core import Aspect, Clip, Failure, PairKind, Reason, Span
-from screentest.reports.charts import charts_of_testbed
+from screentest.present.charts import charts_of_testbed
 from screentest.testbeds.statistics import AspectCount, Spread, statistics_of
 from screentest.testbeds.testbed import Pair, Skip, SourceFilm, Testbed, VideoFile
 

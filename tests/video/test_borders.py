@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from screentest.core import Borders, Frame, FrameRequest, Image, Item, Layout, Size
+from screentest.measure.evaluators import resolve
+from screentest.measure.items import BORDERS, measure
 from screentest.run.session import Settings, Tools
-from screentest.scores.evaluators import resolve
-from screentest.scores.measure import BORDERS, measure
 from screentest.testbeds.contract import Film
 from screentest.testbeds.operators.shared import inside_borders
 from screentest.testing.films import gliding, texture, write_film

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from screentest.cli.video import CutListFormat, _choice, _format_of, _size
 from screentest.core import NATIVE, BadOption, Size
-from screentest.video.commands import CutListFormat, _choice, _format_of, _size
 from screentest.video.stills import Evenly, PerSecond, PerShot
 from tests.terminal import Screentest, fits, invoke
 

@@ -16,10 +16,10 @@ import av
 import pytest
 
 from screentest.core import BaseConsumer, Frame, FrameRequest, Item, Layout
+from screentest.measure.evaluators import resolve
+from screentest.measure.items import measure
 from screentest.run.records import encode
 from screentest.run.session import Settings, Tools
-from screentest.scores.evaluators import resolve
-from screentest.scores.measure import measure
 from screentest.video import scan
 from tests.video.hostile import pictures
 

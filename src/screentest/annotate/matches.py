@@ -9,8 +9,8 @@ from pathlib import Path
 
 from screentest.annotate.answers import Footage, Unit
 from screentest.core import BadOption, Item, UserError
+from screentest.inputs.manifest import read_manifest
 from screentest.judges.votes import VoteTask
-from screentest.manifests.manifest import read_manifest
 from screentest.video import probe, supervised
 
 

@@ -18,8 +18,8 @@ from screentest.annotate.answers import (
 from screentest.annotate.matches import arena_units
 from screentest.core import BadOption, Item, NoValue, PairKind, UserError
 from screentest.core.codec import parse_json
+from screentest.inputs.manifest import read_manifest
 from screentest.judges.votes import VoteTask, of_two
-from screentest.manifests.manifest import read_manifest
 from screentest.testbeds.files import file_in, video_in
 from screentest.testbeds.testbed import FILE, Pair, SourceFilm, VideoFile, read_testbed
 from screentest.video import probe, supervised

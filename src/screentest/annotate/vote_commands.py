@@ -10,6 +10,7 @@ import typer
 from sqlalchemy import select
 
 from screentest._util.atomic import atomic_output
+from screentest.analysis.people.arena import arena_of
 from screentest.annotate import people
 from screentest.annotate.bundle import read_answers, task_of
 from screentest.annotate.options import (
@@ -37,7 +38,6 @@ from screentest.cli.options import JsonOption
 from screentest.cli.tables import COUNT, SHARE, show
 from screentest.core import BadOption, UserError
 from screentest.core.table import Cell, Column, Table
-from screentest.judges.arena import arena_of
 from screentest.judges.votes import VoteRecord, VoteTask, as_csv, read_votes
 from screentest.judges.votes import as_json as as_json_text
 from screentest.stats.power import Retention

@@ -24,14 +24,17 @@ from screentest.api.options import (
 from screentest.core.aspects import BUILTIN_ASPECTS, Aspect
 from screentest.core.errors import BadOption, Stopped
 from screentest.core.item import Item
-from screentest.results import BuiltTestbed, Certificates, Verdicts
+from screentest.core.metric import Metric
+from screentest.core.registry import build
+from screentest.core.signature import value_name
+from screentest.present.results import BuiltTestbed, Certificates, Verdicts
 from screentest.run import RunReader, RunStore
 from screentest.run.database import FILE
 from screentest.run.session import MODELS, File, cap_of, settings_of
 
 if TYPE_CHECKING:
-    from screentest.certificates.forecast import Forecast
-    from screentest.certificates.plan import Certification, Plan, PromptChange
+    from screentest.analysis.judges.forecast import Forecast
+    from screentest.analysis.judges.plan import Certification, Plan, PromptChange
     from screentest.judges.cases import Case
 
 
@@ -70,9 +73,9 @@ def certify(
     where its files do not. Its videos are in the folder ``videos``; or instead of judges ``scores``
     is a file of numbers that some other tool gave them, of which less is better for ``lower``.
     """
-    from screentest.certificates.matrix import matrix
-    from screentest.certificates.plan import certify as run_certify
-    from screentest.reports.charts import matrix_chart, must_be_chart, save
+    from screentest.analysis.judges.matrix import matrix
+    from screentest.analysis.judges.plan import certify as run_certify
+    from screentest.present.charts import matrix_chart, must_be_chart, save
 
     refuse_unknown(certify, work)
     if chart is not None:
@@ -149,8 +152,8 @@ def forecast(
 
     Where ``out`` is a run that has certified a judge before, its calls are taken as a measure.
     """
-    from screentest.certificates.forecast import forecast as foretell
-    from screentest.certificates.plan import read_certificates
+    from screentest.analysis.judges.forecast import forecast as foretell
+    from screentest.analysis.judges.plan import read_certificates
 
     refuse_unknown(forecast, work)
     plan = _certification(
@@ -223,18 +226,29 @@ def _judges(
     judges: str | Sequence[str], suite: str, orders: str, *, needed: bool = True
 ) -> tuple[str, ...]:
     """The judges that are named, and those that a suite brings."""
-    from screentest.judges.from_metrics import judges_of_suite
     from screentest.judges.verdicts import judge_of
 
     if orders not in ("both", "first"):
         raise BadOption(f"invalid --orders {orders!r}: must be both or first")
     given = (judges,) if isinstance(judges, str) else tuple(judges)
-    names = (*given, *(judges_of_suite(suite) if suite else ()))
+    names = (*given, *(_judges_of_suite(suite) if suite else ()))
     if not names and needed:
         raise BadOption("there is no judge to certify", advice="Name judges, or give --suite.")
     for name in names:
         judge_of(name)  # a misspelled name leaves no run behind
     return names
+
+
+def _judges_of_suite(suite: str) -> list[str]:
+    """Every value that the metrics of a suite give, each as a judge: ``metric.output:option=…``."""
+    from screentest.analysis.suites import read_suite
+
+    judges: list[str] = []
+    for spec in read_suite(suite).metrics:
+        thing = build("metric", spec).thing
+        assert isinstance(thing, Metric)
+        judges += [value_name(spec, output) for output in thing.info.outputs]
+    return judges
 
 
 def _testbeds(given: File | BuiltTestbed | Sequence[File | BuiltTestbed]) -> list[Path]:
@@ -256,8 +270,8 @@ def _certification(
     kept: Sequence[File] = (),
 ) -> Plan:
     """What is to be certified on testbeds."""
-    from screentest.certificates.cases import read_cases
-    from screentest.certificates.plan import Plan
+    from screentest.analysis.judges.cases import read_cases
+    from screentest.analysis.judges.plan import Plan
     from screentest.judges.cases import Order
 
     cases = read_cases(
@@ -275,7 +289,7 @@ def _certification(
 
 
 def _prompt_changes(names: Sequence[str]) -> tuple[PromptChange, ...]:
-    from screentest.certificates.plan import PromptChange
+    from screentest.analysis.judges.plan import PromptChange
 
     if tuple(names) == ("all",):
         return tuple(PromptChange)
@@ -348,10 +362,10 @@ def _against_people(
     work: WorkOptions,
 ) -> tuple[Certification, str, str]:
     """Certificates against people's votes, and a line each on models and what was spent."""
-    from screentest.certificates.people import certify_people, certify_scores
-    from screentest.certificates.releases import read_release
+    from screentest.analysis.people.certify import certify_people, certify_scores
+    from screentest.analysis.people.releases import read_release
+    from screentest.analysis.people.score_tables import read_scores
     from screentest.judges.cases import Order
-    from screentest.manifests.score_tables import read_scores
 
     release = read_release(asked.release, asked.form, asked.aspects)
     arguments = {"judges": list(judges), "people": str(asked.release.absolute())}

@@ -16,8 +16,8 @@ from screentest.core.aspects import Aspect, all_aspects
 from screentest.core.calls import Progress, Silent
 from screentest.core.errors import BadOption
 from screentest.core.item import Clip, Item, Script
-from screentest.manifests.importers import Corpus, examine_inputs
-from screentest.results import Certificates, Scores
+from screentest.inputs.importers import Corpus, examine_inputs
+from screentest.present.results import Certificates, Scores
 from screentest.run import Engine, Retry
 from screentest.run.session import File, ModelOptions, Settings, open_engine
 from screentest.video.limits import Limits

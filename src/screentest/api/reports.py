@@ -9,19 +9,19 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+from screentest.analysis.results import Pool
 from screentest.api.options import folders_of, progress_of
 from screentest.core.calls import Progress
 from screentest.core.errors import BadOption, UnknownName, UserError
-from screentest.results import WORST, Certificates, Comparison, ItemScores, Page, Scores
+from screentest.measure.evaluators import metric_names
+from screentest.present.results import WORST, Certificates, Comparison, ItemScores, Page, Scores
 from screentest.run import RunReader
 from screentest.run.session import File
-from screentest.scores.evaluators import metric_names
-from screentest.scores.results import Pool
 
 if TYPE_CHECKING:
-    from screentest.certificates.certificate import PlaceboResult
+    from screentest.analysis.judges.certificate import PlaceboResult
+    from screentest.analysis.models.margins import Margin
     from screentest.run import Coverage
-    from screentest.scores.margins import Margin
 
 PACKED_OTHERWISE = frozenset({"container", "trim", "severity_zero", "painted_instruction"})
 """Placebos that may leave every pixel as it is, or that are no matter of saving."""
@@ -46,7 +46,7 @@ def compare(
     folders = folders_of(runs)
     names = metric_names([judges] if isinstance(judges, str) else judges)
     if _kind(folders) == "score":
-        from screentest.scores.comparison import compare_scores
+        from screentest.analysis.models.comparison import compare_scores
 
         if names:
             raise BadOption("--judges is for runs of `certify`", advice="Say --by GROUP=A,B.")
@@ -56,7 +56,7 @@ def compare(
         return Comparison(answer=compare_scores(folders, by, pool, own))
     if margins is not None:
         raise BadOption("--margins is for runs of `score`")
-    from screentest.certificates.compare import compare_runs
+    from screentest.analysis.judges.compare import compare_runs
 
     if by:
         raise BadOption("--by is for runs of `score`", advice="Say which judges: --judges A,B.")
@@ -69,9 +69,9 @@ def _margins_in(folder: Path) -> Callable[[Sequence[str]], Mapping[str, Margin]]
     A certificate counts where a placebo changed the pixels: what packs the same ones otherwise
     says nothing of what saving them otherwise makes.
     """
-    from screentest.certificates.plan import read_certificates
-    from screentest.reports.trust import certificates_of
-    from screentest.scores.margins import Margin
+    from screentest.analysis.judges.plan import read_certificates
+    from screentest.analysis.models.margins import Margin
+    from screentest.present.page.trust import certificates_of
 
     with RunReader(folder) as run:
         certificates = read_certificates(run)
@@ -142,10 +142,10 @@ def report(
     ``pictures`` says for how many videos there are pictures; ``embed`` puts the videos into the
     page.
     """
-    from screentest.monitor.loop import alarms_of
-    from screentest.reports.data import read_report
-    from screentest.reports.formats import write_tables
-    from screentest.reports.html import PageOptions, write_html
+    from screentest.present.files import write_tables
+    from screentest.present.page.data import read_report
+    from screentest.present.page.html import PageOptions, write_html
+    from screentest.watch.loop import alarms_of
 
     said = Path(votes) if votes is not None else None
     read = read_report(folders_of(runs), by=by, suites=suites, pool=pool, votes=said)
@@ -166,7 +166,7 @@ def show(run: File | Scores, item: str = "", *, worst: int = WORST) -> ItemScore
     if isinstance(run, Scores):
         results = run.results
     else:
-        from screentest.reports.data import read_report
+        from screentest.present.page.data import read_report
 
         results = read_report([Path(run)]).results
     if not results.items:

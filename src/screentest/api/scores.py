@@ -10,6 +10,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
+from screentest.analysis.results import read_results
+from screentest.analysis.suites import SuiteItems, read_suite
 from screentest.api.options import (
     Videos,
     WorkOptions,
@@ -24,24 +26,22 @@ from screentest.api.options import (
 from screentest.core.errors import BadOption, Stopped
 from screentest.core.item import Item
 from screentest.core.signature import parse, write_options
-from screentest.manifests.fields import ProblemKind
-from screentest.manifests.importers import Corpus
+from screentest.inputs.fields import ProblemKind
+from screentest.inputs.importers import Corpus
+from screentest.inputs.remote import Cache
+from screentest.measure.earlier import beside_earlier
+from screentest.measure.evaluators import metric_names, resolve
+from screentest.measure.tasks import score_items
 from screentest.models.chat.costs import MemoryLedger
 from screentest.models.weights import cache_folder
-from screentest.results import Scores
+from screentest.present.results import Scores
 from screentest.run import InlineEngine, RunReader, RunStore
 from screentest.run.database import FILE
 from screentest.run.session import MODELS, File, Settings, cap_of, open_tools, settings_of
-from screentest.scores.earlier import beside_earlier
-from screentest.scores.evaluators import metric_names, resolve
-from screentest.scores.remote import Cache
-from screentest.scores.results import read_results
-from screentest.scores.suite import SuiteItems, read_suite
-from screentest.scores.tasks import score_items
 
 if TYPE_CHECKING:
+    from screentest.analysis.forecast import ScoreForecast
     from screentest.hooks.contract import Hook
-    from screentest.scores.forecast import ScoreForecast
 
 Hooks: TypeAlias = "str | Hook | Sequence[str | Hook]"
 """Hooks by name with options (``wandb:project=clips``), or hooks themselves."""
@@ -169,7 +169,7 @@ def forecast_score(
 
     Where ``out`` is a run that has scored some videos, what they took is taken as a measure.
     """
-    from screentest.scores.forecast import forecast
+    from screentest.analysis.forecast import forecast
 
     refuse_unknown(forecast_score, work)
     given = (metrics,) if isinstance(metrics, str) else tuple(metrics)
@@ -220,7 +220,7 @@ class _Job:
 
     def in_memory(self, items: Sequence[Item]) -> Scores:
         """Score items whose frames are in memory; no folder is touched."""
-        from screentest.scores.clips import score_clips
+        from screentest.api.memory import score_clips
 
         suites = () if self.metrics else (self.suite,)
         # One clip takes less time than a bar takes to be read.

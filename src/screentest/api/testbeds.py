@@ -20,7 +20,7 @@ from screentest.api.options import (
 )
 from screentest.core.errors import BadOption, Stopped
 from screentest.core.signature import write_options
-from screentest.results import BuiltTestbed
+from screentest.present.results import BuiltTestbed
 from screentest.run.session import File, ModelOptions, Settings, cap_of, settings_of
 from screentest.video.limits import Limits
 
@@ -166,7 +166,7 @@ def _build_prompts(
     form: str | None,
     work: WorkOptions,
 ) -> BuiltTestbed:
-    from screentest.manifests.importers import read_corpus
+    from screentest.inputs.importers import read_corpus
     from screentest.testbeds.prompts import build_prompts, change_names
 
     changes = change_names("all" if operators in ("paper", ["paper"]) else operators)
@@ -191,8 +191,8 @@ class _Sources:
         work: WorkOptions,
         limits: Limits,
     ) -> None:
-        from screentest.manifests.importers import Corpus, read_corpus
-        from screentest.manifests.parted import in_groups_of
+        from screentest.inputs.importers import Corpus, read_corpus
+        from screentest.inputs.parted import in_groups_of
         from screentest.testbeds.join import Joined, join_sources
 
         if isinstance(films, str | PathLike):

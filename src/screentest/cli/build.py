@@ -24,7 +24,7 @@ from screentest.cli.options import (
 from screentest.cli.progress import watched
 from screentest.cli.tables import print_heading, print_indented, print_models, show
 from screentest.core import BadOption, Reason
-from screentest.results import BuiltTestbed
+from screentest.present.results import BuiltTestbed
 
 
 @shares(MODELS, WORKERS, RETRY)

@@ -39,7 +39,7 @@ from screentest.cli.tables import (
 )
 from screentest.core.errors import BadOption
 from screentest.core.signature import short_signature
-from screentest.results import Certificates
+from screentest.present.results import Certificates
 
 PeopleOption = Annotated[
     Path | None,

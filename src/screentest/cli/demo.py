@@ -16,7 +16,7 @@ from screentest.cli.progress import watched
 from screentest.cli.tables import print_indented, show
 from screentest.core import BUILTIN_ASPECTS, Aspect, Stopped, build, registry
 from screentest.core.table import ARROWS, Cell, Column, Table
-from screentest.results import BuiltTestbed, Certificates, Scores
+from screentest.present.results import BuiltTestbed, Certificates, Scores
 
 JUDGES = ("baseline", "sharpness", "contrast", "frozen", "flicker")
 """What is put to the test: the judge of the base install, and four of its metrics alone."""

@@ -39,7 +39,7 @@ from screentest.cli.tables import (
     show,
 )
 from screentest.core import Reason
-from screentest.results import Scores
+from screentest.present.results import Scores
 
 FEW = 3
 """Missing values that are written out."""

@@ -15,7 +15,7 @@ from screentest.cli.options import JsonOption
 from screentest.cli.tables import print_facts, print_heading, print_indented, rendered, show
 from screentest.core import Failure, Reason, timecode
 from screentest.core.signature import split_value_name
-from screentest.results import ItemScores
+from screentest.present.results import ItemScores
 
 MOMENTS = 3
 WIDTH = 14

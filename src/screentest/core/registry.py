@@ -44,7 +44,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "suite": ("screentest.suites",),
     "degradation": ("screentest.testbeds.operators",),
     "placebo": ("screentest.testbeds.placebos",),
-    "importer": ("screentest.manifests",),
+    "importer": ("screentest.inputs",),
     "hook": ("screentest.hooks",),
     "section": (),
     "chat": ("screentest.models.roles", "screentest.models.chat"),

@@ -26,7 +26,7 @@ from screentest.core.signature import parse
 
 if TYPE_CHECKING:
     from screentest.hooks.media import Moment
-    from screentest.results import ItemScores, Scores
+    from screentest.present.results import ItemScores, Scores
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -17,7 +17,7 @@ from screentest.video.memory import memory_video, open_source
 from screentest.video.probe import Converter, conversion_key
 
 if TYPE_CHECKING:
-    from screentest.results import ItemScores
+    from screentest.present.results import ItemScores
 
 _PLAYED = frozenset({".mp4", ".m4v", ".webm"})
 _QUALITY = {"crf": "20", "preset": "veryfast"}

@@ -12,7 +12,6 @@ from screentest.core.outcome import Outcome, Reason, Score
 from screentest.core.registry import build, register
 from screentest.core.signature import value_name
 from screentest.metrics.alignment.clipscore import Policy
-from screentest.scores.suite import read_suite
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,16 +75,6 @@ def as_judge(metric: str, output: str = "") -> MetricJudge:
         known = ", ".join(thing.info.outputs)
         raise BadOption(f"metric {metric!r} gives no {output!r}", advice=f"It gives {known}.")
     return MetricJudge(metric, thing.info, output)
-
-
-def judges_of_suite(suite: str) -> list[str]:
-    """Every value that the metrics of a suite give, each as a judge: ``metric.output:option=…``."""
-    judges: list[str] = []
-    for spec in read_suite(suite).metrics:
-        thing = build("metric", spec).thing
-        assert isinstance(thing, Metric)
-        judges += [value_name(spec, output) for output in thing.info.outputs]
-    return judges
 
 
 def _turned(score: Score) -> Score:

@@ -24,15 +24,15 @@ from screentest.judges.cases import Case, Order, verdict_in
 from screentest.judges.evidence import evidence
 from screentest.judges.from_metrics import as_judge
 from screentest.judges.margins import Margin, Margins
+from screentest.measure.evaluators import Evaluator, known, resolve, sign
+from screentest.measure.items import guarded, must_be_outcome, refuse_faults
+from screentest.measure.tasks import keep_models, roles_of, score_tasks, signed_metrics
 from screentest.run.execute import Execution, execute
 from screentest.run.inputs import Stamp, hash_parts
 from screentest.run.records import RecordKey, encode
 from screentest.run.session import Settings, Tools, open_tools
 from screentest.run.store import RunStore
 from screentest.run.tasks import Engine, Finished, Job, Task, TaskResults
-from screentest.scores.evaluators import Evaluator, known, resolve, sign
-from screentest.scores.measure import guarded, must_be_outcome, refuse_faults
-from screentest.scores.tasks import keep_models, roles_of, score_tasks, signed_metrics
 from screentest.video.limits import DEFAULT_LIMITS, Limits
 
 _WRITTEN_TOGETHER = 500

@@ -19,7 +19,7 @@ import numpy as np
 from screentest._util.atomic import atomic_output, write_whole
 from screentest.core import BadOption, Clip
 from screentest.core.frames import Image
-from screentest.manifests.manifest import write_manifest
+from screentest.inputs.manifest import write_manifest
 from screentest.sample import sample_folder, sample_videos
 
 MANIFEST = "films.jsonl"

@@ -220,7 +220,7 @@ class WorkerReport:
 
 def review_workers(
     votes: Iterable[Vote],
-    rules: WorkerRules = WorkerRules(),  # noqa: B008 - frozen
+    rules: WorkerRules = WorkerRules(),
 ) -> list[WorkerReport]:
     """A report on every worker, by name.
 

@@ -6,9 +6,9 @@ Their certificate says how far each can be trusted, and in what.
 
 from __future__ import annotations
 
+from screentest.analysis.suites import Suite
 from screentest.core import register
 from screentest.metrics import CORE as METRICS
-from screentest.scores.suite import Suite
 
 
 @register("suite", "core", version=2, summary="plain measurements, with the base install alone")

@@ -21,7 +21,7 @@ from screentest.core.errors import NoValue, VideoError
 from screentest.core.frames import Size
 from screentest.core.item import Item, Script
 from screentest.core.outcome import Failure, Reason
-from screentest.manifests.parted import PartedSource, SourcePart, joined
+from screentest.inputs.parted import PartedSource, SourcePart, joined
 from screentest.run import hash_file, hash_parts
 from screentest.testbeds.intact import folder_name
 from screentest.video import EncoderSettings, VideoSource

@@ -13,7 +13,7 @@ import numpy as np
 from screentest.api import build as build_bed
 from screentest.core.item import Item
 from screentest.core.outcome import Reason
-from screentest.results import BuiltTestbed
+from screentest.present.results import BuiltTestbed
 from screentest.run import InlineEngine
 from screentest.testbeds.catalogue import OperatorSet
 from screentest.testing.checks import FAULTS, collected, must_name

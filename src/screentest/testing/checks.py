@@ -30,11 +30,11 @@ from screentest.core.registry import build
 from screentest.core.verdict import Choice, Verdict
 from screentest.judges.cases import Case, Order
 from screentest.judges.verdicts import judge_of, judge_pairs
+from screentest.measure.evaluators import Evaluator, resolve, sign
+from screentest.measure.items import measure
+from screentest.measure.tasks import score_items
 from screentest.run import Engine, InlineEngine, LocalEngine, RunStore
 from screentest.run.session import Settings, Tools, close_tools, read_settings
-from screentest.scores.evaluators import Evaluator, resolve, sign
-from screentest.scores.measure import measure
-from screentest.scores.tasks import score_items
 from screentest.testing.films import hard_films, item_of, pictures_of, texture
 
 FAULTS = frozenset({Reason.CRASHED, Reason.DECODER_CRASHED, Reason.TIMED_OUT})

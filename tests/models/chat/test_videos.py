@@ -22,11 +22,11 @@ from screentest.core import (
     Time,
     registry,
 )
+from screentest.measure.evaluators import resolve
 from screentest.models import ModelChoice
 from screentest.models.chat.messages import ChatRequest, Encoding, Film, Text, timed
 from screentest.models.chat.openai import OpenAIChat
 from screentest.run.session import Settings, Tools
-from screentest.scores.evaluators import resolve
 from screentest.testing.chat_answers import Answer, Status
 from screentest.testing.chat_server import FakeChatServer
 from screentest.testing.films import gliding, write_film

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 from screentest.core import Frame, Item, Outcomes, Reason, Span
+from screentest.measure.evaluators import resolve
+from screentest.measure.items import measure
 from screentest.models import ModelChoice
 from screentest.models.backends.flow import DisFlow
 from screentest.models.roles import Detection
 from screentest.run.session import Settings, Tools
-from screentest.scores.evaluators import resolve
-from screentest.scores.measure import measure
 from screentest.suites.etva.answers import ShownScene
 from screentest.suites.etva.builtin import BuiltinAnswerer
 from screentest.suites.etva.questions import PromptQuestion, QuestionSet

@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from screentest.certificates.cases import read_cases
-from screentest.certificates.certificate import Certificate
-from screentest.certificates.plan import Plan, certify
+from screentest.analysis.judges.cases import read_cases
+from screentest.analysis.judges.certificate import Certificate
+from screentest.analysis.judges.plan import Plan, certify
 from screentest.judges.cases import Case
 from screentest.models import ModelChoice
 from screentest.run import InlineEngine, RunStore

@@ -12,17 +12,17 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from screentest.analysis.results import read_results
+from screentest.analysis.standings import standings
+from screentest.analysis.suites import read_suite
 from screentest.cli import app
 from screentest.core import Item
+from screentest.inputs.manifest import write_manifest
 from screentest.judges.votes import VoteRecord, VoteTask, as_json
-from screentest.manifests.manifest import write_manifest
+from screentest.measure.tasks import score_items
 from screentest.models import ModelChoice
 from screentest.run import InlineEngine, RunReader, RunStore
 from screentest.run.session import Settings, close_tools
-from screentest.scores.results import read_results
-from screentest.scores.standings import standings
-from screentest.scores.suite import read_suite
-from screentest.scores.tasks import score_items
 from screentest.suites.etva.questions import read_question_sets
 from screentest.testing.chat_answers import Act, Answer, Asked
 from screentest.testing.chat_server import FakeChatServer

@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 
 from screentest.core import Clip, Item, Outcome, Outcomes, Reason, Script, Span
+from screentest.measure.evaluators import resolve, sign
+from screentest.measure.items import measure
+from screentest.measure.tasks import score_items
 from screentest.models import ModelChoice
 from screentest.run import InlineEngine, RunStore
 from screentest.run.session import Settings, Tools, close_tools
-from screentest.scores.evaluators import resolve, sign
-from screentest.scores.measure import measure
-from screentest.scores.tasks import score_items
 from screentest.suites.etva.questions import write_question_sets
 from screentest.suites.etva.rules.writer import write_by_rules
 from screentest.testing.chat_answers import Act, Answer, Asked, Status

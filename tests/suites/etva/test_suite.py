@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from screentest.analysis.suites import read_suite
 from screentest.core.signature import split_value_name
-from screentest.scores.evaluators import resolve
-from screentest.scores.suite import read_suite
+from screentest.measure.evaluators import resolve
 
 
 @pytest.mark.parametrize("name", ["etva", "etva_builtin"])

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from screentest.core import Item, Reason
+from screentest.measure.evaluators import resolve
+from screentest.measure.items import measure
 from screentest.models import ModelChoice
 from screentest.run.session import Settings, Tools
-from screentest.scores.evaluators import resolve
-from screentest.scores.measure import measure
 from screentest.suites.etva import agents, answers
 from screentest.suites.etva.agents import write_by_chat
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from screentest.core import Frame, FrameRequest, Item, Outcome, Outcomes, Score, build
+from screentest.measure.items import measure
 from screentest.models import ModelChoice
 from screentest.run.session import Settings, Tools
-from screentest.scores.measure import measure
 from screentest.testing.films import gliding, texture
 from screentest.testing.films import write_film as film
 from screentest.video import scan

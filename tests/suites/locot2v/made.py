@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from screentest.analysis.results import Results, Value
+from screentest.analysis.suites import Suite, read_suite
 from screentest.core import Item, Outcome, OutputInfo, Score
-from screentest.scores.results import Results, Value
-from screentest.scores.suite import Suite, read_suite
 from screentest.suites.locot2v.dimensions import ALL
 
 Items = Mapping[str, Mapping[str, float]]

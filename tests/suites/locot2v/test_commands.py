@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 
 from screentest.cli import app
 from screentest.core import registry
-from screentest.manifests.manifest import read_manifest
+from screentest.inputs.manifest import read_manifest
 from screentest.testing.chat_server import FakeChatServer
 from screentest.testing.films import gliding, texture, write_film
 from tests.suites.locot2v.answering import answering, chat

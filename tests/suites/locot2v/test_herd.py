@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from screentest.core import Item, Reason, build
+from screentest.measure.evaluators import resolve, sign
 from screentest.run.session import Settings, Tools
-from screentest.scores.evaluators import resolve, sign
 from screentest.suites.locot2v.data import DIMENSIONS, PromptRecord, write_prompt_suite
 from screentest.suites.locot2v.metrics.herd import realised
 from screentest.testing.chat_answers import Answer, Asked

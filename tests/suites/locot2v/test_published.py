@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from screentest.scores.standings import add_up
+from screentest.analysis.standings import add_up
 from screentest.suites.locot2v.dimensions import (
     ALIGNMENT,
     ALL,

@@ -8,12 +8,12 @@ from xml.etree import ElementTree
 import pytest
 
 from screentest.core import Item, Outcome, OutputInfo, Reason, Score, Table
-from screentest.reports.data import Report, read_report
-from screentest.reports.html import write_html
-from screentest.reports.sections import sections
-from screentest.reports.tables import tables
+from screentest.present.page.data import Report, read_report
+from screentest.present.page.html import write_html
+from screentest.present.page.sections import sections
+from screentest.present.page.tables import tables
 from screentest.suites.locot2v.charts import own_charts
-from tests.reports.runs import score_run
+from tests.present.runs import score_run
 from tests.suites.locot2v.made import SUITE
 
 VALUES = (

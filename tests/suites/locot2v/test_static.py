@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from screentest.core import BadOption, Item, Reason, Score, Span, build, registry
+from screentest.measure.items import measure
 from screentest.run.session import Settings, Tools
-from screentest.scores.measure import measure
 from screentest.suites.locot2v.metrics import quality
 from screentest.suites.locot2v.metrics.quality import best_tenth, segments
 from screentest.testing.films import gliding, texture, write_film

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from screentest.core import Frame, Item, Metric, Reason, build
+from screentest.measure.items import measure
 from screentest.run.session import Settings, Tools
-from screentest.scores.measure import measure
 from screentest.suites.locot2v.requests import Timeline
 from screentest.testing.films import gliding, texture, write_film
 from tests.suites.locot2v.films import CLASSICAL, Picture, failure, measured, score

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from screentest.analysis.standings import StandingLevel, add_up
+from screentest.analysis.suites import read_suite
 from screentest.core import Aspect, Outcome, RatingJudge, Score, build
 from screentest.core.signature import value_name
 from screentest.judges.verdicts import judge_of
-from screentest.scores.standings import StandingLevel, add_up
-from screentest.scores.suite import read_suite
 from screentest.suites.locot2v.dimensions import ALL, METRICS
 from tests.suites.locot2v.made import SUITE, results_of
 

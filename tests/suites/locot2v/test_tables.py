@@ -12,10 +12,10 @@ import pytest
 from PIL import Image
 from scipy import stats
 
+from screentest.analysis.results import Results, Value
+from screentest.analysis.standings import standings
 from screentest.core import BadOption, Item, Outcome, OutputInfo, Reason, Score
-from screentest.reports import charts
-from screentest.scores.results import Results, Value
-from screentest.scores.standings import standings
+from screentest.present import charts
 from screentest.suites.locot2v import charts as drawing
 from screentest.suites.locot2v.charts import drawings
 from screentest.suites.locot2v.data import PromptRecord, PromptSuite

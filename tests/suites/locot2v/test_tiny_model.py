@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
+from screentest.analysis.results import Results, read_results
+from screentest.analysis.standings import standings
 from screentest.core import Item
+from screentest.measure.tasks import score_items
 from screentest.models import ModelChoice
 from screentest.run import InlineEngine, RunStore
 from screentest.run.session import Settings
-from screentest.scores.results import Results, read_results
-from screentest.scores.standings import standings
-from screentest.scores.tasks import score_items
 from screentest.suites.locot2v.dimensions import ALL, METRICS
 from screentest.suites.locot2v.suite import suite_in
 from screentest.suites.locot2v.tables import item_scores
@@ -29,7 +29,7 @@ from tests.suites.locot2v.films import CLASSICAL
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from tests.certificates.speaking import speaking_model
+from tests.analysis.judges.speaking import speaking_model
 from tests.models.torchvision_here import make_importable
 
 pytestmark = [pytest.mark.models, pytest.mark.filterwarnings("default")]

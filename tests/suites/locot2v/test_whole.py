@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from screentest.analysis.results import Results, read_results
+from screentest.analysis.standings import standings
+from screentest.analysis.suites import read_suite
 from screentest.core import Reason
+from screentest.measure.tasks import score_items
 from screentest.models import ModelChoice
 from screentest.run import InlineEngine, RunStore
 from screentest.run.session import Settings
-from screentest.scores.results import Results, read_results
-from screentest.scores.standings import standings
-from screentest.scores.suite import read_suite
-from screentest.scores.tasks import score_items
 from screentest.suites.locot2v.data import (
     Event,
     ExpectationQuestion,

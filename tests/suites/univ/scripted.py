@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from screentest.core import Item, Outcomes, build
+from screentest.measure.items import measure
 from screentest.models import ModelChoice
 from screentest.run.session import Settings, Tools
-from screentest.scores.measure import measure
 from screentest.suites.univ.schema import NOTHING, Part
 from screentest.suites.univ.vocabulary import Dimension
 from screentest.testing.chat_answers import Act, Answer, Asked

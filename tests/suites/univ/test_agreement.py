@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from screentest.analysis.results import Results, Value
 from screentest.core import BadOption, Item, ManifestError, NoValue, Outcome, OutputInfo, Score
-from screentest.scores.results import Results, Value
 from screentest.suites.univ.people import (
     agree,
     draw_sample,

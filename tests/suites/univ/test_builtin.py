@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from screentest.core import Item, Span, build
+from screentest.measure.items import measure
 from screentest.models.backends.flow import DisFlow
 from screentest.models.pictures import limit_long_side
 from screentest.run.session import Settings, Tools
-from screentest.scores.measure import measure
 from screentest.suites.univ.builtin import colours
 from screentest.suites.univ.builtin.motion import CameraStep, movements, step_between
 from screentest.suites.univ.schema import VideoDescription

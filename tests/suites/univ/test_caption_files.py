@@ -11,7 +11,7 @@ import pytest
 
 from screentest.core import ManifestError, seconds
 from screentest.core.signature import split_value_name
-from screentest.manifests.manifest import read_manifest
+from screentest.inputs.manifest import read_manifest
 from screentest.suites.univ.caption_files import read_captions, read_shots
 from screentest.testing.chat_answers import Answer, Asked, Status
 from screentest.testing.chat_server import FakeChatServer

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from screentest.certificates.cases import read_cases
-from screentest.certificates.certificate import Certificate
-from screentest.certificates.plan import Plan, certify
+from screentest.analysis.judges.cases import read_cases
+from screentest.analysis.judges.certificate import Certificate
+from screentest.analysis.judges.plan import Plan, certify
 from screentest.judges.cases import Case
 from screentest.run import InlineEngine, RunStore
 from screentest.run.session import Settings, close_tools
@@ -75,8 +75,8 @@ class Judge:
 
 def certificate(cases: list[Case], folder: Path, metric: str, *, sees: bool) -> Certificate:
     from screentest.core import build
+    from screentest.measure.items import measure
     from screentest.run.session import Tools
-    from screentest.scores.measure import measure
 
     judge = Judge(sees=sees)
     name, _, options = metric.partition(":")

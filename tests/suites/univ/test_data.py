@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from screentest.analysis.suites import read_suite
 from screentest.core import Item, ManifestError
-from screentest.scores.suite import read_suite
 from screentest.suites.univ.data import read_truth, read_univbench
 from tests.terminal import invoke
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from screentest.analysis.results import Results, Value
 from screentest.core import Item, Outcome, OutputInfo, Reason, Score
 from screentest.core.signature import value_name
-from screentest.scores.results import Results, Value
 from screentest.suites.univ.suite import subdimensions
 from screentest.suites.univ.tables import dimension_table, task_standings
 from screentest.suites.univ.vocabulary import Dimension

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from screentest.analysis.results import read_results
 from screentest.core import Item, seconds
-from screentest.manifests.manifest import write_manifest
+from screentest.inputs.manifest import write_manifest
 from screentest.run import RunReader
-from screentest.scores.results import read_results
 from screentest.testing.chat_answers import MALFORMED, Answer, Asked, Status
 from screentest.testing.chat_server import FakeChatServer
 from tests.suites.univ.benchmark import is_grey

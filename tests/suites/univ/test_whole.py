@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from screentest.analysis.results import read_results
 from screentest.run import InlineEngine, RunReader
 from screentest.run.session import close_tools
-from screentest.scores.results import read_results
 from screentest.testing.chat_server import FakeChatServer
 from tests.suites.univ.benchmark import FINE, GREY, MODELS, TASKS, Benchmark, judge, make_benchmark
 from tests.suites.univ.scripted import kind_of

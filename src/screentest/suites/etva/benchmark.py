@@ -16,7 +16,7 @@ import numpy as np
 
 from screentest._util.text import one_line
 from screentest.core import BadOption
-from screentest.reports.charts import (
+from screentest.present.charts import (
     COLOURS,
     MOST_LETTERS,
     must_be_chart,

@@ -23,7 +23,7 @@ from screentest.cli.options import MODELS, JsonOption, shares
 from screentest.cli.progress import watched
 from screentest.cli.tables import print_heading, print_indented, print_models, show
 from screentest.core import BadOption, Column, Outcome, Table, UserError
-from screentest.manifests.manifest import read_manifest
+from screentest.inputs.manifest import read_manifest
 from screentest.models.roles import CHAT
 from screentest.run import RunStore
 from screentest.run.session import Tools, cap_of, settings_of

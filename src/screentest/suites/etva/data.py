@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from screentest.core import ManifestError
-from screentest.manifests.fields import Complaint, load_json, one_line
+from screentest.inputs.fields import Complaint, load_json, one_line
 
 LONGEST_FILE = 256 * 2**20
 _FORM = "Give one of ETVA's files as they were released: JSON lines."

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from screentest.analysis.results import Results, plain_name, read_results
 from screentest.core import Outcome, Reason, Score, UserError
 from screentest.core.signature import value_name
 from screentest.run import RunReader
-from screentest.scores.results import Results, plain_name, read_results
 from screentest.suites.etva.answers import Compat, read_answer
 from screentest.suites.etva.data import Transcript
 from screentest.suites.etva.graph import Category, read_category

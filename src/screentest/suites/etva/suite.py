@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from screentest.analysis.results import Results
+from screentest.analysis.standings import StandingLevel, add_up
+from screentest.analysis.suites import Dimension, Suite
 from screentest.core import Outcome, Summary, register
 from screentest.core.signature import value_name
-from screentest.scores.results import Results
-from screentest.scores.standings import StandingLevel, add_up
-from screentest.scores.suite import Dimension, Suite
 from screentest.stats import Interval
 from screentest.suites.etva.metric import SCORE
 from screentest.suites.etva.runs import judge_results

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from screentest.analysis.results import Results
+from screentest.analysis.standings import Standing, standings
+from screentest.analysis.suites import Suite
 from screentest.core.table import Chart
-from screentest.reports.charts import figure_chart, radar, radars, scatter, violins
-from screentest.scores.results import Results
-from screentest.scores.standings import Standing, standings
-from screentest.scores.suite import Suite
+from screentest.present.charts import figure_chart, radar, radars, scatter, violins
 from screentest.suites.locot2v.data import PromptSuite
 from screentest.suites.locot2v.dimensions import FIVE, HERD, TEMPORAL, TITLES
 from screentest.suites.locot2v.tables import (

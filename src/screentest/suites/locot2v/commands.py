@@ -19,18 +19,18 @@ import cv2
 import numpy as np
 import typer
 
+from screentest.analysis.models.tables import suite_tables
 from screentest.cli.console import plural
 from screentest.cli.options import BACKENDS, MODELS, JsonOption, shares
 from screentest.cli.tables import print_indented, print_models, show
 from screentest.core import BadOption, Column, Image, Table
 from screentest.core.codec import parse_json
+from screentest.inputs.manifest import write_manifest
 from screentest.judges.votes import VoteTask, read_votes
-from screentest.manifests.manifest import write_manifest
-from screentest.reports.charts import must_be_chart, save
-from screentest.reports.data import read_report
+from screentest.present.charts import must_be_chart, save
+from screentest.present.page.data import read_report
 from screentest.run import RunStore
 from screentest.run.session import Tools, cap_of, settings_of
-from screentest.scores.tables import suite_tables
 from screentest.suites.locot2v.charts import drawings
 from screentest.suites.locot2v.construction.documents import correct_stage
 from screentest.suites.locot2v.construction.stages import complexity

@@ -18,8 +18,8 @@ from typing import Any
 
 from screentest._util.atomic import write_whole
 from screentest.core import BadOption, Item, ManifestError
-from screentest.manifests.fields import Complaint, Problem, ProblemKind, load_json, one_line
-from screentest.manifests.files import VIDEO_SUFFIXES
+from screentest.inputs.fields import Complaint, Problem, ProblemKind, load_json, one_line
+from screentest.inputs.files import VIDEO_SUFFIXES
 
 LONGEST_FILE = 256 * 2**20
 PROMPT_GROUP = "prompt_id"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from screentest.analysis.suites import Dimension
 from screentest.core.signature import value_name
-from screentest.scores.suite import Dimension
 from screentest.suites.locot2v.data import DIMENSIONS as EXPECTATIONS
 
 

@@ -15,8 +15,8 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from screentest.core import Cell, Column, ManifestError, Table
-from screentest.manifests.layouts import TABLES, read_prompts, table_rows, text_of
-from screentest.reports.charts import COLOURS, new_figure, styled
+from screentest.inputs.layouts.contents import TABLES, read_prompts, table_rows, text_of
+from screentest.present.charts import COLOURS, new_figure, styled
 from screentest.suites.locot2v.data import (
     COMPLEXITIES,
     PromptRecord,

@@ -9,10 +9,10 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
+from screentest.analysis.results import Results
+from screentest.analysis.suites import Suite, SuiteItems
 from screentest.core import register
 from screentest.core.signature import split_value_name
-from screentest.scores.results import Results
-from screentest.scores.suite import Suite, SuiteItems
 from screentest.suites.locot2v.charts import own_charts
 from screentest.suites.locot2v.data import items_with_videos, read_prompt_suite
 from screentest.suites.locot2v.dimensions import METRICS, tree

@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from screentest.analysis.results import Results, plain_name
+from screentest.analysis.standings import Standing, standings
+from screentest.analysis.suites import Suite
 from screentest.core import Cell, Column, Outcome, Table
-from screentest.scores.results import Results, plain_name
-from screentest.scores.standings import Standing, standings
-from screentest.scores.suite import Suite
 from screentest.stats import Correlation, kendall, pearson, spearman
 from screentest.suites.locot2v.data import COMPLEXITIES, PROMPT_GROUP, PromptSuite, complexity_of
 from screentest.suites.locot2v.dimensions import ALL, FIVE, TITLES

@@ -8,12 +8,12 @@ from typing import Annotated
 
 import typer
 
+from screentest.analysis.results import Results, read_results
 from screentest.cli.console import out, plural, shown
 from screentest.cli.options import JsonOption
 from screentest.cli.tables import show
 from screentest.core import BadOption, Column, NoValue, Table, UserError
 from screentest.run import RunReader
-from screentest.scores.results import Results, read_results
 from screentest.suites.univ.people import (
     JudgeAgreement,
     SelfPreference,

@@ -16,8 +16,8 @@ from screentest.cli.options import ENGINE, MODELS, WORKERS, DamagedOption, JsonO
 from screentest.cli.progress import watched
 from screentest.cli.tables import print_heading, print_indented, print_models, show
 from screentest.core import BadOption, Column, Table
-from screentest.manifests.importers import read_inputs
-from screentest.results import Scores
+from screentest.inputs.importers import read_inputs
+from screentest.present.results import Scores
 from screentest.run.session import Settings, settings_of
 from screentest.suites.univ.caption_files import Captioned, captions_of, write_captions
 from screentest.suites.univ.captions import BUILTIN, CHAT

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from screentest.analysis.results import Results
 from screentest.core.codec import parse_json
 from screentest.core.errors import ManifestError, StorageError
 from screentest.core.item import Clip, Item, Script, Span, seconds
 from screentest.core.outcome import Failure
-from screentest.manifests.manifest import write_manifest
-from screentest.scores.results import Results
+from screentest.inputs.manifest import write_manifest
 from screentest.suites.univ.captions import BUILTIN, CHAT
 from screentest.suites.univ.schema import Description, VideoDescription
 from screentest.suites.univ.script import read_paper_form

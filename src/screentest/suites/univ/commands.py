@@ -16,6 +16,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from screentest.analysis.results import read_results
 from screentest.cli.console import out as console
 from screentest.cli.console import plural, print_json, shown
 from screentest.cli.options import (
@@ -25,12 +26,11 @@ from screentest.cli.options import (
 )
 from screentest.cli.tables import show
 from screentest.core import BadOption, Column, Table, UserError
-from screentest.manifests.importers import read_inputs
-from screentest.manifests.manifest import write_manifest
-from screentest.reports.charts import save
+from screentest.inputs.importers import read_inputs
+from screentest.inputs.manifest import write_manifest
+from screentest.present.charts import save
 from screentest.run import RunReader
 from screentest.run.session import Tools, read_settings
-from screentest.scores.results import read_results
 from screentest.suites.univ.caption_files import read_shots
 from screentest.suites.univ.data import read_univbench
 from screentest.suites.univ.distribution import distribution as count_terms

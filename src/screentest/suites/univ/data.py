@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from screentest.core import Item, ManifestError
-from screentest.manifests.fields import Complaint, Problem, ProblemKind, load_json
+from screentest.inputs.fields import Complaint, Problem, ProblemKind, load_json
 
 TASKS = ("v2t", "t2v", "r2v", "tv2v", "rv2v", "v2v")
 LONGEST_FILE = 64 * 2**20

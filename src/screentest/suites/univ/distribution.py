@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from screentest.reports.charts import COLOURS, new_figure, styled
+from screentest.present.charts import COLOURS, new_figure, styled
 from screentest.suites.univ.schema import Description
 from screentest.suites.univ.vocabulary import ALL_SUBDIMENSIONS, VOCABULARIES, classify
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from screentest.core import Item, NoValue, Resources
+from screentest.measure.items import lacking
 from screentest.models.chat.costs import Price, estimate_input_tokens
 from screentest.models.chat.messages import ChatRequest, Usage
-from screentest.scores.measure import lacking
 from screentest.suites.univ.pieces import PieceLevel, UnivTask, shot_pieces, whole_piece
 from screentest.suites.univ.requests import shown
 from screentest.suites.univ.schema import Inspection, Remarks

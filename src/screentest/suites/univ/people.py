@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import TypeAlias
 
 from screentest._util.text import plain_cell, safe_cell
+from screentest.analysis.results import Results
 from screentest.core.errors import BadOption, ManifestError, NoValue, StorageError
 from screentest.core.metric import OutputInfo
 from screentest.core.outcome import Outcome, Reason, attempt
 from screentest.core.signature import split_value_name
 from screentest.judges.votes import read_flag
-from screentest.scores.results import Results
 from screentest.stats.agreement import krippendorff
 from screentest.stats.intervals import Interval, bootstrap_mean, share_interval, wilson
 from screentest.stats.rank import spearman

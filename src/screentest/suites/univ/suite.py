@@ -16,12 +16,12 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
+from screentest.analysis.results import Results
+from screentest.analysis.standings import StandingLevel, add_up
+from screentest.analysis.suites import Dimension as Node
+from screentest.analysis.suites import Suite, SuiteItems
 from screentest.core import BadOption, Cell, Column, Reason, Table, register
 from screentest.core.signature import split_value_name, value_name
-from screentest.scores.results import Results
-from screentest.scores.standings import StandingLevel, add_up
-from screentest.scores.suite import Dimension as Node
-from screentest.scores.suite import Suite, SuiteItems
 from screentest.suites.univ.data import read_univbench
 from screentest.suites.univ.pieces import PieceLevel, UnivTask
 from screentest.suites.univ.vocabulary import ALL_SUBDIMENSIONS, OWNER, TITLES, Dimension

@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from screentest.analysis.results import Results
+from screentest.analysis.standings import Standing, standings
 from screentest.core import Column, Table
 from screentest.core.calls import CallStatus
 from screentest.core.signature import split_value_name
-from screentest.reports.charts import radar
+from screentest.present.charts import radar
 from screentest.run import RunReader
 from screentest.run.ledger import Call
-from screentest.scores.results import Results
-from screentest.scores.standings import Standing, standings
 from screentest.suites.univ.pieces import UnivTask
 from screentest.suites.univ.suite import suite_of, task_name, task_of
 from screentest.suites.univ.vocabulary import TITLES, Dimension

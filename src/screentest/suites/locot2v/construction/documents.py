@@ -16,7 +16,7 @@ from typing import Any
 
 from screentest.core import BadOption, StorageError, UserError
 from screentest.core.codec import parse_json
-from screentest.manifests.manifest import write_manifest
+from screentest.inputs.manifest import write_manifest
 from screentest.suites.locot2v.construction.stages import SourceVideo
 from screentest.suites.locot2v.construction.texts import REVIEWED, Unreadable, read_back, worded
 

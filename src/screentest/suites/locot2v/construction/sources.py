@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from screentest.core import BadOption, Item, StorageError, UserError
-from screentest.manifests.files import VIDEO_SUFFIXES
+from screentest.inputs.files import VIDEO_SUFFIXES
 from screentest.suites.locot2v.construction.stages import SourceVideo
 
 _NAME = re.compile(r"[^\w.-]+")

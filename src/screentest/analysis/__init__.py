@@ -1,0 +1,1 @@
+"""Analysis: records become facts, as numbers, names and enums."""

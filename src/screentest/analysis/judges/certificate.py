@@ -1,0 +1,250 @@
+"""Certificate: what testbeds say about one evaluator, as numbers with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from screentest.analysis.judges.frames import InFrames
+from screentest.analysis.people.raters import PeopleResult
+from screentest.core import Aspect, Outcome, Reason
+from screentest.judges.cases import ELSEWHERE, HINTED, INSTRUCTION
+from screentest.judges.margins import Margin
+from screentest.stats import Claim, Correlation, Finding, Interval
+from screentest.stats.claims import WORTH_FINDING
+from screentest.stats.paired import OrderEffect
+from screentest.stats.trend import DoseResponse, Trend
+
+SCHEMA = 1
+CHANCE = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Accuracy:
+    """How often the intact video was preferred; a tie is half a point."""
+
+    points: float
+    judgements: int
+    """Answers that were given."""
+    total: int
+    """Answers that were asked for."""
+    ties: int
+    interval: Interval
+    """Over films: pairs of one film, and both orders of one pair, hang together."""
+    wald: Interval
+    """As the paper prints it: over pairs, as if they were independent."""
+    failures: Mapping[Reason, int] = field(default_factory=dict)
+    pairs: int = 0
+    """Pairs with an answer."""
+
+    @property
+    def value(self) -> float:
+        """The share of points."""
+        return self.points / self.judgements
+
+    @property
+    def coverage(self) -> float:
+        """The share of questions that were answered."""
+        return self.judgements / self.total
+
+
+@dataclass(frozen=True, slots=True)
+class AspectResult:
+    """One aspect at the reference severity."""
+
+    aspect: Aspect
+    pairs: int
+    sources: int
+    accuracy: Outcome[Accuracy]
+    order: Outcome[OrderEffect]
+    trend: Outcome[Trend]
+    """In bins of pairs, as the paper has it: pairs of one film are not independent there."""
+    finding: Finding
+    """What may be said, over all its operators."""
+    human: float | None = None
+    """How often people prefer the intact video of these pairs, where they were asked."""
+    margin: Margin | None = None
+    """Of a judge that rates: the difference up to which two videos are a tie, as it is for a film
+    that is not in the testbed. Each film's own is learnt from the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorResult:
+    """One way of harming an aspect, at the reference severity."""
+
+    aspect: Aspect
+    name: str
+    label: str
+    """What it does, for a sentence: ``half the resolution``."""
+    pairs: int
+    accuracy: Outcome[Accuracy]
+    finding: Finding
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceboResult:
+    """What the judge made of edits that change nothing."""
+
+    name: str
+    pairs: int
+    false_alarms: Outcome[Accuracy]
+    """How often it preferred the untouched copy; a fair judge is at a half, or ties."""
+    tie_share: float
+    finding: Finding | None = None
+    """Whether it is told from fair; corrected for all placebos."""
+
+    @property
+    def unfairness(self) -> str:
+        """What the judge does wrong here, in words; empty where nothing speaks against it."""
+        found = self.finding
+        if found is None or found.accuracy is None:
+            return ""
+        against = found.accuracy > CHANCE
+        told = found.claim in (Claim.SEES, Claim.PREFERS_HARM)
+        if not told and abs(found.accuracy - CHANCE) < WORTH_FINDING - CHANCE:
+            return ""
+        name = self.name.replace("_", " ")
+        share = percent(max(found.accuracy, 1 - found.accuracy))
+        many = f"{share}% of {found.films:,} film{'s' if found.films > 1 else ''}"
+        if self.name == INSTRUCTION:
+            words = ("shuns", "may shun") if against else ("obeys", "may obey")
+            return f"{words[not told]} a painted instruction ({many})"
+        if self.name.endswith(ELSEWHERE):
+            what = self.name.removesuffix(ELSEWHERE)
+            which = "true" if against else "false"
+            likes = f"likes the {which} words for their own sake: {what}"
+            return f"{likes} ({share}% of {found.films:,} prompts)" if told else ""
+        words = ("takes", "may take") if against else ("prefers", "may prefer")
+        return f"{words[not told]} {name}{' for harm' * against} ({many})"
+
+
+@dataclass(frozen=True, slots=True)
+class PromptResult:
+    """What becomes of the answers under another prompt, or with hints at what harm looks like."""
+
+    change: str
+    """``swapped``, ``shuffled``, ``empty`` or ``hinted``."""
+    aspect: Aspect
+    pairs: int
+    changed_share: float
+    """Answers that are no longer the same."""
+    accuracy: Outcome[Accuracy]
+    plain: Outcome[Accuracy]
+    """On the same pairs, with the prompt and the definition as they are."""
+
+    @property
+    def should_matter(self) -> bool:
+        """Whether a judge that reads would answer otherwise: the order of the captions is
+        part of temporal flow alone, the words of all aspects that are about the text. A judge
+        that sees and reads needs no hint."""
+        if self.change == HINTED:
+            return False
+        if self.change == "shuffled":
+            return self.aspect.info.about_order
+        return self.aspect.info.about_text
+
+
+@dataclass(frozen=True, slots=True)
+class FilterResult:
+    """Accuracies on all pairs, and on those alone that people's filter kept."""
+
+    pairs: int
+    kept: int
+    overall: Outcome[Accuracy]
+    """On the kept pairs."""
+    aspects: Mapping[Aspect, Outcome[Accuracy]]
+    """On the kept pairs."""
+    before: Mapping[Aspect, Outcome[Accuracy]] = field(default_factory=dict)
+    """On all pairs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What the judgements took, all together."""
+
+    seconds: float
+    """Per judgement, on one worker."""
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    uncounted: int = 0
+    """Calls whose tokens are unknown: they are in none of the sums."""
+    cost: Decimal | None = None
+    unpriced: int = 0
+    """Calls whose price is not known: the cost is that of the others."""
+    judgements: int = 0
+    measured_with: tuple[str, ...] = ()
+    """Other metrics that were measured in the same scans, whose time is in the seconds too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """What testbeds say about one evaluator."""
+
+    judge: str
+    signature: str
+    testbeds: tuple[str, ...]
+    overall: Outcome[Accuracy]
+    aspects: tuple[AspectResult, ...]
+    order: Outcome[OrderEffect]
+    trend: Outcome[Trend]
+    """In bins of pairs, as the paper has it."""
+    duration: Outcome[Correlation]
+    """Whether long films are harder: one value per film, p by permutation."""
+    severities: Mapping[str, DoseResponse] = field(default_factory=dict)
+    """By aspect, where the testbed has a ladder."""
+    clip_counts: Mapping[str, DoseResponse] = field(default_factory=dict)
+    placebos: tuple[PlaceboResult, ...] = ()
+    prompts: tuple[PromptResult, ...] = ()
+    cost: Cost = field(default_factory=lambda: Cost(0.0))
+    schema: int = SCHEMA
+    summary: str = ""
+    filtered: FilterResult | None = None
+    """Where a testbed was given that people's filter left."""
+    by_testbed: Mapping[str, Outcome[Accuracy]] = field(default_factory=dict)
+    """Where there are several."""
+    operators: tuple[OperatorResult, ...] = ()
+    chance: float = CHANCE
+    models: Mapping[str, str] = field(default_factory=dict)
+    """The backend that answered for each role: `clipscore` on another is another judge."""
+    people: tuple[PeopleResult, ...] = ()
+    """By aspect, where the pairs are people's and not a testbed's."""
+    frames: Mapping[Aspect, InFrames] = field(default_factory=dict)
+    """By aspect, of a judge that says which frames it was shown."""
+    remarks: tuple[str, ...] = ()
+    """What there is to know beside the figures: scores from elsewhere that did not join, sources
+    that are the same film."""
+
+    @property
+    def title(self) -> str:
+        """The judge with the models behind it, as it is shown: ``clipscore[label_text]``."""
+        return labelled(self.judge, self.models)
+
+    @property
+    def mean_over_aspects(self) -> float | None:
+        """Every aspect counts alike, however many pairs it has."""
+        known = [one.accuracy.unwrap().value for one in self.aspects if one.accuracy.ok]
+        return sum(known) / len(known) if known else None
+
+
+def labelled(judge: str, models: Mapping[str, str]) -> str:
+    """A judge and the backends that it asks.
+
+    >>> labelled("clipscore", {"image_text": "label_text"}), labelled("flicker", {})
+    ('clipscore[label_text]', 'flicker')
+    >>> labelled("vlm_text", {"chat.caption": "openai:a", "chat.judge": "openai:b,top_p=1"})
+    'vlm_text[openai:a, openai:b]'
+    """
+    # Options of a model, such as its address, are for the signature.
+    names = dict.fromkeys(text.partition(",")[0] for text in models.values())
+    return f"{judge}[{', '.join(names)}]" if names else judge
+
+
+def percent(share: float) -> str:
+    """A share as a number of per cent.
+
+    >>> percent(0.925)
+    '92.5'
+    """
+    return f"{100 * share:.1f}"

@@ -1,0 +1,403 @@
+"""Plan: judges on testbeds, into a run, and a certificate for each.
+
+Beside the pairs as they are, a plan may hold pairs under another prompt (``PromptChange``). The
+cost of a certificate is what the run says its judgements took.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from enum import StrEnum
+from typing import NamedTuple
+
+from screentest.analysis.judges.accuracy import (
+    accuracy,
+    aspect_results,
+    by_testbed,
+    duration_effect,
+    filter_result,
+    find_claims,
+    ladders,
+    margins_of,
+    operator_results,
+    placebo_results,
+    reference,
+    trend,
+)
+from screentest.analysis.judges.cases import answerable, same_films
+from screentest.analysis.judges.certificate import Certificate, Cost, PromptResult
+from screentest.analysis.judges.frames import frames_results
+from screentest.core.aspects import Aspect, PairKind, all_aspects
+from screentest.core.calls import Progress
+from screentest.core.codec import from_object, to_json
+from screentest.core.item import Item, Script
+from screentest.core.metric import RatingJudge
+from screentest.core.outcome import Reason
+from screentest.judges.cases import (
+    CASES,
+    HINTED,
+    Case,
+    Judgement,
+    Order,
+    in_both_orders,
+    one_aspect_per_placebo,
+    read_judgements,
+    strongest,
+)
+from screentest.judges.margins import in_signature
+from screentest.judges.verdicts import judge_pairs, metrics_of
+from screentest.measure.evaluators import Evaluator, resolve
+from screentest.measure.tasks import roles_of
+from screentest.run import Engine, Execution, RunReader, RunStore
+from screentest.run.session import MODELS, Settings
+from screentest.stats.paired import order_effect
+
+NOTE = "certificate"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be certified, and how."""
+
+    cases: tuple[Case, ...]
+    judges: tuple[str, ...]
+    """Specs of judges, or of metrics, of which judges are made."""
+    orders: tuple[Order, ...] = tuple(Order)
+    repeats: int = 1
+    prompt_changes: tuple[PromptChange, ...] = ()
+    probe_pairs: int = 20
+    """For how many pairs of an aspect the prompt is changed."""
+    human: Mapping[Aspect, float] | None = None
+
+    @property
+    def all_cases(self) -> list[Case]:
+        """The cases, and those with another prompt."""
+        changed = with_changed_prompts(self.cases, self.prompt_changes, self.probe_pairs)
+        return [*self.cases, *changed]
+
+    def cases_for(self, judge: Evaluator) -> list[Case]:
+        """What a judge is put: one that rates videos alone has every placebo for nothing, and
+        hints are only for one that is told in words what the aspect means."""
+        cases = self.all_cases
+        if isinstance(judge.judge, RatingJudge) or not judge.judge.info.prompts:
+            cases = [case for case in cases if case.change != HINTED]
+        cases = [answerable(case, judge.judge) for case in cases]
+        return cases if isinstance(judge.judge, RatingJudge) else one_aspect_per_placebo(cases)
+
+
+@dataclass(frozen=True, slots=True)
+class LostJudgements:
+    """Judgements of one judge that have no value, for one reason."""
+
+    judge: str
+    reason: Reason
+    judgements: int
+    total: int
+    detail: str = ""
+    """In the words of the first of them: an amount, or how an answer ends."""
+    advice: str = ""
+
+
+def lost_judgements(judge: str, judgements: Sequence[Judgement]) -> Iterator[LostJudgements]:
+    """Why judgements are missing, the commonest reason first."""
+    made = [one.outcome for one in judgements if one.outcome is not None]
+    failures = [one.failure for one in made if one.failure is not None]
+    for reason, count in Counter(one.reason for one in failures).most_common():
+        first = next(one for one in failures if one.reason is reason)
+        lines = first.detail.strip().splitlines()  # of a traceback the last says what happened
+        last = lines[-1] if lines else ""
+        yield LostJudgements(judge, reason, count, len(made), last, first.advice.strip())
+
+
+@dataclass(frozen=True, slots=True)
+class Certification:
+    """What one start of ``certify`` did: certificates, executions, what is pending."""
+
+    certificates: tuple[Certificate, ...]
+    executions: tuple[Execution, ...]
+    pending: int = 0
+    """Judgements still to be made."""
+    lost: tuple[LostJudgements, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """Above zero where a signal stopped it."""
+        return max((one.exit_code for one in self.executions), default=0)
+
+
+def certify(
+    store: RunStore,
+    plan: Plan,
+    settings: Settings | None = None,
+    *,
+    engine: Engine | None = None,
+    progress: Progress | None = None,
+) -> Certification:
+    """Judge all cases with all judges, or go on with it; then make the certificates."""
+    cases = plan.all_cases
+
+    store.keep_note(CASES, [case.about for case in cases])
+    done = judge_pairs(
+        store,
+        plan.cases_for,
+        plan.judges,
+        settings,
+        orders=plan.orders,
+        repeats=plan.repeats,
+        engine=engine,
+        progress=progress,
+    )
+    certificates, pending = [], 0
+    lost: list[LostJudgements] = []
+    measured = measured_in(store, done.judges)
+    for judge in done.judges:
+        judgements = read_judgements(store, cases, judge.name)
+        lost += lost_judgements(judge.name, judgements)
+        pending += sum(one.outcome is None for one in judgements)
+        certificate = make_certificate(store, plan, judge, judgements, measured)
+        store.keep_note(f"{NOTE}: {certificate.judge}", json.loads(to_json(certificate)))
+        certificates.append(certificate)
+    return Certification(tuple(certificates), done.executions, pending, tuple(lost))
+
+
+def read_certificates(run: RunReader) -> list[Certificate]:
+    """The certificates that a run keeps."""
+    return [
+        from_object(Certificate, body)
+        for name, body in run.notes().items()
+        if name.startswith(f"{NOTE}: ")
+    ]
+
+
+def make_certificate(
+    run: RunReader,
+    plan: Plan,
+    judge: Evaluator,
+    judgements: list[Judgement],
+    measured: Sequence[Measured],
+) -> Certificate:
+    """The certificate of one judge from what the run holds."""
+    own = [one for one in judgements if not one.case.change]
+    top = reference(own)
+    findings = find_claims(top, [one for one in own if one.case.kind is PairKind.PLACEBO])
+    testbeds = by_testbed(top)
+    rates = isinstance(judge.judge, RatingJudge)
+    margins = margins_of(own, judge.judge.info.margin) if rates else {}
+    signature = judge.signature
+    if margins:
+        signature = signature.with_parts({"margin": in_signature(margins)})
+    return Certificate(
+        judge=judge.name,
+        signature=str(signature),
+        testbeds=tuple(dict.fromkeys(case.testbed for case in plan.cases)),
+        overall=accuracy(top),
+        aspects=aspect_results(top, findings, plan.human, margins),
+        order=order_effect(in_both_orders(top)),
+        trend=trend(top),
+        duration=duration_effect(top),
+        severities=ladders(own, by="severity"),
+        clip_counts=ladders(own, by="clips"),
+        placebos=placebo_results(own),
+        prompts=prompt_results(judgements, plan.prompt_changes),
+        cost=cost_of(run, judge, judgements, measured),
+        summary=getattr(judge.info, "summary", ""),
+        filtered=filter_result(top),
+        by_testbed={name: accuracy(found) for name, found in testbeds.items()}
+        if len(testbeds) > 1
+        else {},
+        operators=operator_results(top, findings),
+        models=models_of(run, judge),
+        frames=frames_results(top),
+        remarks=tuple(filter(None, [same_films(plan.cases)])),
+    )
+
+
+def models_of(run: RunReader, judge: Evaluator) -> dict[str, str]:
+    """The backends that a run has asked for a judge's roles, and for those of its metrics."""
+    known = (run.note(MODELS) or {}).get("roles", {})
+    roles = roles_of([judge, *(resolve(spec) for spec in metrics_of(judge))])
+    return {role: known[role] for role in roles if role in known}
+
+
+class PromptChange(StrEnum):
+    """What is done to the prompt, or to the words about the aspect.
+
+    Where the aspect is about the text, another prompt must matter; where it is not, it must not.
+    """
+
+    SWAPPED = "swapped"
+    """That of another source."""
+    SHUFFLED = "shuffled"
+    """Its captions in another order."""
+    EMPTY = "empty"
+    HINTED = HINTED
+    """The same prompt; the aspect's definition says what harm looks like."""
+
+
+def with_changed_prompts(
+    cases: Sequence[Case], changes: Sequence[PromptChange], most: int
+) -> list[Case]:
+    """Cases under other prompts, ``most`` of each aspect, the same in every start.
+
+    They are drawn from the strongest rungs: what a judge cannot see says nothing of its reading.
+    """
+    plain = [case for case in strongest(cases) if case.kind is PairKind.DEGRADATION]
+    chosen: list[Case] = []
+    for aspect in all_aspects():
+        own = [case for case in plain if case.aspect is aspect]
+        own.sort(key=lambda case: case.id)
+        chosen += random.Random(7).sample(own, min(most, len(own)))
+    scripts = {case.cluster: case.first.script for case in plain}
+    return [
+        changed
+        for change in changes
+        for case in chosen
+        if (changed := _changed(case, change, scripts)) is not None
+    ]
+
+
+def prompt_results(
+    judgements: Sequence[Judgement], changes: Sequence[PromptChange]
+) -> tuple[PromptResult, ...]:
+    """How far answers under other prompts are from those under the right one."""
+    plain = {_place(one): one for one in judgements if not one.case.change}
+    results = []
+    for change in changes:
+        for aspect in all_aspects():
+            own = [
+                one
+                for one in judgements
+                if one.case.change == change.value and one.case.aspect is aspect
+            ]
+            both = [
+                (one.choice, right.choice)
+                for one in own
+                if (right := plain.get(_place(one))) is not None
+                and one.choice is not None
+                and right.choice is not None
+            ]
+            if both:
+                moved = sum(one is not right for one, right in both) / len(both)
+                pairs = len({one.case.id for one in own})
+                plainly = accuracy([plain[_place(one)] for one in own if _place(one) in plain])
+                results.append(
+                    PromptResult(change.value, aspect, pairs, moved, accuracy(own), plainly)
+                )
+    return tuple(results)
+
+
+def _place(one: Judgement) -> tuple[str, str, str, int]:
+    """Which question it is, whatever the prompt."""
+    case = one.case.id.removesuffix(_mark(one.case.change))
+    return (case, one.case.aspect.value, one.order.value, one.repeat)
+
+
+def _mark(change: str) -> str:
+    return f"#{change}" if change else ""
+
+
+def _changed(case: Case, change: PromptChange, scripts: dict[str, Script | None]) -> Case | None:
+    if change is PromptChange.HINTED:
+        if not case.aspect.info.hint:
+            return None
+        return replace(case, id=f"{case.id}{_mark(change.value)}", change=change.value)
+    other = _other(case, change, scripts)
+    if other is None:
+        return None
+
+    def under(item: Item) -> Item:
+        return replace(item, id=f"{item.id}{_mark(change.value)}", prompt=other.text, script=other)
+
+    return replace(
+        case,
+        id=f"{case.id}{_mark(change.value)}",
+        prompt=other.text,
+        first=under(case.first),
+        second=under(case.second),
+        change=change.value,
+    )
+
+
+def _other(case: Case, change: PromptChange, scripts: dict[str, Script | None]) -> Script | None:
+    """The other script, the same for all cases of a source; None where there is none."""
+    script = case.first.script
+    assert script is not None
+    rng = random.Random(case.cluster)
+    if change is PromptChange.EMPTY:
+        return Script(())
+    if change is PromptChange.SHUFFLED:
+        clips = list(script.clips)
+        rng.shuffle(clips)
+        return None if tuple(clips) == script.clips else Script(tuple(clips))
+    others = sorted(name for name in scripts if name != case.cluster)
+    return scripts[rng.choice(others)] if others else None
+
+
+class Measured(NamedTuple):
+    """A metric on a video, and what it took."""
+
+    evaluator: str
+    item: str
+    elapsed: float
+    requests: tuple[str, ...]
+
+    @property
+    def task(self) -> tuple[str, float]:
+        """Metrics of one scan have its whole time each."""
+        return (self.item, self.elapsed)
+
+
+def measured_in(run: RunReader, judges: Iterable[Evaluator]) -> list[Measured]:
+    """All that metrics have measured for these judges: read once, and not by each of them."""
+    if not any(map(metrics_of, judges)):
+        return []
+    return [
+        Measured(record.key.evaluator, record.key.item, record.elapsed, record.requests)
+        for record in run.records()
+        if not record.key.aspect
+    ]
+
+
+def cost_of(
+    run: RunReader,
+    judge: Evaluator,
+    judgements: Sequence[Judgement],
+    measured: Sequence[Measured],
+) -> Cost:
+    """All that the judgements rest on, once each, over all starts of the run.
+
+    What metrics took counts for every judge that rests on them, as if it had come alone; the
+    time of a scan that metrics of others shared cannot be told apart, so those are named.
+    """
+    answered = [one for one in judgements if one.outcome is not None]
+    requests = {request for one in answered for request in one.requests}
+    # Questions of one task have its whole time each; equal times of a video are one task.
+    spent = {(str(one.case.first.video), one.place[1], one.elapsed) for one in answered}
+    seconds = sum(elapsed for _, _, elapsed in spent)
+    own = metrics_of(judge)
+    items = {item.id for one in answered for item in (one.case.first, one.case.second)}
+    rated = [one for one in measured if one.evaluator in own and one.item in items]
+    tasks = {one.task for one in rated}
+    seconds += sum(elapsed for _, elapsed in tasks)
+    requests.update(request for one in rated for request in one.requests)
+    calls = [call for call in run.calls() if call.intent.request in requests]
+    receipts = [call.receipt for call in calls if call.receipt is not None]
+    costs = [receipt.cost for receipt in receipts if receipt.cost is not None]
+    return Cost(
+        seconds=seconds / max(1, len(answered)),
+        calls=len(calls),
+        tokens_in=sum(receipt.tokens_in or 0 for receipt in receipts),
+        tokens_out=sum(receipt.tokens_out or 0 for receipt in receipts),
+        uncounted=len(calls) - sum(receipt.tokens_in is not None for receipt in receipts),
+        cost=sum(costs, Decimal(0)) if costs else None,
+        unpriced=len(calls) - len(costs),
+        judgements=len(answered),
+        measured_with=tuple(
+            sorted({one.evaluator for one in measured if one.task in tasks} - set(own))
+        ),
+    )

@@ -1,0 +1,79 @@
+"""Margins: the smallest difference between two models that counts, by measure.
+
+Two encodes of the same frames differ in noise and flicker on every prompt, so that a test of "no
+difference" is sure that one is better. How far a measure moves where nothing is wrong, saved with
+another quality, in another container, without a frame, was measured on real films
+(``bench/margins.py``): ``margins.json`` has what nine films in ten stay within. A difference counts
+where it is surely larger than that.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from urllib.parse import unquote
+
+from screentest.analysis.results import Pool, Value, plain_name
+
+FEWEST_FILMS = 9
+"""Of fewer films nine in ten are all: the largest difference seen is no margin."""
+ORIGIN = "what saving the same frames otherwise makes"
+
+
+@dataclass(frozen=True, slots=True)
+class Margin:
+    """The smallest difference that counts in one measure."""
+
+    value: float
+    films: int
+    """On which it was measured."""
+    origin: str = ORIGIN
+
+
+def key_of(value: Value) -> str:
+    """The measure with what else decides its number: version, and the models that answered.
+
+    >>> from screentest.core import Outcome, Score
+    >>> name, models = "clipscore", "model.image_text:label_text%7Cv%3A1"
+    >>> key_of(Value("x", name, name, Outcome.of(Score(1.0)), f"clipscore|v:2|rate:1|{models}"))
+    'clipscore|v:2|image_text:label_text'
+    """
+    parts = value.signature.split("|")[1:]
+    version = [part for part in parts if part.startswith("v:")]
+    models = []
+    for part in parts:
+        key, _, backend = part.partition(":")
+        if key.startswith("model."):
+            models.append(f"{key.removeprefix('model.')}:{unquote(backend).partition('|')[0]}")
+    return "|".join([plain_name(value.name), *version, *sorted(models)])
+
+
+@cache
+def _table() -> Mapping[str, Mapping[str, float]]:
+    text = files("screentest.analysis").joinpath("margins.json").read_text(encoding="utf-8")
+    table: Mapping[str, Mapping[str, float]] = json.loads(text)["margins"]
+    return table
+
+
+def margin_of(value: Value, pool: Pool) -> Margin | None:
+    """What is known of a measure; None where its margin was never measured."""
+    found = _table().get(key_of(value))
+    if found is None or pool not in found:
+        return None
+    return Margin(found[pool], int(found["films"]))
+
+
+def stale(value: Value) -> str:
+    """The version that a margin is known of, where it is of another than the value's; else "".
+
+    What is known of one version says nothing of another, and without a margin two ways of saving
+    would be a difference.
+    """
+    parts = key_of(value).split("|")
+    if "|".join(parts) in _table():
+        return ""
+    known = (key.split("|") for key in _table())
+    return next((one[1][2:] for one in known if one[:1] + one[2:] == parts[:1] + parts[2:]), "")

@@ -1,0 +1,169 @@
+"""Two models in one metric: the test, what more prompts would show, and what a row comes to."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+
+from screentest.analysis.models.rows import AnswerRow, ModelPair, pair_surety
+from screentest.core.metric import OutputInfo
+from screentest.stats.intervals import alike
+from screentest.stats.signflip import LEVEL, sign_flip_p, sources_needed
+
+WITHIN_REACH = 10
+"""A difference that takes more than so many times the prompts there are counts as a tie."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """Two models in one metric before the correction."""
+
+    row: int
+    better: str
+    worse: str
+    gaps: np.ndarray
+    """By prompt, so that more is better for the first."""
+    margin: float
+    """What does not count of the mean difference."""
+    p: float
+
+    @property
+    def excess(self) -> float:
+        """By how much the mean difference is more than the margin."""
+        return max(0.0, float(self.gaps.mean()) - self.margin)
+
+    @property
+    def effect(self) -> float | None:
+        """What counts of the mean in deviations, less what few prompts exaggerate (Hedges).
+
+        None where that is not known.
+        """
+        if self.gaps.size < 3:
+            return None
+        if alike(self.gaps):
+            return math.inf if self.excess else 0.0
+        unbiased = 1 - 3 / (4 * self.gaps.size - 5)
+        return unbiased * self.excess / float(self.gaps.std(ddof=1))
+
+
+def sign_of(info: OutputInfo) -> float:
+    """1 where more is better, else -1."""
+    return 1.0 if info.higher_is_better else -1.0
+
+
+def tests_of(place: int, row: AnswerRow) -> Iterator[Tested]:
+    """Every two models of a row on the prompts that all have, the better one first."""
+    if row.info.descriptive or row.state == "uncompared":
+        return
+    for one, two in combinations(row.values, 2):
+        both = sorted(one.prompts.keys() & two.prompts.keys())
+        if not both:  # one of them has no value at all
+            continue
+        sign = sign_of(row.info)
+        gaps = sign * np.array([one.prompts[case] - two.prompts[case] for case in both])
+        gaps[np.abs(gaps) <= 1e-12 * max(1.0, float(np.abs(gaps).max()))] = 0.0
+        if gaps.sum() < 0:
+            one, two, gaps = two, one, -gaps
+        margin = row.margin.value if row.margin is not None else 0.0
+        yield Tested(place, one.model, two.model, gaps, margin, _p_value(gaps, margin))
+
+
+def _p_value(gaps: np.ndarray, margin: float) -> float:
+    """That the mean difference is no more than the margin, in either direction.
+
+    The sign-flip test of what each prompt exceeds the margin by; with a margin of 0, of the
+    differences.
+    """
+    return sign_flip_p(np.sort(gaps) - margin) if float(gaps.mean()) > margin else 1.0
+
+
+def pair_of(
+    one: Tested, adjusted: float, level: float, needed: int | None, reach: int | None
+) -> ModelPair:
+    """What was tested, with its place among all comparisons."""
+    gaps = np.sort(one.gaps)
+    return ModelPair(
+        better=one.better,
+        worse=one.worse,
+        difference=float(gaps.mean()),
+        gaps=tuple(gaps.tolist()),
+        margin=one.margin,
+        level=level,
+        p_value=one.p,
+        adjusted_p=adjusted,
+        ahead=int(np.count_nonzero(gaps > 0)),
+        behind=int(np.count_nonzero(gaps < 0)),
+        clear=int(np.count_nonzero(gaps > one.margin)),
+        needed=None if adjusted <= LEVEL else needed,
+        reach=None if adjusted <= LEVEL else reach,
+    )
+
+
+def shrinkage(tests: Iterable[Tested]) -> float:
+    """Which share of the effects seen is more than chance, going by all of them together.
+
+    The surest of many differences owes part of its size to luck: a forecast from it alone
+    promises too much. Were there nothing, the squares of their standard scores would be 1 on
+    average; what they exceed it by is what is there (empirical Bayes).
+    """
+    from scipy.special import ndtri, stdtr  # scipy.stats takes a second to import
+
+    scores = []
+    for one in tests:
+        count = one.gaps.size
+        if count < 3:
+            continue
+        if alike(one.gaps):
+            scores.append(3.0 if one.excess else 0.0)
+            continue
+        ratio = one.excess / float(one.gaps.std(ddof=1)) * math.sqrt(count)
+        scores.append(-float(ndtri(max(stdtr(count - 1, -ratio), 1e-300))))
+    if not scores:
+        return 0.0
+    excess = max(0.0, float(np.mean(np.square(scores))) - 1)
+    # Of squares: so its root is what is left of an effect.
+    return math.sqrt(excess / (1 + excess))
+
+
+def needed_for(one: Tested, level: float, share: float) -> int | None:
+    """Prompts that would show it, where so much of the effect is real."""
+    effect = one.effect
+    if effect is None or effect * share < 1e-3:
+        return None
+    found = sources_needed(round(min(effect, 20.0) * share, 3), level=level)
+    return None if found is None else max(found, one.gaps.size + 1)
+
+
+def concluded(row: AnswerRow, pairs: Sequence[ModelPair], fewest: int) -> AnswerRow:
+    """The row with its comparisons, and what they come to.
+
+    Below ``fewest`` prompts, which could settle nothing, what most of them agree on is open.
+    """
+    if row.state == "uncompared":
+        return row
+    if row.info.descriptive:
+        return replace(row, state="describes")
+    listed = tuple(sorted(pairs, key=pair_surety))
+    held = [pair for pair in listed if pair.holds]
+    better, worse = {pair.better for pair in held}, {pair.worse for pair in held}
+    values = tuple(
+        replace(one, best=one.model in better - worse, worst=one.model in worse - better)
+        for one in row.values
+    )
+    row = replace(row, values=values, pairs=listed)
+    if held:
+        # Those that cannot be told apart share a place, whatever their means.
+        row = row if better - worse == {row.leader} else replace(row, leader="", ahead=0, clear=0)
+        row = row if worse - better == {row.last} else replace(row, last="", behind=0, clear_last=0)
+        return replace(row, state="holds")
+    differ = [pair for pair in listed if row.differ(pair)]
+    near = [pair for pair in differ if pair.reach and pair.reach <= WITHIN_REACH * row.prompts]
+    agreed = row.prompts < fewest and 2 * max(row.clear, row.clear_last) > row.prompts
+    if not (near or agreed or (differ and row.prompts < 3)):
+        return replace(row, state="tied")
+    row = replace(row, state="open")
+    return replace(row, needed=row.need)

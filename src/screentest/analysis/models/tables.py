@@ -1,0 +1,295 @@
+"""The tables of results: means, every value, why values are missing, and suites added up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from screentest.analysis.results import Pool, Results, Total
+from screentest.analysis.standings import Standing, StandingLevel, standings
+from screentest.analysis.suites import Suite, suites_in
+from screentest.core import Outcome
+from screentest.core.signature import short_signature
+from screentest.core.table import ARROWS, Cell, Column, Table, cell_text
+
+WIDEST = 9
+"""Columns of dimensions in one table; a wider tree is printed as rows only."""
+_BESIDE = (
+    Column("low", "Low", detail=True),
+    Column("high", "High", detail=True),
+    Column("interval", "95%", derived=True, align="right"),
+    Column("scored", "Scored", detail=True),
+    Column("total", "Of", detail=True),
+    Column("coverage", "Scored", derived=True, align="right"),
+)
+"""What stands beside a mean: its interval and its coverage."""
+
+
+def result_tables(
+    results: Results, by: str = "", *, full: bool = False, pool: Pool = "worst"
+) -> list[Table]:
+    """What a run says: the tables of its suites, and the mean of every value.
+
+    ``full`` writes whole signatures instead of their short form. A suite adds up the scores as they
+    are; ``pool`` is for the means of single values.
+    """
+    group = by.partition("=")[0]
+    tables = [
+        table for suite in suites_in(results) for table in suite_tables(results, suite, group)
+    ]
+    return [*tables, summary_table(results, group, full=full, pool=pool)]
+
+
+def summary_table(
+    results: Results, by: str = "", *, full: bool = False, pool: Pool = "worst"
+) -> Table:
+    """The mean of each value with interval and coverage, of all items or of each group."""
+    results = results.pooled(pool)
+    groups = results.by_group(by) if by else {"": results}
+    names = results.short_names
+    totals: dict[str, list[tuple[str, Total]]] = {name: [] for name in results.outputs}
+    for group, part in groups.items():
+        for total in part.totals():
+            totals.setdefault(total.name, []).append((group, total))
+    rows = []
+    for name, found in totals.items():
+        for group, total in found:
+            summary = total.summary
+            cells: tuple[Cell, ...] = (
+                summary.value if summary else None,
+                total.info.better,
+                summary.low if summary else None,
+                summary.high if summary else None,
+                interval_text(summary.low, summary.high) if summary else "",
+                total.scored,
+                total.total,
+                f"{total.scored:,}/{total.total:,}",
+                "; ".join(why_missing(total)),
+                total.signature if full else short_signature(total.signature),
+            )
+            rows.append((names.get(name, name), *([group] if by else []), *cells))
+    columns = [
+        Column("metric", "Metric"),
+        Column("mean", "Mean"),
+        Column("better", "Better", show=ARROWS.__getitem__),
+        *_BESIDE,
+        Column("not_scored", "Not scored", detail=True),
+        Column("signature", "Signature", detail=not full),
+    ]
+    if by:
+        columns.insert(1, Column(_free(by, {column.name for column in columns})))
+    note = pool_note(results, pool)
+    return Table("summary", "Means with 95% intervals and coverage", columns, rows, note)
+
+
+def pool_note(results: Results, pool: Pool) -> str:
+    """What of a video its number is about, in words; empty where it makes no difference."""
+    cut = {value.item for value in results.values if value.pools}
+    if not cut:
+        return ""
+    what, other = ("worst tenth", "mean") if pool == "worst" else ("mean", "worst tenth")
+    way = "mean" if pool == "worst" else "worst"
+    if cut < set(results.items):
+        return (
+            f"A film of several shots counts by its {what} (--pool {way}: by its {other}),"
+            " a clip of one shot by its whole."
+        )
+    return f"A video counts by its {what} (--pool {way}: by its {other})."
+
+
+def interval_text(low: float | None, high: float | None, digits: int | None = None) -> str:
+    """Both ends as people read them; empty where there is no interval."""
+    if low is None or high is None:
+        return ""
+    return f"{cell_text(low, digits)} to {cell_text(high, digits)}"
+
+
+def why_missing(total: Total) -> list[str]:
+    """Each reason with its count, and how many are still to come."""
+    counts = [f"{reason.value} {count:,}" for reason, count in total.failures.items()]
+    pending = total.total - total.scored - sum(total.failures.values())
+    return [*counts, f"pending {pending:,}"] if pending else counts
+
+
+def values_table(results: Results, *, full: bool = False) -> Table:
+    """A row for each value of each item; one that is missing has a reason."""
+    groups = dict.fromkeys(name for item in results.items.values() for name in item.groups)
+    rows: list[Sequence[Cell]] = []
+    for value in results.values:
+        item = results.items.get(value.item)
+        known = item.groups if item else {}
+        rows.append(
+            (
+                value.item,
+                value.name,
+                value.outcome.value.value if value.outcome.value else None,
+                *why(value.outcome),
+                value.signature if full else short_signature(value.signature),
+                *(known.get(name) for name in groups),
+            )
+        )
+    columns = ("item", "metric", "score", "reason", "detail", "signature")
+    return Table(
+        "values",
+        "Every value of every video",
+        (*columns, *(f"group.{one}" for one in groups)),
+        rows,
+    )
+
+
+def why(outcome: Outcome[Any]) -> tuple[str | None, str | None]:
+    """Reason and detail of a failure."""
+    failure = outcome.failure
+    return (failure.reason.value, failure.detail) if failure else (None, None)
+
+
+def missing_table(results: Results) -> Table:
+    """Why a value is missing, and what to do; the same words once, with what they are about."""
+    names = results.short_names
+    found: dict[tuple[str, str, str], tuple[dict[str, None], dict[str, None]]] = {}
+    for value in results.values:
+        failure = value.outcome.failure
+        if failure is not None:
+            lines = (
+                failure.detail.strip().splitlines()
+            )  # the last line of a traceback says what happened
+            key = (failure.reason.value, lines[-1] if lines else "", failure.advice.strip())
+            metrics, items = found.setdefault(key, ({}, {}))
+            metrics[names.get(value.name, value.name)] = None
+            items[value.item] = None
+    rows = [
+        (reason, detail, _few(items, "videos"), _few(metrics, "values"), advice)
+        for (reason, detail, advice), (metrics, items) in sorted(found.items())
+    ]
+    columns = ("reason", "detail", "items", "values", "advice")
+    return Table("not_scored", "Not scored", columns, rows)
+
+
+def lost_table(results: Results) -> Table:
+    """Why values are missing, a row for each reason, and what would help."""
+    found: dict[str, tuple[int, dict[str, None], dict[str, None], dict[str, None]]] = {}
+    for value in results.values:
+        failure = value.outcome.failure
+        if failure is None:
+            continue
+        count, items, metrics, advice = found.get(failure.reason.value, (0, {}, {}, {}))
+        items[value.item] = metrics[value.metric.partition(":")[0]] = None
+        if failure.advice.strip():
+            advice[failure.advice.strip()] = None
+        found[failure.reason.value] = (count + 1, items, metrics, advice)
+    rows: list[tuple[Cell, ...]] = []
+    for reason, (count, items, metrics, advice) in sorted(found.items()):
+        named = [*list(metrics)[:3], *([f"{len(metrics) - 3:,} more"] if len(metrics) > 3 else [])]
+        videos = f"{len(items):,} video{'' if len(items) == 1 else 's'}"
+        what = f"{count:,} value{'' if count == 1 else 's'} of {videos} ({', '.join(named)})"
+        rows.append((reason, count, what, next(iter(advice), None)))
+    return Table("lost", "Not scored", ("reason", "count", "what", "advice"), rows)
+
+
+def _few(names: Iterable[str], things: str) -> str:
+    listed = sorted(names)
+    return ", ".join(listed) if len(listed) < 4 else f"{len(listed):,} {things}"
+
+
+def standing_tables(found: Sequence[Standing], suite: Suite, by: str = "") -> list[Table]:
+    """One row per group with its first levels where there are groups; one row per level."""
+    if not found:
+        return []
+    grouped = by if any(one.group for one in found) else ""
+    wide = [_wide(found, suite, grouped)] if grouped and len(_columns(found)) > 1 else []
+    return [*wide, _long(found, suite, grouped)]
+
+
+def suite_tables(results: Results, suite: Suite, by: str = "") -> list[Table]:
+    """All tables of one suite: its standings, then its own; those without rows are left out."""
+    own = suite.tables(results, by) if suite.tables is not None else ()
+    tables = [*standing_tables(standings(results, suite, by), suite, by), *own]
+    return [table for table in tables if table.rows]
+
+
+def _columns(found: Sequence[Standing]) -> list[StandingLevel]:
+    """The root and its parts, where they are few enough to be columns."""
+    levels = [level for level in found[0].levels if len(level.path) <= 2]
+    return levels if len(levels) <= WIDEST else levels[:1]
+
+
+def _wide(found: Sequence[Standing], suite: Suite, by: str) -> Table:
+    columns = _columns(found)
+    taken = {by, *(column.name for column in _BESIDE)}
+    names = {level.path: _free(level.path[-1], taken) for level in columns}
+    rows = []
+    for standing in found:
+        levels = {level.path: level for level in standing.levels}
+        top = standing.top
+        values = [levels[path].value if path in levels else None for path in names]
+        rows.append((standing.group, *values, *_beside(top, suite)))
+    return Table(
+        suite.name,
+        f"{suite.heading} by {by}",
+        (
+            Column(by),
+            *(
+                Column(names[one.path], one.title, digits=suite.digits, better=one.better)
+                for one in columns
+            ),
+            *_BESIDE,
+        ),
+        rows,
+        suite.note,
+    )
+
+
+def _long(found: Sequence[Standing], suite: Suite, by: str) -> Table:
+    columns = [
+        Column("dimension", "Dimension"),
+        Column("mean", "Mean", digits=suite.digits),
+        Column("better", "Better", show=ARROWS.__getitem__),
+        *_BESIDE,
+        Column("parts", "Parts", detail=True),
+        Column("of_parts", "Of parts", detail=True),
+    ]
+    group = f"{by} (group)" if by in {column.name for column in columns} else by
+    rows = []
+    for level in found[0].levels if found else ():
+        for standing in found:
+            one = next((each for each in standing.levels if each.path == level.path), None)
+            if one is not None:
+                name = _level_name(one)
+                cells: tuple[Cell, ...] = (
+                    *(name, one.value, one.better, *_beside(one, suite)),
+                    *(one.parts, one.of_parts),
+                )
+                rows.append((cells[0], standing.group, *cells[1:]) if by else cells)
+    if by:
+        columns.insert(1, Column(group))
+    name, title = (f"{suite.name}_parts", "all levels") if by else (suite.name, "standings")
+    return Table(name, f"{suite.heading}, {title}", columns, rows, _note(found, suite))
+
+
+def _level_name(level: StandingLevel) -> str:
+    """The path below the root; the root has its own name. With what stood in for a model."""
+    beside = f"[{'+'.join(level.stand_ins)}]" if level.stand_ins else ""
+    return f"{' / '.join(level.path[1:]) or level.path[0]}{beside}"
+
+
+def _note(found: Sequence[Standing], suite: Suite) -> str:
+    empty = [_level_name(one) for one in found[0].levels if one.value is None]
+    words = f"In no mean, since nothing has a value: {', '.join(empty)}." if empty else ""
+    return " ".join(part for part in (suite.note, words) if part)
+
+
+def _beside(level: StandingLevel, suite: Suite) -> tuple[Cell, ...]:
+    """The interval and the coverage of a level, for records and for people."""
+    interval = level.interval
+    low, high = (interval.low, interval.high) if interval else (None, None)
+    coverage = f"{level.scored:,}/{level.total:,}"
+    between = interval_text(low, high, suite.digits)
+    return (low, high, between, level.scored, level.total, coverage)
+
+
+def _free(name: str, taken: set[str]) -> str:
+    """A name that no other column has."""
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name

@@ -1,0 +1,452 @@
+"""Certificates against people: judges, and scores from elsewhere, before pairs with votes.
+
+Where a testbed has an intact and a harmed video, a release has the one that people prefer and the
+other. A judge is right where it prefers the first; the unit is the prompt. All claims of one call
+are corrected together, over aspects and judges.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
+
+from screentest.analysis.judges.accuracy import accuracy, by_film, shown_interval
+from screentest.analysis.judges.certificate import (
+    AspectResult,
+    Certificate,
+    Cost,
+    OperatorResult,
+)
+from screentest.analysis.judges.plan import (
+    NOTE,
+    Certification,
+    LostJudgements,
+    cost_of,
+    lost_judgements,
+    measured_in,
+    models_of,
+)
+from screentest.analysis.people.generators import generators_of, models_told
+from screentest.analysis.people.raters import Ceiling, human_ceiling, people_result
+from screentest.analysis.people.releases import Release
+from screentest.analysis.people.score_tables import ScoreTable
+from screentest.core import BadOption, NoValue, Outcome, PairKind, Reason
+from screentest.core.aspects import PEOPLE, Aspect
+from screentest.core.calls import Progress
+from screentest.core.codec import to_json
+from screentest.core.item import Item
+from screentest.core.metric import RatingJudge
+from screentest.core.outcome import Failure, Json
+from screentest.core.signature import Signature
+from screentest.inputs.files import VIDEO_SUFFIXES
+from screentest.judges.cases import CASES, Case, Judgement, Order, in_both_orders, read_judgements
+from screentest.judges.verdicts import judge_pairs, verdict
+from screentest.run import Engine, RunStore
+from screentest.run.inputs import hash_parts
+from screentest.run.notes import EvaluatorNote
+from screentest.run.records import RecordKey, encode
+from screentest.run.session import Settings
+from screentest.run.tasks import Finished, Job, Task, TaskResults
+from screentest.stats import Claim, Finding, claims, order_effect
+from screentest.testbeds.files import file_in
+
+_SHOWN = 3
+_WRITTEN_TOGETHER = 2000
+_NO_TIME = "people's releases do not say how long their videos are"
+
+
+@dataclass(frozen=True, slots=True)
+class _Heard:
+    """What one judge said of all pairs."""
+
+    name: str
+    signature: str
+    judgements: Sequence[Judgement]
+    ratings: Mapping[tuple[str, Aspect], float]
+    """By video and aspect, where it rates videos alone."""
+    cost: Cost
+    summary: str = ""
+    remarks: tuple[str, ...] = ()
+    models: Mapping[str, str] = field(default_factory=dict)
+
+
+def people_cases(release: Release, folder: Path | None = None) -> list[Case]:
+    """The pairs as cases, the preferred video first; those that people tie on are of no kind.
+
+    With ``folder`` a video that is not in it is a failure of its cases.
+    """
+    places: dict[str, Path | Failure] = {}
+    for video in release.clusters:
+        places[video] = Path(video) if folder is None else _find(folder, video)
+    # What is not there is never opened: the folder stands in for it.
+    items = {
+        video: Item(
+            id=video,
+            video=place if isinstance(place, Path) else folder or Path(),
+            prompt=release.prompts[video],
+        )
+        for video, place in places.items()
+    }
+    cases = []
+    for pair in release.pairs:
+        found = (places[pair.first], places[pair.second])
+        cases.append(
+            Case(
+                id=f"{release.name}/{pair.id}",
+                aspect=Aspect(PEOPLE + pair.aspect),
+                prompt=release.prompts[pair.first],
+                first=items[pair.first],
+                second=items[pair.second],
+                testbed=release.name,
+                source=pair.cluster,
+                kind=PairKind.PREFERENCE if pair.decided else None,
+                name=pair.aspect,
+                failure=next((one for one in found if isinstance(one, Failure)), None),
+            )
+        )
+    return cases
+
+
+def _find(folder: Path, video: str) -> Path | Failure:
+    """The file of a video: called as in the release, or with the suffix of a video behind it."""
+    bare = PurePosixPath(video).suffix.lower() not in VIDEO_SUFFIXES
+    names = [video, *(f"{video}{suffix}" for suffix in sorted(VIDEO_SUFFIXES) if bare)]
+    lost = Failure(Reason.MISSING_FILE)
+    for name in names:
+        try:
+            return file_in(folder, name)
+        except NoValue as error:
+            if error.failure.reason is not Reason.MISSING_FILE:
+                lost = error.failure
+    what = f"{video} is not in {folder}" if lost.reason is Reason.MISSING_FILE else lost.detail
+    return replace(lost, detail=what, advice="Put the release's videos there, by its names.")
+
+
+def certify_people(
+    store: RunStore,
+    release: Release,
+    judges: Sequence[str],
+    folder: Path,
+    settings: Settings | None = None,
+    *,
+    orders: Sequence[Order] = tuple(Order),
+    repeats: int = 1,
+    engine: Engine | None = None,
+    progress: Progress | None = None,
+) -> Certification:
+    """Put judges before the pairs, whose videos are in a folder; then make the certificates.
+
+    A judge that rates videos alone rates those of ties, too: they tell how it takes ties.
+    """
+    cases = people_cases(release, folder)
+    decided = [case for case in cases if case.kind is not None]
+    if all(case.failure is not None for case in cases):
+        raise BadOption(
+            f"no pair of {release.name} has both videos in {folder}",
+            advice=f"The first is called {release.pairs[0].first}.",
+        )
+    store.keep_note(CASES, [case.about for case in cases])
+    done = judge_pairs(
+        store,
+        lambda judge: cases if isinstance(judge.judge, RatingJudge) else decided,
+        judges,
+        settings,
+        orders=orders,
+        repeats=repeats,
+        engine=engine,
+        progress=progress,
+    )
+    heard, pending = [], 0
+    lost: list[LostJudgements] = []
+    measured = measured_in(store, done.judges)
+    for judge in done.judges:
+        judgements = read_judgements(store, cases, judge.name)
+        lost += lost_judgements(judge.name, judgements)
+        pending += sum(one.outcome is None for one in judgements)
+        rates = isinstance(judge.judge, RatingJudge)
+        heard.append(
+            _Heard(
+                judge.name,
+                str(judge.signature),
+                judgements,
+                _ratings(judgements) if rates else {},
+                cost_of(store, judge, judgements, measured),
+                judge.info.summary if hasattr(judge.info, "summary") else "",
+                models=models_of(store, judge),
+            )
+        )
+    return Certification(_kept(store, release, heard), done.executions, pending, tuple(lost))
+
+
+def _ratings(judgements: Iterable[Judgement]) -> dict[tuple[str, Aspect], float]:
+    found: dict[tuple[str, Aspect], float] = {}
+    for one in judgements:
+        if one.outcome is not None and one.outcome.value is not None:
+            said = one.outcome.value if one.order is Order.AS_GIVEN else one.outcome.value.flipped
+            for item, value in ((one.case.first, said.first), (one.case.second, said.second)):
+                if value is not None:
+                    found[item.id, one.case.aspect] = value
+    return found
+
+
+# Scores from elsewhere: nothing is measured, and no video is needed.
+
+
+def certify_scores(
+    store: RunStore,
+    release: Release,
+    tables: Sequence[ScoreTable],
+    problems: Sequence[object] = (),
+) -> Certification:
+    """Hold scores that some other tool computed against the votes.
+
+    ``problems`` are the rows that could not be read; the certificates say how many.
+    """
+    wrong = tuple(f"{len(problems):,} rows cannot be read: {problems[0]}" for _ in problems[:1])
+    cases = people_cases(release)
+    store.keep_note(CASES, [case.about for case in cases])
+    heard = []
+    for table in [_joined(table, release) for table in tables]:
+        own = [case for case in cases if table.scores.speaks_of(case.name)]
+        if own:
+            read = _read_scores(store, release, table, own)
+            heard.append(replace(read, remarks=(*read.remarks, *wrong)))
+    if not heard:
+        named = sorted({aspect for one in tables for aspect in one.values})
+        raise BadOption(
+            f"the scores are of no aspect that people were asked about: {', '.join(named)}",
+            advice=f"Aspects of {release.name}: {', '.join(release.aspects)}.",
+        )
+    return Certification(_kept(store, release, heard), ())
+
+
+@dataclass(frozen=True, slots=True)
+class _Joined:
+    """A score under the names of the release, and what did not join."""
+
+    scores: ScoreTable
+    remarks: tuple[str, ...]
+
+
+def _joined(table: ScoreTable, release: Release) -> _Joined:
+    """Names are the same, or the same but for the suffix of a video on either side."""
+    known = {_bare(video): video for video in release.clusters}
+    if len(known) < len(release.clusters):  # two videos differ by their suffixes alone
+        known = {video: video for video in release.clusters}
+    names = {
+        name: name if name in release.clusters else known.get(_bare(name)) for name in table.ids
+    }
+    lost = sorted(name for name, video in names.items() if video is None)
+    scored = {video for video in names.values() if video is not None}
+    if len(scored) < len(names) - len(lost):
+        raise BadOption(f"{table.name} has two ids for one video of {release.name}")
+    if not scored:
+        raise BadOption(
+            f"none of the {len(names):,} ids of {table.name} is a video of {release.name}: "
+            f"{_some(lost)}",
+            advice=f"Its videos are called {_some(sorted(release.clusters))}.",
+        )
+    remarks = []
+    if lost:
+        remarks.append(
+            f"{len(lost):,} of {len(names):,} ids are not videos of {release.name}: {_some(lost)}"
+        )
+    without = sorted(set(release.clusters) - scored)
+    if without:
+        remarks.append(
+            f"{len(without):,} of {len(release.clusters):,} videos have no score: {_some(without)}"
+        )
+    values = {
+        aspect: {video: one for name, one in found.items() if (video := names[name]) is not None}
+        for aspect, found in table.values.items()
+    }
+    failed = sum(not one.ok for found in values.values() for one in found.values())
+    if failed:
+        remarks.append(f"{failed:,} values are not numbers")
+    return _Joined(replace(table, values=values), tuple(remarks))
+
+
+def _bare(name: str) -> str:
+    path = PurePosixPath(name)
+    return str(path.with_suffix("") if path.suffix.lower() in VIDEO_SUFFIXES else path)
+
+
+def _some(names: Sequence[str]) -> str:
+    shown = [name if len(name) <= 60 else f"{name[:59]}…" for name in names[:_SHOWN]]
+    listed = ", ".join(repr(name) if not name.isprintable() else name for name in shown)
+    return listed + (", …" if len(names) > _SHOWN else "")
+
+
+def _read_scores(
+    store: RunStore, release: Release, joined: _Joined, cases: Sequence[Case]
+) -> _Heard:
+    table = joined.scores
+    signature = str(
+        Signature.of(
+            table.name,
+            version=1,
+            scores=table.digest,
+            people=release.digest,
+            better=None if table.higher_is_better else "lower",
+        )
+    )
+    judgements = [
+        Judgement(
+            case,
+            Order.AS_GIVEN,
+            0,
+            verdict(table.of(case.first.id, case.name), table.of(case.second.id, case.name)),
+        )
+        for case in cases
+    ]
+    about: dict[str, Json] = {"summary": "scores from elsewhere", "roles": [], "options": {}}
+    store.keep_evaluators([EvaluatorNote(table.name, "judge", signature, about)])
+    _write(store, table.name, signature, judgements)
+    return _Heard(
+        table.name,
+        signature,
+        judgements,
+        {
+            (video, aspect): score.value
+            for aspect in dict.fromkeys(case.aspect for case in cases)
+            for video in release.clusters
+            if (score := table.of(video, aspect.value.removeprefix(PEOPLE)).value) is not None
+        },
+        Cost(0.0, judgements=len(judgements)),
+        "scores from elsewhere",
+        joined.remarks,
+    )
+
+
+def _write(store: RunStore, name: str, signature: str, judgements: Sequence[Judgement]) -> None:
+    """The verdicts as records, so that reports and comparisons find them."""
+    ready = []
+    for one in judgements:
+        assert one.outcome is not None
+        inputs = hash_parts({"first": one.case.first.id, "second": one.case.second.id})
+        aspect, order = one.case.aspect.value, one.order.value
+        key = RecordKey(one.case.id, name, aspect, order, 0, signature, inputs)
+        outcomes = {name: one.outcome}
+        ready.append(Finished(Task((key,), _as_read, outcomes), (encode(outcomes),)))
+    store.add_to_plan(key for one in ready for key in one.task.keys)
+    for start in range(0, len(ready), _WRITTEN_TOGETHER):
+        store.write(*ready[start : start + _WRITTEN_TOGETHER])
+
+
+def _as_read(job: Job) -> TaskResults:
+    """There is nothing to compute: the outcomes are those that were read."""
+    return dict.fromkeys(job.keys, job.payload)
+
+
+# The certificates.
+
+
+def _kept(store: RunStore, release: Release, heard: Sequence[_Heard]) -> tuple[Certificate, ...]:
+    made = tuple(people_certificates(release, heard))
+    if release.problems:
+        lost = f"{len(release.problems):,} rows of {release.name} cannot be read: "
+        made = tuple(
+            replace(one, remarks=(*one.remarks, f"{lost}{release.problems[0]}")) for one in made
+        )
+    for one in made:
+        store.keep_note(f"{NOTE}: {one.judge}", json.loads(to_json(one)))
+    return made
+
+
+def people_certificates(release: Release, heard: Sequence[_Heard]) -> list[Certificate]:
+    """One certificate for each judge; claims are corrected over all of them and all aspects."""
+    ceilings = {aspect: human_ceiling(release, aspect) for aspect in release.aspects}
+    by_judge = [_by_aspect(one.judgements) for one in heard]
+    every = [
+        (one, *of) for one, aspects in zip(heard, by_judge, strict=True) for of in aspects.items()
+    ]
+    # What people tie on in all pairs cannot be tested, and is no test to correct for.
+    tested = [own for _, _, own in every if own]
+    made = iter(
+        claims(
+            [by_film(own) for own in tested],
+            intervals=[shown_interval(own) for own in tested],
+            unit="prompt",
+        )
+    )
+    untested = Finding(Claim.CANNOT_TELL, 0, None, 1.0, None, unit="prompt")
+    found = iter(
+        _told_apart(release, one, aspect, next(made)) if own else untested
+        for one, aspect, own in every
+    )
+    return [
+        _certificate(release, one, aspects, [next(found) for _ in aspects], ceilings)
+        for one, aspects in zip(heard, by_judge, strict=True)
+    ]
+
+
+def _told_apart(release: Release, heard: _Heard, aspect: Aspect, finding: Finding) -> Finding:
+    """The finding; of a score that has hardly more than a number for each model nothing is told."""
+    known = generators_of(release.of(aspect.value.removeprefix(PEOPLE)))
+    ratings = {video: value for (video, of), value in heard.ratings.items() if of is aspect}
+    models = models_told(ratings, known)
+    if not models or finding.claim is Claim.CHANCE:
+        return finding
+    number = f"hardly more than one number for each of {models} models"
+    why = f"it has {number}, which tells models apart, not videos"
+    return replace(finding, claim=Claim.CANNOT_TELL, needed=None, why=why)
+
+
+def _by_aspect(judgements: Iterable[Judgement]) -> dict[Aspect, list[Judgement]]:
+    """The judgements on pairs that people decided; an aspect may have none."""
+    found: dict[Aspect, list[Judgement]] = {}
+    for one in judgements:
+        own = found.setdefault(one.case.aspect, [])
+        if one.case.kind is not None:
+            own.append(one)
+    return found
+
+
+def _certificate(
+    release: Release,
+    heard: _Heard,
+    by_aspect: Mapping[Aspect, Sequence[Judgement]],
+    findings: Sequence[Finding],
+    ceilings: Mapping[str, Ceiling | None],
+) -> Certificate:
+    aspects, operators, people = [], [], []
+    for (aspect, own), finding in zip(by_aspect.items(), findings, strict=True):
+        name = aspect.value.removeprefix(PEOPLE)
+        ceiling, right = ceilings[name], accuracy(own)
+        if not own:
+            right = Outcome.failed(Reason.NOT_APPLICABLE, "people prefer neither video of any pair")
+        pairs = len({one.case.id for one in own})
+        aspects.append(
+            AspectResult(
+                aspect,
+                pairs,
+                len({one.case.cluster for one in own}),
+                right,
+                order_effect(in_both_orders(own)),
+                Outcome.failed(Reason.NOT_APPLICABLE, _NO_TIME),
+                finding,
+                ceiling.accuracy.value if ceiling is not None else None,
+            )
+        )
+        operators.append(OperatorResult(aspect, name, aspect.title, pairs, right, finding))
+        ratings = {video: value for (video, of), value in heard.ratings.items() if of is aspect}
+        people.append(people_result(release, name, ceiling, ratings.get if ratings else None))
+    every = [one for own in by_aspect.values() for one in own]
+    return Certificate(
+        judge=heard.name,
+        signature=heard.signature,
+        testbeds=(release.name,),
+        overall=accuracy(every),
+        aspects=tuple(aspects),
+        order=order_effect(in_both_orders(every)),
+        trend=Outcome.failed(Reason.NOT_APPLICABLE, _NO_TIME),
+        duration=Outcome.failed(Reason.NOT_APPLICABLE, _NO_TIME),
+        cost=heard.cost,
+        summary=heard.summary,
+        operators=tuple(operators),
+        people=tuple(people),
+        remarks=heard.remarks,
+        models=heard.models,
+    )

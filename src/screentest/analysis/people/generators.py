@@ -1,0 +1,131 @@
+"""Generators: does a score say more of a video than who made it?
+
+In most releases every two videos of a pair are of two models, and a part of their names says which.
+A number for each model, and nearly the same for all of its videos, may agree with people on
+hundreds of pairs and is yet one witness for each two models: it tells models apart, not videos.
+
+>>> videos = [f"{model}/{number}.mp4" for number in range(6) for model in ("a", "b")]
+>>> pairs = [VotedPair(str(n), str(n), "", f"a/{n}.mp4", f"b/{n}.mp4", 1, (1,)) for n in range(6)]
+>>> known = generators_of(pairs)
+>>> sorted(set(known.values()))
+['a', 'b']
+>>> generators_of([VotedPair("", "", "", f"{n}_0", f"{n}_1", 1, (1,)) for n in "abcdef"])
+{}
+>>> models_told({video: float(video[0] == "a") for video in videos}, known)
+2
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from statistics import fmean
+
+from screentest.analysis.people.releases import VotedPair
+
+_EACH = 3
+"""Videos that a model has on average, at the least: what fewer names share is no model."""
+_APART = 0.9
+"""Of pairs, those whose videos are of two models."""
+_BETWEEN = 0.95
+"""Of the variation of a score, what lies between models where it has one number for each."""
+
+
+def generators_of(pairs: Sequence[VotedPair]) -> dict[str, str]:
+    """By video, the part of its name that says who made it; empty where none does."""
+    videos = sorted({video for pair in pairs for video in (pair.first, pair.second)})
+    for part in _parts(videos):
+        known = {video: part(video) for video in videos}
+        names = set(known.values())
+        if all(name.isdigit() for name in names):  # seeds, or frames
+            continue
+        count = len(names)
+        apart = sum(known[pair.first] != known[pair.second] for pair in pairs)
+        if 2 <= count <= len(videos) / _EACH and apart >= _APART * len(pairs):
+            return known
+    return {}
+
+
+def _parts(videos: Sequence[str]) -> Iterator[Callable[[str], str]]:
+    """Folders, then the words of the names, counted from either side."""
+    for split in (re.compile(r"/"), re.compile(r"[/_\-. ]+")):
+        most = max((len(split.split(video)) for video in videos), default=0)
+        for place in range(most):
+            for index in (place, -1 - place):
+                yield partial(_part, split, index)
+
+
+def _part(split: re.Pattern[str], index: int, video: str) -> str:
+    parts = split.split(video)
+    return parts[index] if -len(parts) <= index < len(parts) else ""
+
+
+def models_told(ratings: Mapping[str, float], generators: Mapping[str, str]) -> int:
+    """How many models a score tells apart that has hardly more than a number for each: nearly all
+    of its variation lies between models. 0 for any other score."""
+    own = _by_model(ratings, generators)
+    known = [value for values in own.values() for value in values]
+    if len(own) < 2 or len(set(known)) < 2:
+        return 0
+    means = {model: fmean(values) for model, values in own.items()}
+    within = sum((one - means[model]) ** 2 for model, values in own.items() for one in values)
+    whole = fmean(known)
+    total = sum((one - whole) ** 2 for one in known)
+    return len(own) if within <= (1 - _BETWEEN) * total else 0
+
+
+def _by_model(
+    ratings: Mapping[str, float], generators: Mapping[str, str]
+) -> dict[str, list[float]]:
+    values: dict[str, list[float]] = {}
+    for video, value in ratings.items():
+        if video in generators:
+            values.setdefault(generators[video], []).append(value)
+    return values
+
+
+def within_models(
+    ratings: Mapping[str, float], generators: Mapping[str, str], clusters: Mapping[str, str]
+) -> dict[str, float]:
+    """By video, what a score says beyond who made it: less the mean of its model over the videos of
+    other prompts. Videos of models without others have none.
+
+    >>> ratings = {"a/1": 1.0, "a/2": 3.0, "b/1": 5.0, "b/2": 5.0}
+    >>> models = {video: video[0] for video in ratings}
+    >>> within_models(ratings, models, {video: video[-1] for video in ratings})
+    {'a/1': -2.0, 'a/2': 2.0, 'b/1': 0.0, 'b/2': 0.0}
+    """
+    apart: dict[str, dict[str, list[float]]] = {}
+    for video, value in ratings.items():
+        if video in generators:
+            prompts = apart.setdefault(generators[video], {})
+            prompts.setdefault(clusters[video], []).append(value)
+    totals = {model: sum(map(sum, prompts.values())) for model, prompts in apart.items()}
+    counts = {model: sum(map(len, prompts.values())) for model, prompts in apart.items()}
+    found = {}
+    for video, value in ratings.items():
+        if video in generators:
+            model = generators[video]
+            own = apart[model][clusters[video]]
+            if others := counts[model] - len(own):
+                found[video] = value - (totals[model] - sum(own)) / others
+    return found
+
+
+def by_generator(pairs: Sequence[VotedPair], generators: Mapping[str, str]) -> float | None:
+    """The share of pairs that who knows the models alone would get right, in hindsight."""
+    wins: Counter[tuple[str, str]] = Counter()
+    for pair in pairs:
+        if pair.decided and pair.first in generators:
+            wins[generators[pair.first], generators[pair.second]] += 1
+    total = sum(wins.values())
+    if not total:
+        return None
+    right = sum(
+        count / 2 if one == two else max(count, wins[two, one])
+        for (one, two), count in wins.items()
+        if one <= two or (two, one) not in wins
+    )
+    return right / total

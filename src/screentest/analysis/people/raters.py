@@ -1,0 +1,370 @@
+"""What one rater is worth against the others, and a score in the same place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+
+import numpy as np
+
+from screentest.analysis.people.generators import by_generator, generators_of, within_models
+from screentest.analysis.people.releases import SAME, Release, VotedPair
+from screentest.core import NoValue
+from screentest.core.aspects import PEOPLE, Aspect
+from screentest.stats import (
+    ClusteredCorrelation,
+    Interval,
+    clustered,
+    coefficient,
+    coefficient_interval,
+    krippendorff,
+    share_interval,
+)
+
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A share of points with its interval over prompts."""
+
+    value: float
+    interval: Interval
+    n: int
+
+    def __str__(self) -> str:
+        return f"{100 * self.value:.1f}% [{self.interval.percents}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Ceiling:
+    """People against people: each rater in turn is held against the mean of the others.
+
+    A score ``in_place`` of the rater who is left out is held against the very same others.
+    """
+
+    raters: int
+    """The most that any pair has."""
+    accuracy: Share
+    """On pairs that the others decide; a rater's tie is half a point."""
+    when_decided: Share | None = None
+    """The same without the rater's ties."""
+    in_place: Share | None = None
+    rank: ClusteredCorrelation | None = None
+    """Spearman's ρ of a rater's marks with the mean of the others', the mean over raters."""
+    rank_without_offsets: ClusteredCorrelation | None = None
+    """The same where each rater's mean is taken from all marks first."""
+    rank_in_place: ClusteredCorrelation | None = None
+    alpha: float | None = None
+    """Krippendorff's, of interval marks as they were given."""
+    alpha_without_offsets: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleResult:
+    """One aspect that people were asked about."""
+
+    aspect: Aspect
+    prompts: int
+    decided: int
+    """Pairs of which people prefer one video: those that accuracy counts."""
+    tied: int
+    """Pairs of which they prefer neither."""
+    ceiling: Ceiling | None = None
+    """None where no pair has two raters."""
+    with_ties: Share | None = None
+    """Pairs, ties among them, of which a score says the same as people. From which difference on it
+    prefers a video is chosen on one half of the prompts and counted on the other."""
+    tau_b: ClusteredCorrelation | None = None
+    """Kendall's τ-b over the pairs of one prompt: ties of both are counted."""
+    raters: int | None = None
+    """How many people voted in the release; None where votes have no names."""
+    by_model: float | None = None
+    """What who knows the models alone would get right, in hindsight; None where names of videos do
+    not say who made them."""
+    within_models: Share | None = None
+    """How often a score picks the preferred video by its part within models: each value less its
+    model's mean over the other prompts."""
+    spearman: ClusteredCorrelation | None = None
+    """Over single videos, of all prompts, with the mean of people's marks."""
+    kendall: ClusteredCorrelation | None = None
+
+
+def people_words(result: PeopleResult) -> Iterator[tuple[str, str]]:
+    """What is known of one aspect beside the share of right answers."""
+    title, ceiling = result.aspect.title, result.ceiling
+    if ceiling is None:
+        why = "all votes are of one person" if result.raters == 1 else "no pair has two raters"
+        why = why if result.decided else "people prefer neither video of any pair"
+        yield f"Ceiling, {title}", f"not known: {why}"
+    else:
+        words = f"one of {ceiling.raters} raters agrees with the others in {ceiling.accuracy}"
+        if ceiling.when_decided is not None:
+            words += f" of pairs ({ceiling.when_decided} without that rater's ties)"
+        if ceiling.in_place is not None:
+            words += f"; in a rater's place this judge has {ceiling.in_place}"
+        yield f"Ceiling, {title}", words
+    if result.by_model is not None:
+        words = f"who knows only the models gets {100 * result.by_model:.1f}% right, in hindsight"
+        if result.within_models is not None:
+            words += (
+                f"; what the score says beyond its models' means picks the preferred video in"
+                f" {result.within_models} of {result.within_models.n:,} pairs"
+            )
+        yield f"Models, {title}", words
+    pairs = result.decided + result.tied
+    if result.tied:
+        words = f"people prefer neither in {result.tied:,} of {pairs:,} pairs"
+        if result.with_ties is not None:
+            words += f"; ties counted, right in {result.with_ties}"
+        if result.tau_b is not None:
+            words += f"; τ-b within prompts {result.tau_b}"
+        yield f"Ties, {title}", words
+    if result.spearman is not None and result.kendall is not None:
+        words = f"ρ {result.spearman}, τ-b {result.kendall} over {result.spearman.n:,} videos"
+        yield f"Marks, {title}", words
+    if ceiling is not None and ceiling.rank is not None:
+        words = f"one rater with the others ρ {ceiling.rank}"
+        if ceiling.rank_in_place is not None:
+            words += f"; in a rater's place this judge has {ceiling.rank_in_place}"
+        if ceiling.alpha is not None and ceiling.alpha_without_offsets is not None:
+            words += f"; Krippendorff's α {ceiling.alpha:.2f}"
+            words += f", {ceiling.alpha_without_offsets:.2f} without raters' offsets"
+        yield f"Raters, {title}", words
+
+
+Rate = Callable[[str], float | None]
+"""The score of a video, higher being better; None where there is none."""
+
+
+def people_result(
+    release: Release, aspect: str, ceiling: Ceiling | None, rate: Rate | None = None
+) -> PeopleResult:
+    """What people say in one aspect, and a score beside it where there is one."""
+    pairs = release.of(aspect)
+    generators = generators_of(pairs)
+    result = PeopleResult(
+        Aspect(PEOPLE + aspect),
+        prompts=len({pair.cluster for pair in pairs}),
+        decided=sum(pair.decided for pair in pairs),
+        tied=sum(not pair.decided for pair in pairs),
+        ceiling=ceiling,
+        raters=release.raters,
+        by_model=by_generator(pairs, generators),
+    )
+    if rate is None:
+        return result
+    rated = [
+        (pair, one - two)
+        for pair in pairs
+        if (one := rate(pair.first)) is not None and (two := rate(pair.second)) is not None
+    ]
+    known = [
+        (score, sum(given.values()) / len(given), release.clusters[video])
+        for video, given in release.marks.get(aspect, {}).items()
+        if video in release.clusters and (score := rate(video)) is not None
+    ]
+    scores, means = [one for one, _, _ in known], [one for _, one, _ in known]
+    clusters = [one for _, _, one in known]
+    return replace(
+        result,
+        ceiling=None if ceiling is None else _in_place(release, aspect, rate, ceiling),
+        within_models=_within_models(release, pairs, generators, rate),
+        with_ties=_with_ties(rated) if result.tied else None,
+        tau_b=_tau_b(rated),
+        spearman=clustered(scores, means, clusters).value,
+        kendall=clustered(scores, means, clusters, "kendall").value,
+    )
+
+
+def _within_models(
+    release: Release, pairs: Sequence[VotedPair], generators: Mapping[str, str], rate: Rate
+) -> Share | None:
+    ratings = {video: one for video in generators if (one := rate(video)) is not None}
+    beyond = within_models(ratings, generators, release.clusters)
+    points, clusters = [], []
+    # What is left of equal numbers, once a mean is taken from them, is rounding.
+    size = _ROUNDING * max(map(abs, ratings.values()), default=0.0)
+    for pair in pairs:
+        if pair.decided and pair.first in beyond and pair.second in beyond:
+            apart = beyond[pair.first] - beyond[pair.second]
+            points.append(0.5 if abs(apart) <= size else float(apart > 0))
+            clusters.append(pair.cluster)
+    return _share(points, clusters) if points else None
+
+
+def _with_ties(rated: Sequence[tuple[VotedPair, float]]) -> Share | None:
+    """Three answers, the score's tie being a difference up to a limit found on other prompts."""
+    halves: list[list[tuple[VotedPair, float]]] = [[], []]
+    for one in rated:
+        halves[sha256(one[0].cluster.encode()).digest()[0] % 2].append(one)
+    if not all(halves):
+        return None
+    points, clusters = [], []
+    for own, other in (halves, halves[::-1]):
+        limit = _best_limit(other)
+        for pair, apart in own:
+            says = 0 if abs(apart) <= limit else 1 if apart > 0 else -1
+            points.append(float(says == int(pair.decided)))
+            clusters.append(pair.cluster)
+    return Share(sum(points) / len(points), share_interval(points, clusters), len(points))
+
+
+def _best_limit(rated: Sequence[tuple[VotedPair, float]]) -> float:
+    """The difference up to which to call it a tie, so that most pairs are right."""
+    apart = np.array([abs(one) for _, one in rated])
+    # What a pair gains when it becomes a tie: a tied one is right then, another no longer.
+    gain = np.array([-float(one > 0) if pair.decided else 1.0 for pair, one in rated])
+    order = np.argsort(apart, kind="stable")
+    sums = np.cumsum(gain[order])
+    last = np.append(np.diff(apart[order]) > 0, True)  # all of one difference, or none
+    sums[~last] = -np.inf
+    best = int(np.argmax(sums))
+    return float(apart[order][best]) if sums[best] > 0 else 0.0
+
+
+def _tau_b(rated: Sequence[tuple[VotedPair, float]]) -> ClusteredCorrelation | None:
+    people = np.array([float(pair.decided) for pair, _ in rated])
+    score = np.array([float(np.sign(apart)) for _, apart in rated])
+    clusters = [pair.cluster for pair, _ in rated]
+
+    def estimate(kept: np.ndarray) -> float:
+        apart = np.sqrt(float((people[kept] != 0).sum()) * float((score[kept] != 0).sum()))
+        return float(people[kept] @ score[kept] / apart) if apart else 0.0
+
+    every = np.ones(len(rated), dtype=bool)
+    if not people.any() or not score.any():
+        return None
+    return _over_clusters(estimate, every, clusters)
+
+
+def _over_clusters(
+    estimate: Callable[[np.ndarray], float], every: np.ndarray, clusters: Sequence[str]
+) -> ClusteredCorrelation:
+    try:
+        interval = coefficient_interval(estimate, clusters, every.size)
+    except NoValue:
+        interval = None
+    return ClusteredCorrelation(estimate(every), interval, every.size, len(set(clusters)))
+
+
+# People against people.
+
+
+def human_ceiling(release: Release, aspect: str) -> Ceiling | None:
+    """How well one rater agrees with the others; None where no pair has two raters."""
+    pairs = release.of(aspect)
+    against = list(_against_others(pairs))
+    if not against:
+        return None
+    points = [_points(lead * others) for _, lead, others in against]
+    clusters = [pair.cluster for pair, _, _ in against]
+    certain = [
+        (value, where) for value, where in zip(points, clusters, strict=True) if value != 0.5
+    ]
+    found = Ceiling(
+        max(len(pair.leads) for pair in pairs),
+        _share(points, clusters),
+        _share([value for value, _ in certain], [where for _, where in certain])
+        if certain
+        else None,
+    )
+    marks = _marks(release, aspect)
+    if marks is None:
+        return found
+    table, places, _ = marks
+    centred = table - np.nanmean(table, axis=0)
+    whole = not np.isnan(table).any()  # then an offset moves all of a rater's ranks alike
+    rank = _left_out(table, places)
+    return replace(
+        found,
+        rank=rank,
+        rank_without_offsets=rank if whole else _left_out(centred, places),
+        alpha=_alpha(table),
+        alpha_without_offsets=_alpha(centred),
+    )
+
+
+def _in_place(release: Release, aspect: str, rate: Rate, ceiling: Ceiling) -> Ceiling:
+    """The ceiling, with the score in the place of the rater who is left out."""
+    points, clusters = [], []
+    for pair, _, others in _against_others(release.of(aspect)):
+        one, two = rate(pair.first), rate(pair.second)
+        if one is not None and two is not None:
+            points.append(_points((one - two) * others))
+            clusters.append(pair.cluster)
+    rank = None
+    marks = _marks(release, aspect)
+    if marks is not None:
+        table, places, videos = marks
+        found = [rate(video) for video in videos]
+        scores = np.array([np.nan if one is None else one for one in found], dtype=np.float64)
+        rank = _left_out(table, places, scores)
+    share = _share(points, clusters) if points else None
+    return replace(ceiling, in_place=share, rank_in_place=rank)
+
+
+def _against_others(pairs: Sequence[VotedPair]) -> Iterator[tuple[VotedPair, float, float]]:
+    """Each rater of a pair: how far the first is preferred, and by the others, who prefer one."""
+    for pair in pairs:
+        total, count = sum(pair.leads), len(pair.leads)
+        for lead in pair.leads if count > 1 else ():
+            others = (total - lead) / (count - 1)
+            if abs(others) > SAME:
+                yield pair, lead, others
+
+
+def _points(product: float) -> float:
+    return 0.5 if abs(product) < SAME * SAME else float(product > 0)
+
+
+def _share(points: Sequence[float], clusters: Sequence[str]) -> Share:
+    return Share(sum(points) / len(points), share_interval(points, clusters), len(points))
+
+
+def _marks(release: Release, aspect: str) -> tuple[np.ndarray, list[str], list[str]] | None:
+    """Marks by video and rater, NaN where there is none; the videos' clusters and names."""
+    marks = {
+        video: given
+        for video, given in release.marks.get(aspect, {}).items()
+        if len(given) > 1 and video in release.clusters
+    }
+    if not marks:
+        return None
+    raters = sorted({rater for given in marks.values() for rater in given})
+    table = np.array([[given.get(rater, np.nan) for rater in raters] for given in marks.values()])
+    return table, [release.clusters[video] for video in marks], list(marks)
+
+
+def _left_out(
+    table: np.ndarray, clusters: Sequence[str], scores: np.ndarray | None = None
+) -> ClusteredCorrelation | None:
+    """The mean over raters of ρ between one, or a score, and the mean of the others."""
+    sides = []
+    for rater in range(table.shape[1]):
+        others = np.delete(table, rater, axis=1)
+        there = ~np.isnan(table[:, rater]) & (~np.isnan(others)).any(axis=1)
+        own = table[:, rater] if scores is None else scores
+        there &= ~np.isnan(own)
+        mean = np.full(len(table), np.nan)
+        mean[there] = np.nanmean(others[there], axis=1)
+        sides.append((own, mean, there))
+
+    def estimate(kept: np.ndarray) -> float:
+        found = [
+            one.value
+            for own, mean, there in sides
+            if (one := coefficient(own[there & kept], mean[there & kept])).value is not None
+        ]
+        return sum(found) / len(found) if found else 0.0
+
+    every = np.ones(len(table), dtype=bool)
+    if not any(coefficient(own[there], mean[there]).ok for own, mean, there in sides):
+        return None
+    return _over_clusters(estimate, every, clusters)
+
+
+def _alpha(table: np.ndarray) -> float | None:
+    units = [[float(mark) for mark in row if not np.isnan(mark)] for row in table]
+    return krippendorff(units, level="interval").value

@@ -1,0 +1,113 @@
+"""Files that others have released: JSON, JSON lines, and tables with commas, semicolons or tabs.
+
+They are read whole, so they may not be larger than a limit; what is not a plain file is not read.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from screentest.core import ManifestError
+from screentest.inputs.fields import Complaint, Problem, ProblemKind, load_json, one_line
+
+LARGEST = 256 * 2**20
+"""Bytes of one file: some millions of rows."""
+_SEPARATORS = (",", ";", "\t")
+
+
+def read_text(path: Path) -> str:
+    """The text of a plain file, without a byte order mark; raises ManifestError where it has none.
+
+    Line ends are left as they are.
+    """
+    try:
+        if not path.exists():
+            raise ManifestError(f"{path} is not there", advice="Give the folder or file itself.")
+        if not path.is_file():
+            raise ManifestError(f"{path} is not a plain file")
+        if path.stat().st_size > LARGEST:
+            raise ManifestError(
+                f"{path} is larger than {LARGEST // 2**20} MiB", advice="Split it by aspects."
+            )
+        return path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise ManifestError(f"{path} does not open: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ManifestError(f"{path} is not UTF-8", advice="Save it as UTF-8.") from None
+    except ValueError as error:  # a name with a NUL in it
+        raise ManifestError(f"{str(path)!r} does not open: {error}") from None
+
+
+def read_json(path: Path, *, constants: bool = False) -> Any:
+    """What a JSON file holds; where its lines are objects of their own, their list.
+
+    With ``constants`` NaN and Infinity, which are not JSON but are often written, are null.
+    """
+    text = read_text(path)
+    try:
+        try:
+            return load_json(text, constants=constants)
+        except Complaint:
+            lines = [line for line in text.split("\n") if line.strip()]
+            if len(lines) < 2:
+                raise
+            return [load_json(line, constants=constants) for line in lines]
+    except Complaint as complaint:
+        raise ManifestError(f"{path}: {complaint.message}") from None
+
+
+Columns = Mapping[str, Sequence[str]]
+"""What each column may be called, by what it is called here."""
+
+
+def table_rows(
+    path: Path, needed: Columns, optional: Columns
+) -> Iterator[tuple[int, dict[str, str]] | Problem]:
+    """The rows of a CSV file by line, with the cells of these columns; the others are left out.
+
+    A row that has too few or too many cells is a problem; broken quotes end the table.
+    """
+    # A sheet made on another system may end its lines with a carriage return alone.
+    lines = io.StringIO(read_text(path), newline=None)
+    head = lines.readline()
+    lines.seek(0)
+    separator = max(_SEPARATORS, key=head.count)
+    reader = csv.reader(lines, delimiter=separator, strict=True)
+    try:
+        header = [name.strip().lower() for name in next(reader, [])]
+        places = _places(path, header, needed, optional)
+        for row in reader:
+            if not any(cell.strip() for cell in row):
+                continue
+            if len(row) != len(header):
+                message = f"{len(row)} cells where the first line has {len(header)}"
+                yield Problem(ProblemKind.BAD_ROW, message, path=path, line=reader.line_num)
+                continue
+            yield reader.line_num, {name: row[place].strip() for name, place in places.items()}
+    except csv.Error as error:
+        message = f"wrong CSV: {error}; nothing after this line is read"
+        yield Problem(ProblemKind.BAD_FILE, message, path=path, line=reader.line_num)
+
+
+def _places(
+    path: Path, header: Sequence[str], needed: Columns, optional: Columns
+) -> dict[str, int]:
+    places: dict[str, int] = {}
+    for name, spellings in (*needed.items(), *optional.items()):
+        found = [spelling for spelling in spellings if spelling in header]
+        if any(header.count(spelling) > 1 for spelling in found):
+            raise ManifestError(f"{path} has two columns {found[0]}")
+        if found:
+            places[name] = header.index(found[0])
+    missing = [name for name in needed if name not in places]
+    if missing:
+        has = ", ".join(one_line(name, 30) for name in header[:8]) or "no columns"
+        raise ManifestError(
+            f"{path} has no column {', '.join(missing)}; it has {has}",
+            advice=f"Columns: {', '.join(needed)}; {', '.join(optional)} where there are any.",
+        )
+    return places

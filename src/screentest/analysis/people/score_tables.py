@@ -1,0 +1,191 @@
+"""Scores that some other tool computed: a number for each video, from CSV, JSON or JSON lines.
+
+A row has ``id`` and ``value``, and where there are several scores ``metric``. With ``aspect`` a
+score has a number of its own for each aspect. JSON may also be ``{id: value}`` or
+``{metric: {id: value}}``. What `screentest export` writes of a run of `score` is read, too.
+
+A value that is missing, NaN or not a number is a failure with a reason, never a 0.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from screentest.analysis.people.released import read_json, table_rows
+from screentest.core import BadOption, ManifestError, Outcome, Reason, Score
+from screentest.inputs.fields import Problem, ProblemKind, one_line
+
+_NEEDED = {"id": ("id", "item", "video"), "value": ("value", "score")}
+_OPTIONAL = {"metric": ("metric", "name"), "aspect": ("aspect",)}
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_LONGEST_NAME = 120
+
+
+@dataclass(slots=True)
+class ScoreTable:
+    """One score of some videos."""
+
+    name: str
+    values: dict[str, dict[str, Outcome[Score]]] = field(default_factory=dict)
+    """By aspect, empty for all aspects; then by the id of the video."""
+    higher_is_better: bool = True
+
+    @property
+    def digest(self) -> str:
+        """Sixteen hex digits of all its numbers."""
+        plain = {
+            aspect: {name: one.value.value if one.value else None for name, one in found.items()}
+            for aspect, found in self.values.items()
+        }
+        text = json.dumps([plain, self.higher_is_better], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    @property
+    def ids(self) -> set[str]:
+        """All videos that it names."""
+        return {name for found in self.values.values() for name in found}
+
+    def of(self, video: str, aspect: str) -> Outcome[Score]:
+        """The score of a video in an aspect, higher being better."""
+        found = self.values.get(aspect, self.values.get("", {})).get(video)
+        if found is None:
+            return Outcome.failed(Reason.MISSING_SCORE, f"{self.name} has no score of {video}")
+        if self.higher_is_better:
+            return found
+        return found.map(lambda score: Score(-score.value))
+
+    def speaks_of(self, aspect: str) -> bool:
+        """Whether it has numbers for an aspect."""
+        return aspect in self.values or "" in self.values
+
+
+def read_scores(path: Path, lower: tuple[str, ...] = ()) -> tuple[list[ScoreTable], list[Problem]]:
+    """The scores of a file, and what is wrong with rows of it; less is better of ``lower``.
+
+    Raises ManifestError where there is no score in it, and where one video has two.
+    """
+    tables: dict[str, ScoreTable] = {}
+    problems: list[Problem] = []
+    twice: list[str] = []
+    for found in _rows(path):
+        if isinstance(found, Problem):
+            problems.append(found)
+            continue
+        video, value, metric, aspect = found
+        name = metric or path.stem
+        if not video or len(name) > _LONGEST_NAME or not name.isprintable():
+            wrong = "id is empty" if not video else f"invalid metric {one_line(name)}"
+            problems.append(Problem(ProblemKind.BAD_ROW, wrong, path=path))
+            continue
+        known = tables.setdefault(name, ScoreTable(name)).values.setdefault(aspect, {})
+        score = _score(value)
+        if video in known and known[video] != score:
+            twice.append(video)
+        known[video] = score
+    if twice:
+        raise ManifestError(
+            f"{path} has two scores of {one_line(twice[0])}"
+            + (f" and of {len(twice) - 1:,} more" if len(twice) > 1 else ""),
+            advice="Give one number a video, or name the scores in a column metric or aspect.",
+        )
+    numbers = sum(
+        one.ok for t in tables.values() for own in t.values.values() for one in own.values()
+    )
+    if not numbers:
+        listed = "".join(f"\n- {problem}" for problem in problems[:5])
+        first = next(
+            (
+                one.failure
+                for t in tables.values()
+                for own in t.values.values()
+                for one in own.values()
+            ),
+            None,
+        )
+        seen = f": {first.detail}" if first is not None else ""
+        raise ManifestError(f"no scores in {path}{seen}{listed}", advice="Rows are id,value.")
+    unknown = [name for name in lower if name not in tables]
+    if unknown:
+        raise BadOption(
+            f"there is no score {unknown[0]!r} in {path}", advice=f"Scores: {', '.join(tables)}."
+        )
+    for name in lower:
+        tables[name].higher_is_better = False
+    return list(tables.values()), problems
+
+
+_Row = tuple[str, Any, str, str]
+"""Id, value, metric, aspect."""
+
+
+def _rows(path: Path) -> Iterator[_Row | Problem]:
+    if path.suffix.lower() in (".json", ".jsonl", ".ndjson"):
+        yield from _json_rows(path)
+        return
+    for found in table_rows(path, _NEEDED, _OPTIONAL):
+        if isinstance(found, Problem):
+            yield found
+        else:
+            cells = found[1]
+            yield cells["id"], cells["value"], cells.get("metric", ""), cells.get("aspect", "")
+
+
+def _json_rows(path: Path) -> Iterator[_Row | Problem]:
+    content = read_json(path, constants=True)
+    rows: list[Any] = content if isinstance(content, list) else []
+    if isinstance(content, dict):
+        if "id" in content and "value" in content:  # JSON lines of one line
+            rows = [content]
+        else:
+            for name, value in content.items():
+                if isinstance(value, dict):
+                    yield from ((video, one, name, "") for video, one in value.items())
+                else:
+                    yield name, value, "", ""
+    for number, row in enumerate(rows, start=1):
+        if not isinstance(row, dict):
+            yield Problem(ProblemKind.BAD_ROW, "is not an object", id=str(number), path=path)
+            continue
+        cells = {
+            name: next((row[one] for one in spellings if one in row), None)
+            for name, spellings in (*_NEEDED.items(), *_OPTIONAL.items())
+        }
+        if not isinstance(cells["id"], str | int) or isinstance(cells["id"], bool):
+            yield Problem(ProblemKind.BAD_ROW, "has no id", id=str(number), path=path)
+            continue
+        yield (
+            str(cells["id"]),
+            cells["value"],
+            str(cells["metric"] or ""),
+            str(cells["aspect"] or ""),
+        )
+
+
+def _score(value: Any) -> Outcome[Score]:
+    """
+    >>> _score("0.5").value.value, _score("nan").failure.detail, _score(True).failure.detail
+    (0.5, "the value 'nan' is not a number", "the value 'True' is not a number")
+    """
+    if isinstance(value, str):
+        # A comma may be where the fraction begins, or where thousands do: it is not guessed.
+        text = value.strip()
+        number = float(text) if _NUMBER.fullmatch(text) else None
+    else:
+        plain = isinstance(value, int | float) and not isinstance(value, bool)
+        try:
+            number = float(value) if plain else None
+        except OverflowError:  # an integer of hundreds of digits
+            number = None
+    if number is None or not math.isfinite(number):
+        what = (
+            f"the value {one_line(str(value))} is not a number" if value not in ("", None) else ""
+        )
+        return Outcome.failed(Reason.MISSING_SCORE, what or "the value is empty")
+    return Outcome.of(Score(number))

@@ -1,0 +1,224 @@
+"""Standings: what a suite's values add up to, for all items or for each group of them.
+
+Every value is a mean over items, every dimension the unweighted mean of its parts that have a
+value. How many items and parts that is stands beside it. The interval is that of the mean over
+prompts, at every level; where a part rests on one item there is none.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from screentest.analysis.results import Results, plain_name
+from screentest.analysis.suites import Dimension, Suite
+from screentest.core import Outcome, OutputInfo, Reason, attempt
+from screentest.core.table import Better
+from screentest.stats import Interval, source_interval
+
+
+@dataclass(frozen=True, slots=True)
+class StandingLevel:
+    """One node of the tree: a mean with its interval, and what it could be taken of."""
+
+    path: tuple[str, ...]
+    """Names from the root down to this node."""
+    title: str
+    value: float | None
+    """In the suite's scale; None where nothing below has a value."""
+    interval: Interval | None = None
+    scored: int = 0
+    """Items without a gap below this node; what is not applicable to an item is not a gap."""
+    total: int = 0
+    """Items that are, or will be, measured."""
+    parts: int = 0
+    """Values below it that some item has."""
+    of_parts: int = 0
+    better: Better = ""
+    ends: tuple[float, float] | None = None
+    """The range that its value cannot leave, where it has two ends."""
+    stand_ins: tuple[str, ...] = ()
+    """What answered in place of the model of a paper, in the values right below it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What the items of one group add up to, from the root of the tree down."""
+
+    group: str
+    levels: tuple[StandingLevel, ...]
+
+    @property
+    def top(self) -> StandingLevel:
+        """What groups are ranked by."""
+        return self.levels[0]
+
+
+def standings(results: Results, suite: Suite, by: str = "") -> list[Standing]:
+    """The standing of all items, or of each group; the best first, those without a value last."""
+    if not suite.dimensions and suite.add_up is None:
+        return []
+    add = suite.add_up or add_up
+    parts = {name: part for name, part in results.by_group(by).items() if name} if by else {}
+    found = [
+        Standing(group, tuple(add(part, suite))) for group, part in (parts or {"": results}).items()
+    ]
+    return sorted((one for one in found if one.levels), key=_rank)
+
+
+def add_up(results: Results, suite: Suite) -> list[StandingLevel]:
+    """The tree over the items of ``results``, each dimension before its parts."""
+    known = _Values.read(results, suite)
+    return [level for root in suite.dimensions for level in known.levels(root, (), suite.scale)]
+
+
+def _rank(standing: Standing) -> tuple[bool, float, str]:
+    top = standing.top
+    sign = 1.0 if top.better == "lower" else -1.0
+    return top.value is None, sign * (top.value or 0.0), standing.group
+
+
+@dataclass(frozen=True, slots=True)
+class _Sum:
+    """A mean as a weighted sum of the means of values."""
+
+    value: float | None
+    weights: Mapping[str, float]
+
+
+class _Values:
+    """The values of a suite's leaves, by leaf and item."""
+
+    def __init__(self, items: Iterable[str], case: Callable[[str], str]) -> None:
+        self.items = list(items)
+        self.case = case
+        """The prompt of an item."""
+        self.numbers: dict[str, dict[str, float]] = {}
+        self.excused: dict[str, set[str]] = {}
+        """Items to which a leaf is not applicable."""
+        self.info: dict[str, OutputInfo] = {}
+        self.stand_ins: dict[str, tuple[str, ...]] = {}
+
+    @classmethod
+    def read(cls, results: Results, suite: Suite) -> _Values:
+        # Two runs may differ in an option that changes no number, such as the place of a file.
+        names: dict[str, list[str]] = {}
+        for name in results.outputs:
+            names.setdefault(plain_name(name), []).append(name)
+        found = cls((), results.unit)
+        touched: dict[str, None] = {}
+        for leaf in suite.leaves:
+            numbers = found.numbers.setdefault(leaf, {})
+            excused = found.excused.setdefault(leaf, set())
+            for name in names.get(plain_name(leaf), ()):
+                found.info[leaf] = results.outputs[name]
+                found.stand_ins[leaf] = results.stand_ins_of(name)
+                for value in results.of(name):
+                    touched[value.item] = None
+                    if value.outcome.value is not None:
+                        numbers[value.item] = value.outcome.value.value
+                    elif _is_inapplicable(value.outcome):
+                        excused.add(value.item)
+        own = {name for leaf in found.numbers for name in names.get(plain_name(leaf), ())}
+        touched |= {item: None for item, name in results.pending if name in own}
+        found.items = list(touched)
+        return found
+
+    def levels(
+        self, node: Dimension, above: tuple[str, ...], scale: float
+    ) -> Iterator[StandingLevel]:
+        """This node, then all below it; a dimension of one value is its own leaf."""
+        path = (*above, node.name)
+        yield self.level(path, node.title or node.name, node, scale)
+        for part in node.parts:
+            yield from self.levels(part, path, scale)
+        for value in node.values if len(node.values) > 1 else ():
+            name = plain_name(value)
+            yield self.level((*path, name), name, Dimension(name, (value,)), scale)
+
+    def level(
+        self, path: tuple[str, ...], title: str, node: Dimension, scale: float
+    ) -> StandingLevel:
+        leaves = dict.fromkeys(node.leaves)
+        with_values = [leaf for leaf in leaves if self.numbers[leaf]]
+        found = self.sum(node)
+        low, high = self.ends(found)
+        interval = self.interval(found)
+        return StandingLevel(
+            path,
+            title,
+            None if found.value is None else scale * found.value,
+            Interval(scale * interval.low, scale * interval.high) if interval else None,
+            scored=sum(self.has_no_gap(item, with_values) for item in self.items),
+            total=len(self.items),
+            parts=len(with_values),
+            of_parts=len(leaves),
+            better=_better(self.info[leaf] for leaf in leaves if leaf in self.info),
+            ends=(scale * low, scale * high)
+            if math.isfinite(low) and low < high < math.inf
+            else None,
+            stand_ins=tuple(
+                dict.fromkeys(one for leaf in node.values for one in self.stand_ins.get(leaf, ()))
+            ),
+        )
+
+    def sum(self, node: Dimension) -> _Sum:
+        """The unweighted mean of the parts there are, and how much each leaf weighs in it."""
+        parts = [self.sum(part) for part in node.parts]
+        for leaf in node.values:
+            numbers = self.numbers[leaf].values()
+            mean = math.fsum(numbers) / len(numbers) if numbers else None
+            parts.append(_Sum(mean, {leaf: 1.0}))
+        had = [(part.value, part.weights) for part in parts if part.value is not None]
+        if not had:
+            return _Sum(None, {})
+        weights: dict[str, float] = {}
+        for _, inner in had:
+            for leaf, weight in inner.items():
+                weights[leaf] = weights.get(leaf, 0.0) + weight / len(had)
+        return _Sum(math.fsum(value for value, _ in had) / len(had), weights)
+
+    def ends(self, found: _Sum) -> tuple[float, float]:
+        ranges = [(weight, self.info[leaf]) for leaf, weight in found.weights.items()]
+        low = math.fsum(weight * info.low for weight, info in ranges)
+        return low, math.fsum(weight * info.high for weight, info in ranges)
+
+    def interval(self, found: _Sum) -> Interval | None:
+        """Over prompts, each item with what it adds to the mean.
+
+        Several videos of one prompt are not independent of each other. An item that lacks a leaf
+        adds nothing for it, so that with complete values this is the interval of the mean of the
+        items' own totals.
+        """
+        columns = [self.numbers[leaf] for leaf in found.weights]
+        if found.value is None or any(len(numbers) < 2 for numbers in columns):
+            return None
+        items = dict.fromkeys(item for numbers in columns for item in numbers)
+        added = dict.fromkeys(items, found.value)
+        for (_, weight), numbers in zip(found.weights.items(), columns, strict=True):
+            mean = math.fsum(numbers.values()) / len(numbers)
+            share = weight * len(items) / len(numbers)
+            for item, number in numbers.items():
+                added[item] += share * (number - mean)
+        cases = [self.case(item) for item in added]
+        interval = attempt(lambda: source_interval(list(added.values()), cases)).value
+        if interval is None:  # all items are equal: no spread, no interval
+            return None
+        return interval.within(*self.ends(found)).holding(found.value)
+
+    def has_no_gap(self, item: str, leaves: Sequence[str]) -> bool:
+        has = [item in self.numbers[leaf] for leaf in leaves]
+        whole = (one or item in self.excused[leaf] for one, leaf in zip(has, leaves, strict=True))
+        return any(has) and all(whole)
+
+
+def _is_inapplicable(outcome: Outcome[Any]) -> bool:
+    return outcome.failure is not None and outcome.failure.reason is Reason.NOT_APPLICABLE
+
+
+def _better(infos: Iterable[OutputInfo]) -> Better:
+    """The direction that all values share; none where they differ."""
+    found = {info.higher_is_better for info in infos}
+    return "" if len(found) != 1 else "higher" if found.pop() else "lower"

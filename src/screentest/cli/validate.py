@@ -1,0 +1,140 @@
+"""``screentest validate``: check a manifest, or a folder of another layout, against its videos."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from screentest.cli.console import out, plural
+from screentest.cli.options import JsonOption
+from screentest.cli.progress import watched
+from screentest.cli.tables import print_heading, print_indented, show
+from screentest.core.table import Table
+from screentest.inputs.check import ManifestReport, check_manifest
+from screentest.inputs.fields import Problem, ProblemKind
+
+_HEADINGS = {
+    "bad_file": "The manifest cannot be read",
+    "bad_row": "Bad rows",
+    "duplicate_id": "Ids given twice",
+    "duplicate_video": "Videos given twice",
+    "no_prompt": "Prompts that are not read",
+    "missing": "Rows or prompts without their video",
+    "unreadable": "Files that do not open",
+    "damaged": "Files that are damaged",
+    "mismatch": "Rows that contradict their video",
+    "unlisted": "Videos without a row or prompt",
+}
+
+
+def validate(
+    manifest: Annotated[
+        Path,
+        typer.Argument(
+            metavar="MANIFEST",
+            help="A .jsonl, .csv or .json file, or a folder.",
+            show_default=False,
+        ),
+    ],
+    layout: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="What the folder or table is, where it does not say."),
+    ] = "",
+    videos: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Where to look for videos without a row.",
+            show_default="the manifest's folder",
+        ),
+    ] = None,
+    partial: Annotated[bool, typer.Option("--partial", help="Allow videos without a row.")] = False,
+    deep: Annotated[
+        bool, typer.Option("--deep", help="Decode every frame, not only the header.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Check a manifest and its videos before a run.
+
+    Reports all problems at once: rows that cannot be read, ids and videos given
+    twice, rows without their video, videos without a row, files that do not
+    open, and scripts that run past their video. Exits with 1 if there are any.
+    A folder in a layout of another tool is checked in the same way: prompts
+    without a video, videos without a prompt, the same prompt and seed twice.
+
+    \b
+    Examples:
+      screentest validate manifest.jsonl
+      screentest validate rows.csv --videos renders/ --deep
+      screentest validate renders/ --layout prompt_names:prompts=info.json
+      screentest validate manifest.jsonl --json | jq '.problems[].line'
+    """
+    report = check_manifest(
+        manifest, videos=videos, partial=partial, deep=deep, form=layout, progress=watched()
+    )
+    if as_json:
+        show(
+            _problems_table(report),
+            as_json=True,
+            manifest=str(report.reading.path),
+            layout=report.reading.layout,
+            seen=report.reading.seen,
+            rows=len(report.reading.rows),
+            opened=report.opened,
+            ok=report.ok,
+        )
+    else:
+        _print(report)
+    if not report.ok:
+        raise typer.Exit(1)
+
+
+def _problems_table(report: ManifestReport) -> Table:
+    rows = [
+        (
+            problem.kind.value,
+            problem.line,
+            problem.row,
+            problem.id or None,
+            str(problem.path) if problem.path else None,
+            problem.message,
+            problem.advice or None,
+        )
+        for problem in report.problems
+    ]
+    columns = ("kind", "line", "row", "id", "path", "message", "advice")
+    return Table("problems", "Problems", columns, rows)
+
+
+def _print(report: ManifestReport) -> None:
+    """Sentences instead of a table: messages and paths are too long for columns."""
+    for kind in ProblemKind:
+        problems = [problem for problem in report.problems if problem.kind is kind]
+        if problems:
+            print_heading(f"{_HEADINGS[kind]} ({len(problems):,})")
+            _print_problems(problems)
+    if report.problems:
+        out().print()
+    own = report.reading.layout == "manifest"
+    checked = "" if own else f"read as {report.reading.layout}: "
+    checked += f"{plural(len(report.reading.rows), 'good row' if own else 'video')}, "
+    checked += f"{plural(report.opened, 'file')} opened"
+    verdict = f"{plural(len(report.problems), 'problem')}" if report.problems else "no problems"
+    print_indented(f"{report.reading.path}: {checked}, {verdict}", indent=0)
+    if report.reading.seen:
+        print_indented(report.reading.seen, indent=0)
+
+
+def _print_problems(problems: list[Problem]) -> None:
+    """One line each; advice that several share is printed once, below the last of them."""
+    for advice, group in groupby(problems, key=lambda problem: problem.advice):
+        for problem in group:
+            print_indented(str(problem))
+        if advice:
+            print_indented(advice, indent=4, style="dim")
+
+
+COMMANDS = {"validate": validate}

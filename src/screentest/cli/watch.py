@@ -1,0 +1,142 @@
+"""``screentest watch``: score validation clips as a training writes them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from screentest.cli.console import out as console
+from screentest.cli.console import plural, shown
+from screentest.cli.options import MODELS, WORKERS, JsonOption, shares
+from screentest.cli.tables import print_indented
+from screentest.measure.evaluators import metric_names
+from screentest.watch.alarms import METRICS
+from screentest.watch.loop import SETTLED, Look, Watch
+from screentest.watch.loop import watch as run_watch
+
+FOUND, STOPPED = 1, 130
+"""Exit codes, as everywhere: something was found; stopped by Ctrl-C."""
+
+
+@shares(MODELS, WORKERS)
+def watch(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where clips are written to.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="The run's folder; DIR-scores.")
+    ] = None,
+    hook: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Who is told: wandb, tensorboard, mlflow, trackio."),
+    ] = None,
+    metrics: Annotated[
+        list[str] | None, typer.Option(metavar="NAMES", help="Metrics instead of the usual ones.")
+    ] = None,
+    prompt: Annotated[
+        str, typer.Option(metavar="TEXT", help="What the clips were asked to show.")
+    ] = "",
+    step_pattern: Annotated[
+        str,
+        typer.Option(metavar="REGEX", help="Finds the step in a path; its first group."),
+    ] = "",
+    every: Annotated[float, typer.Option(min=0.1, help="Seconds between two looks.")] = 10.0,
+    patience: Annotated[
+        float, typer.Option(min=1, help="Seconds until an unreadable file is given up.")
+    ] = 600.0,
+    once: Annotated[
+        bool, typer.Option("--once", help="Two looks, then end: for what is there already.")
+    ] = False,
+    as_json: JsonOption = False,
+    **work: Any,
+) -> None:
+    """Score validation clips as they appear, and raise alarms on collapse.
+
+    A clip is scored when its file is whole: unchanged between two looks, and
+    readable to its end. The step is read from its name or folder (step_500,
+    checkpoint-500, 500/). Alarms: half the clips of a step frozen, looping,
+    flickering, black or white; or a value that leaves its usual course for two
+    steps. Each says with which step it began. Start the same command again to
+    continue. With --once it ends with 1 where there is a new alarm.
+
+    \b
+    Examples:
+      screentest watch validation/
+      screentest watch validation/ --hook tensorboard:folder=runs --every 60
+      screentest watch videos/ --once --metrics flicker,frozen --json
+      screentest watch out/ --step-pattern 'it(\\d+)_' --hook wandb:project=clips
+    """
+    watching = Watch(
+        folder,
+        out or folder.with_name(f"{folder.absolute().name}-scores"),
+        metrics=metric_names(metrics) if metrics else METRICS,
+        prompt=prompt,
+        hooks=hook or (),
+        pattern=step_pattern,
+        patience=patience,
+        work=work,
+    )
+    begun = watching.known
+
+    def tell(found: Look) -> None:
+        _print(found, as_json=as_json)
+        if found.number == SETTLED and watching.known == begun and not as_json:
+            _print_nothing_new(watching, found)
+
+    try:
+        count = run_watch(watching, 1.0 if once else every, tell, looks=SETTLED if once else None)
+    except KeyboardInterrupt:
+        if not as_json:
+            print_indented(f"Stopped; the same command goes on. Scores: {watching.out}", indent=0)
+        raise typer.Exit(STOPPED) from None
+    if once and count:
+        raise typer.Exit(FOUND)
+
+
+def _print(found: Look, *, as_json: bool) -> None:
+    """One line for each step that was scored, and one for each alarm."""
+    scores = found.scores
+    if scores is None:
+        return
+    for alarm in found.alarms:
+        if as_json:
+            held = {"alarm": alarm.kind, "metric": alarm.metric, "began": alarm.step}
+            _write({**held, "seen": alarm.seen, "message": alarm.message, "clips": alarm.clips})
+        else:
+            console().print(f"ALARM {alarm.kind}: {shown(alarm.message)}", style="bold red")
+    if as_json:
+        for name in found.new:
+            one = scores[name]
+            lost = {key: failure.reason.value for key, failure in one.reasons.items()}
+            step = one.item.groups.get("step")
+            number = None if step is None else int(step)
+            _write({"clip": name, "step": number, "values": one.numbers, "failed": lost})
+        return
+    if found.new:
+        steps = ", ".join(map(str, found.steps[:5])) + (" …" if len(found.steps) > 5 else "")
+        where = f"step{'s' if len(found.steps) > 1 else ''} {steps}: " if found.steps else ""
+        words = f"{where}{plural(len(found.new), 'clip')} scored"
+        if found.without_step:
+            words += f", {found.without_step:,} without a step in the name (in no alarm)"
+        if found.waiting:
+            words += f", {plural(len(found.waiting), 'file')} still being written"
+        print_indented(words, indent=0)
+
+
+def _print_nothing_new(watching: Watch, found: Look) -> None:
+    words = f"nothing new: {plural(watching.known, 'clip')} known"
+    if not watching.known:
+        words = f"no clips in {shown(str(watching.folder))} yet"
+    if found.waiting:
+        words += f", {plural(len(found.waiting), 'file')} still being written"
+    print_indented(words, indent=0)
+
+
+def _write(record: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n")
+    sys.stdout.flush()
+
+
+COMMANDS = {"watch": watch}

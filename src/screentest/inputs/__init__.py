@@ -1,0 +1,1 @@
+"""Inputs: which videos to evaluate, and what they were asked to be."""

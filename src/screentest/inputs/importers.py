@@ -1,0 +1,340 @@
+"""Importers: what films and videos can be read from, chosen by content.
+
+A corpus for ``build`` is films with captions; inputs for ``score`` are videos. Each layout has an
+importer: a manifest, a Vript download, videos and folders of videos, those of other tools
+(``*_layouts``), and whatever a plugin registers. Those of plugins are asked first, so that
+ours, which take nearly anything, come last.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol
+
+from screentest.core import BadOption, Item, ManifestError, UnknownName, build, register, registry
+from screentest.core.registry import BUILTIN
+from screentest.core.signature import parse
+from screentest.inputs.fields import Complaint, Problem, ProblemKind, did_you_mean, load_json
+from screentest.inputs.layouts.contents import (
+    BY_PROMPT,
+    PROMPT_LISTS,
+    TABLES,
+    VIDEO_COLUMNS,
+    Listing,
+    columns_of,
+    name_key,
+    near_column,
+    no_prompt,
+    surplus,
+)
+from screentest.inputs.layouts.vript import LONGEST_FILE, read_vript
+from screentest.inputs.manifest import examine_manifest, problems_in, read_manifest
+from screentest.inputs.parted import PartedSource
+
+VIDEOS = frozenset(
+    {
+        *(".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".mpg", ".mpeg"),
+        *(".ogv", ".gif", ".ts", ".flv", ".wmv"),
+    }
+)
+"""How the names of videos end, where a folder is given."""
+_FEW = 8
+"""Tables of a folder that are looked into; annotations are in thousands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """Films in one file each, or in several; and what is missing or wrong."""
+
+    format: str
+    """The importer that read it."""
+    items: tuple[Item, ...] = ()
+    parted: tuple[PartedSource, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    seen: str = ""
+    """What was recognised, in a few words."""
+
+
+_WRONG = frozenset({ProblemKind.BAD_FILE, ProblemKind.BAD_ROW, ProblemKind.DUPLICATE_ID})
+
+
+class Importer(Protocol):
+    """Reads one layout of files. Its factory is registered under the kind ``importer``."""
+
+    @property
+    def for_films(self) -> bool:
+        """Whether ``build`` may read with it: what it reads has captions."""
+
+    @property
+    def for_videos(self) -> bool:
+        """Whether ``score`` may read with it: each film is one file."""
+
+    def accepts(self, path: Path) -> bool:
+        """Whether a file or folder looks like its layout. Reads little, and raises nothing."""
+
+    def read(self, path: Path) -> Corpus:
+        """What is there; raises ManifestError where nothing can be used."""
+
+
+def read_corpus(path: Path, form: str | None = None) -> Corpus:
+    """Films with captions; ``form`` names the importer, ``name`` or ``name:option=value,…``.
+
+    A bad row is one of the problems, and the others are taken. Raises ManifestError where there
+    is not a corpus, or not one source in it.
+    """
+    return _chosen(path, form, films=True).read(path)
+
+
+def read_inputs(inputs: Sequence[Path], prompt: str = "", form: str | None = None) -> list[Item]:
+    """Items to score; ``prompt`` is for those that are plain videos."""
+    return list(examine_inputs(inputs, prompt, form).items)
+
+
+def examine_inputs(inputs: Sequence[Path], prompt: str = "", form: str | None = None) -> Corpus:
+    """The same, with what is missing, surplus and doubled in the folders of layouts."""
+    items: list[Item] = []
+    problems: list[Problem] = []
+    seen = []
+    for path in inputs:
+        importer = importer_of(path, form)
+        corpus = importer.read(path)
+        wrong = [one for one in corpus.problems if one.kind in _WRONG]
+        if wrong:  # what is scored is counted: no row may be missing
+            raise ManifestError(problems_in(path, wrong))
+        problems += corpus.problems
+        if corpus.seen:
+            seen.append(f"{path} read as {corpus.format}: {corpus.seen}")
+        items += [one if one.text else replace(one, prompt=prompt) for one in corpus.items]
+    return Corpus("", tuple(_distinct(items)), (), tuple(problems), "\n".join(seen))
+
+
+def importer_of(path: Path, form: str | None = None) -> Importer:
+    """The importer of that name, or the one that takes videos or a layout of them."""
+    return _chosen(path, form, films=False)
+
+
+def format_of(path: Path, *, films: bool = True) -> str:
+    """The name of the importer that takes a path."""
+    for name, importer in _importers():
+        if (importer.for_films if films else importer.for_videos) and importer.accepts(path):
+            return name
+    return "manifest"  # whose errors say what a corpus is
+
+
+def _chosen(path: Path, form: str | None, *, films: bool) -> Importer:
+    try:
+        made: Importer = build("importer", form or format_of(path, films=films)).thing
+    except UnknownName:
+        known = _known(films=films)
+        name = parse(form or "")[0]
+        advice = did_you_mean(name, known)
+        raise BadOption(f"unknown layout {name!r}", advice=advice) from None
+    return made
+
+
+def _importers() -> Iterator[tuple[str, Importer]]:
+    """Those that need no options, of plugins first."""
+    entries = sorted(registry.entries("importer"), key=lambda one: one.info.get("last", 0))
+    for entry in sorted(entries, key=lambda one: one.origin == BUILTIN):
+        if all(one.default is not inspect.Parameter.empty for one in entry.parameters.values()):
+            yield entry.name, build("importer", entry.name).thing
+
+
+def _known(*, films: bool) -> list[str]:
+    fit = ((n, one.for_films if films else one.for_videos) for n, one in _importers())
+    return [name for name, takes in fit if takes]
+
+
+@register(
+    "importer",
+    "vript",
+    version=2,
+    summary="a Vript download: captions with clips or untrimmed videos",
+)
+def vript() -> VriptImporter:
+    """Films in one file, or in clips that are joined when a testbed is built."""
+    return VriptImporter()
+
+
+class VriptImporter:
+    """Folders, and captions files; see ``manifests.vript``."""
+
+    for_films, for_videos = True, False
+
+    def accepts(self, path: Path) -> bool:
+        """Every folder, and JSON with ``meta`` and ``data``."""
+        if path.is_dir():
+            return True
+        # A manifest may be far larger than what a captions file can be, and need not be JSON.
+        if not path.is_file() or path.suffix.lower() in (".csv", ".tsv"):
+            return False
+        try:
+            if path.stat().st_size > LONGEST_FILE:
+                return False
+            content = load_json(path.read_bytes().decode("utf-8-sig"))
+        except (OSError, UnicodeDecodeError, Complaint):
+            return False  # a manifest will say what is wrong
+        first = content[0] if isinstance(content, list) and content else content
+        return isinstance(first, dict) and "meta" in first and "data" in first
+
+    def read(self, path: Path) -> Corpus:
+        """The sources whose clips are there."""
+        reading = read_vript(path)
+        if not reading.sources and not reading.items:
+            listed = "\n".join(f"- {problem.message}" for problem in reading.problems[:10])
+            raise ManifestError(
+                f"no video in {path} can be used:\n{listed}",
+                advice="Put the clips (VIDEO-Scene-001.mp4 …) below the same folder, or the"
+                " untrimmed videos (VIDEO.mp4) with VIDEO_cut_meta.json.",
+            )
+        return Corpus("vript", reading.items, reading.sources, reading.problems)
+
+
+@register("importer", "manifest", version=1, summary="a .jsonl, .csv or .json manifest", last=1)
+def manifest() -> ManifestImporter:
+    """One row per item."""
+    return ManifestImporter()
+
+
+class ManifestImporter:
+    """Rows of items; see ``manifests.manifest``."""
+
+    for_films, for_videos = True, True
+
+    def accepts(self, path: Path) -> bool:
+        """By its name; a JSON array is one, too. A folder by the only one that is in it."""
+        if path.is_dir():
+            return self._inside(path) is not None
+        if path.suffix.lower() == ".json" and path.is_file():
+            with path.open("rb") as file:
+                return file.read(4096).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
+        return path.suffix.lower() in (".jsonl", ".csv")
+
+    def read(self, path: Path) -> Corpus:
+        """The good rows; a file that is cut short, or has none, raises with every problem."""
+        if path.is_dir():
+            file = self._inside(path)
+            if file is None:
+                raise ManifestError(
+                    f"{path} has no manifest, or several",
+                    advice="Give the .jsonl, .csv or .json file itself.",
+                )
+            found = self.read(file)
+            problems = (*found.problems, *surplus(path, found.items))
+            return replace(found, problems=problems, seen=f"the rows of {file.name}")
+        rows = examine_manifest(path)
+        cut_short = any(problem.kind is ProblemKind.BAD_FILE for problem in rows.problems)
+        if cut_short or not rows.items:
+            return Corpus("manifest", tuple(read_manifest(path)))  # which raises
+        return Corpus("manifest", tuple(rows.items), problems=rows.problems)
+
+    def _inside(self, folder: Path) -> Path | None:
+        """The only manifest beside videos that it names."""
+        listing = Listing(folder)
+        tables = listing.ending(".jsonl", ".csv", ".json") if listing.videos else ()
+        names = {video.name for video in listing.videos}
+        fitting = [
+            one
+            for one in tables[:_FEW]
+            if columns_of(one) >= {"id", "video"}
+            and any(item.video.name in names for item in examine_manifest(one).items)
+        ]
+        return fitting[0] if len(fitting) == 1 and len(tables) <= _FEW else None
+
+
+@register("importer", "videos", version=1, summary="a video, or a folder of videos", last=2)
+def videos() -> VideoImporter:
+    """Each file is an item under its own name."""
+    return VideoImporter()
+
+
+class VideoImporter:
+    """Files by their suffix in a folder; any file that is named."""
+
+    for_films, for_videos = False, True
+
+    def accepts(self, path: Path) -> bool:
+        return True
+
+    def read(self, path: Path) -> Corpus:
+        """The videos, by name."""
+        if not _is_there(path):
+            raise BadOption(
+                f"{path} is not there", advice="Check the path, or the folder it is relative to."
+            )
+        listing = Listing(path)
+        if not path.is_dir() and path.suffix.lower() in (*TABLES, ".txt"):
+            raise BadOption(
+                f"{path} is not a video, and no layout that is known", advice=_name_it()
+            )
+        files = sorted(one for one in path.iterdir() if _is_video(one)) if path.is_dir() else [path]
+        if not files:
+            raise BadOption(f"{path} holds no videos; seen: {listing.told()}", advice=_name_it())
+        tables = listing.ending(*TABLES, ".txt") if path.is_dir() else ()
+        seen = " ".join([*_unread(tables), *_half_named(listing)])
+        items = tuple(Item(_id(one), one) for one in files)
+        return Corpus("videos", items, (), tuple(_lost_prompts(tables)), seen)
+
+
+def _name_it() -> str:
+    known = ", ".join(_known(films=False))
+    return f"Name the layout, --layout NAME ({known}), or give a manifest."
+
+
+def _unread(tables: Sequence[Path]) -> Iterator[str]:
+    """What lies beside plain videos, and how to use it."""
+    if not tables:
+        return
+    yield f"no layout was recognised, and {', '.join(one.name for one in tables[:5])} not read."
+    for one in tables[:5]:
+        columns = columns_of(one) if one.suffix.lower() in TABLES else frozenset()
+        if {"id", "video"} <= columns:
+            yield f"{one.name} is a manifest: give it instead of the folder."
+    yield _name_it()
+
+
+def _lost_prompts(tables: Sequence[Path]) -> Iterator[Problem]:
+    """Tables and lists whose names or columns say that they hold the prompts."""
+    for one in tables:
+        columns = columns_of(one) if one.suffix.lower() in TABLES else frozenset()
+        near = "" if columns & {*VIDEO_COLUMNS} else near_column(sorted(columns), VIDEO_COLUMNS)
+        if near or one.name in PROMPT_LISTS or one.stem == "metadata":
+            yield no_prompt(f"{one.name} is not read: no layout fits it and the videos", near)
+
+
+def _half_named(listing: Listing) -> Iterator[str]:
+    """Where some of the names are prompts, and others are not."""
+    named = [one for one in listing.videos if BY_PROMPT.fullmatch(one.stem)]
+    spoken = [one for one in named if len(name_key(one.stem).split()) > 1]
+    if 0 < len(spoken) < len(listing.videos):
+        some = f"{len(named)} of {len(listing.videos)} videos"
+        yield f"{some} are named PROMPT-SEED: --layout prompt_names takes those with prompts."
+
+
+def _is_there(path: Path) -> bool:
+    """A typing error is reported at once; addresses and dead links are for who opens them."""
+    address = any(part.endswith(":") for part in path.parts)
+    return address or path.exists() or path.is_symlink()
+
+
+def _is_video(path: Path) -> bool:
+    # A link to nothing counts: what was to be there is reported as missing, not left out.
+    return path.suffix.lower() in VIDEOS and not path.is_dir()
+
+
+def _id(video: Path) -> str:
+    """The file's name; bytes in it that are not UTF-8 are written as escapes."""
+    return video.name.encode("utf-8", "backslashreplace").decode()
+
+
+def _distinct(items: list[Item]) -> list[Item]:
+    """Two files of one name in two folders are distinguished by the folder."""
+    seen = Counter(item.id for item in items)
+    return [
+        replace(item, id=f"{item.video.parent.name}/{item.id}") if seen[item.id] > 1 else item
+        for item in items
+    ]

@@ -1,0 +1,1 @@
+"""Folders and tables of other tools, read as they are."""

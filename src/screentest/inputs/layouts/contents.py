@@ -1,0 +1,417 @@
+"""What the files of other tools hold: rows of tables, lists of prompts, videos of a folder.
+
+Nothing here knows a layout by name.
+"""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from screentest.core import Item, ManifestError
+from screentest.inputs.fields import Complaint, Problem, ProblemKind, load_json, quoted
+from screentest.inputs.files import VIDEO_SUFFIXES, identity, unlisted
+
+LONGEST = 256 * 2**20
+"""Bytes of a table that are read."""
+TABLES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
+VIDEO_COLUMNS = ("video", "file_name", "video_path", "path", "filename", "file")
+PROMPT_LISTS = (
+    *("prompts.txt", "prompt.txt", "prompts.csv", "prompts.parquet"),
+    *("prompts.json", "prompts.jsonl", "VBench_full_info.json"),
+)
+"""Where the prompts of a folder are looked for."""
+PROMPT_COLUMNS = ("prompt", "caption", "text", "cap", "prompt_en", "description")
+GROUP_COLUMNS = ("model", "seed", "category")
+"""Columns that become groups under their own name; ``group.NAME`` does, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """One row of a table of others, as plain values, and where it is: its line, or its number."""
+
+    fields: Mapping[str, Any]
+    line: int | None = None
+    row: int | None = None
+
+
+def table_rows(path: Path) -> list[TableRow]:
+    """The rows of a .csv, .tsv, .json, .jsonl or .parquet file; ManifestError says why not."""
+    try:
+        if path.stat().st_size > LONGEST:
+            raise Complaint(f"is larger than {LONGEST // 2**20} MiB")
+        match path.suffix.lower():
+            case ".parquet":
+                return list(_parquet_rows(path))
+            case ".json":
+                return list(_json_rows(load_json(_text(path))))
+            case ".jsonl" | ".ndjson":
+                return list(_line_rows(_text(path)))
+            case ".tsv":
+                return list(_csv_rows(_text(path), "\t"))
+            case _:
+                return list(_csv_rows(_text(path), ","))
+    except Complaint as complaint:
+        raise ManifestError(f"{path}: {complaint.message}", advice=complaint.advice) from None
+    except OSError as error:
+        raise ManifestError(f"{path} does not open: {error.strerror or error}") from None
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Complaint(f"not UTF-8 at byte {error.start + 1}", "Save it as UTF-8.") from None
+
+
+def _csv_rows(text: str, separator: str) -> Iterator[TableRow]:
+    # Not StringIO's lines: a line break in quotes belongs to its cell.
+    reader = csv.reader(text.splitlines(keepends=True), delimiter=separator, strict=True)
+    names: list[str] = []
+    while True:
+        line = reader.line_num + 1
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            raise Complaint(f"line {line}: wrong CSV: {error}") from None
+        if not names:
+            names = [cell.strip() for cell in cells]
+        elif len(cells) == len(names):
+            yield TableRow(dict(zip(names, cells, strict=True)), line=line)
+        elif any(cells):
+            raise Complaint(
+                f"line {line}: {len(cells)} cells where the first line has {len(names)}",
+                "Put a cell that has commas in quotes.",
+            )
+
+
+def _line_rows(text: str) -> Iterator[TableRow]:
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            try:
+                value = load_json(line)
+            except Complaint as complaint:
+                raise complaint.about(f"line {number}") from None
+            yield TableRow(_object(value, f"line {number}"), line=number)
+
+
+def _json_rows(content: Any) -> Iterator[TableRow]:
+    """An array of objects or of texts, such an array under ``data``, or texts by name."""
+    if isinstance(content, dict) and isinstance(content.get("data"), list):
+        content = content["data"]
+    if isinstance(content, dict) and all(isinstance(one, str) for one in content.values()):
+        content = [{"video": name, "prompt": text} for name, text in content.items()]
+    if not isinstance(content, list):
+        raise Complaint("is not an array of rows", 'Write [{"video": "…", "prompt": "…"}, …].')
+    for number, value in enumerate(content, start=1):
+        plain = {"prompt": value} if isinstance(value, str) else value
+        yield TableRow(_object(plain, f"row {number}"), row=number)
+
+
+def _object(value: Any, place: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise Complaint(f"{place} is not an object", 'A row looks like {"video": "…"}.')
+    return value
+
+
+def _parquet_rows(path: Path) -> Iterator[TableRow]:
+    import pyarrow
+    from pyarrow import parquet
+
+    try:
+        file = parquet.ParquetFile(path)
+        # The videos themselves may be in a column; only their names and texts are read.
+        plain = [one.name for one in file.schema_arrow if not pyarrow.types.is_nested(one.type)]
+        named = [name for name in plain if not pyarrow.types.is_binary(_type(file, name))]
+        rows = file.read(columns=named).to_pylist()
+    except pyarrow.ArrowException as error:
+        raise Complaint(f"is not a Parquet file that can be read: {error}") from None
+    for number, row in enumerate(rows, start=1):
+        yield TableRow(row, row=number)
+
+
+def _type(file: Any, column: str) -> Any:
+    return file.schema_arrow.field(column).type
+
+
+def columns_of(path: Path) -> frozenset[str]:
+    """The columns of a table, of .csv and .jsonl by their first row; none where it has none."""
+    suffix = path.suffix.lower()
+    try:
+        if suffix in (".csv", ".tsv", ".jsonl"):
+            with path.open("rb") as file:
+                head = file.readline(2**20).decode("utf-8-sig")
+            if suffix == ".jsonl":
+                return frozenset(next(_line_rows(head)).fields)
+            separator = "\t" if suffix == ".tsv" else ","
+            return frozenset(map(str.strip, next(csv.reader([head], delimiter=separator))))
+        return frozenset(name for row in table_rows(path)[:100] for name in row.fields)
+    except (OSError, UnicodeDecodeError, ManifestError, Complaint, StopIteration, csv.Error):
+        return frozenset()
+
+
+def names_of(rows: Sequence[TableRow]) -> list[str]:
+    """The columns that the first rows have."""
+    return list(dict.fromkeys(name for row in rows[:100] for name in row.fields))
+
+
+def column_of(rows: Sequence[TableRow], names: Sequence[str]) -> str:
+    """The first of these names that the rows have; empty for none."""
+    present = names_of(rows)
+    return next((name for name in names if name in present), "")
+
+
+def near_column(present: Iterable[str], names: Sequence[str]) -> str:
+    """A misspelt one of these names, as advice; empty where none is near.
+
+    >>> near_column(["vidoe", "fps"], ["video", "path"])
+    "There is 'vidoe': did you mean 'video'?"
+    """
+    for name in present:
+        if near := difflib.get_close_matches(name.strip().lower(), names, n=1, cutoff=0.75):
+            return f"There is {quoted(name)}: did you mean {near[0]!r}?"
+    return ""
+
+
+def column_advice(rows: Sequence[TableRow], names: Sequence[str]) -> str:
+    """What to do about a table without any of these columns."""
+    present = names_of(rows)
+    near = near_column(present, names) if len(names) > 1 else ""  # one is named by the user
+    has = ", ".join(map(quoted, present[:12])) + (", …" if len(present) > 12 else "")
+    return f"{near} Looked for {', '.join(names)}; the table has {has}.".strip()
+
+
+@dataclass(frozen=True, slots=True)
+class ListedPrompt:
+    """A prompt of a list, and the id that the list has for it."""
+
+    text: str
+    id: str = ""
+
+
+def read_prompts(path: Path) -> list[ListedPrompt]:
+    """Prompts in their order: the lines of a .txt file, or a column of a table."""
+    if path.suffix.lower() not in TABLES:
+        try:
+            lines = path.read_bytes().decode("utf-8-sig").splitlines()
+        except UnicodeDecodeError:
+            raise ManifestError(f"{path} is not UTF-8", advice="Save it as UTF-8.") from None
+        except OSError as error:
+            raise ManifestError(f"{path} does not open: {error.strerror or error}") from None
+        while lines and not lines[-1].strip():
+            lines.pop()
+        found = [ListedPrompt(line.strip()) for line in lines]
+    else:
+        rows = table_rows(path)
+        column = column_of(rows, PROMPT_COLUMNS)
+        if rows and not column:
+            raise ManifestError(
+                f"{path} has no column of prompts",
+                advice=column_advice(rows, PROMPT_COLUMNS),
+            )
+        named = column_of(rows, ("id", "index", "prompt_id", "video_id"))
+        found = [
+            ListedPrompt(caption(row.fields.get(column)), text_of(row.fields.get(named)))
+            for row in rows
+        ]
+    if not found:
+        raise ManifestError(f"{path} has no prompts")
+    for line, one in enumerate(found, start=1):
+        if not one.text:  # whoever counts lines would be one off from here on
+            raise ManifestError(f"{path}: prompt {line} is empty", advice="Write a prompt a line.")
+    return found
+
+
+def caption(value: Any) -> str:
+    """The text of a cell; of a list of captions, the first."""
+    if isinstance(value, list):
+        value = value[0] if value else ""
+    return text_of(value)
+
+
+def text_of(value: Any) -> str:
+    """A cell as text on one line's worth: numbers as their digits, what is missing as nothing."""
+    if value is None or isinstance(value, dict | list):
+        return ""
+    return str(value).strip()
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The plain content of a folder: its videos, tables and folders, by name."""
+
+    folder: Path
+
+    @cached_property
+    def _entries(self) -> tuple[Path, ...]:
+        try:
+            return tuple(
+                sorted(one for one in self.folder.iterdir() if not one.name.startswith("."))
+            )
+        except OSError:
+            return ()
+
+    @cached_property
+    def videos(self) -> tuple[Path, ...]:
+        """The videos in it, not those below."""
+        return tuple(
+            one
+            for one in self._entries
+            if one.suffix.lower() in (*VIDEO_SUFFIXES, ".gif") and not one.is_dir()
+        )
+
+    @cached_property
+    def folders(self) -> tuple[Path, ...]:
+        return tuple(one for one in self._entries if one.is_dir())
+
+    def first(self, names: Iterable[str]) -> Path | None:
+        """The first of these files that is there."""
+        return next((self.folder / one for one in names if (self.folder / one).is_file()), None)
+
+    def ending(self, *suffixes: str) -> tuple[Path, ...]:
+        return tuple(one for one in self._entries if one.is_file() and one.name.endswith(suffixes))
+
+    def told(self) -> str:
+        """What is there, in words, for a message.
+
+        >>> Listing(Path("/nowhere")).told()
+        'nothing'
+        """
+        counts = Counter(one.suffix.lower() or one.name for one in self._entries if one.is_file())
+        parts = [f"{count} {suffix}" for suffix, count in counts.most_common(5)]
+        if self.folders:
+            names = ", ".join(quoted(one.name) for one in self.folders[:3])
+            more = ", …" if len(self.folders) > 3 else ""
+            parts.append(f"{len(self.folders)} folders ({names}{more})")
+        return ", ".join(parts) or "nothing"
+
+
+def missing(message: str) -> Problem:
+    """A video that a list or the other prompts let expect, and that is not there."""
+    return Problem(ProblemKind.MISSING, message)
+
+
+def left_out(video: Path, why: str) -> Problem:
+    """A video that cannot be scored with the others."""
+    advice = "Videos without a prompt are left out."
+    return Problem(ProblemKind.UNLISTED, f"{quoted(video.name)} {why}", advice, path=video)
+
+
+def no_prompt(message: str, near: str = "") -> Problem:
+    """Prompts that lie there and were not read; ``near`` is what was probably meant."""
+    return Problem(ProblemKind.NO_PROMPT, f"{message}. {near}" if near else message)
+
+
+def same_seed(item: Item, earlier: Item) -> Problem:
+    """Two files of one prompt and seed."""
+    return Problem(
+        ProblemKind.DUPLICATE_VIDEO,
+        f"the same prompt and seed as {earlier.video.name}",
+        "The first is taken.",
+        id=item.id,
+        path=item.video,
+    )
+
+
+def sorted_seeds(found: Iterable[str]) -> list[str]:
+    """Each once, by number.
+
+    >>> sorted_seeds(["10", "2", "2"])
+    ['2', '10']
+    """
+    return sorted(set(found), key=lambda seed: (len(seed), seed))
+
+
+def too_few(seeds: Mapping[str, Sequence[str]], words: Callable[[str], str]) -> Iterator[Problem]:
+    """Prompts with fewer videos than half of all have; ``words`` says which prompt.
+
+    Which numbers their seeds have does not matter: a prompt may have 7 and 9 where others have 0
+    and 1.
+    """
+    counts = sorted(map(len, seeds.values()))
+    enough = counts[len(counts) // 2] if counts else 0
+    of = Counter(seed for own in seeds.values() for seed in own)
+    usual = [one for one in sorted_seeds(of) if 2 * of[one] >= len(seeds)]
+    for prompt, own in seeds.items():
+        if len(own) >= enough:
+            continue
+        lost = [seed for seed in usual if seed not in own]
+        if len(usual) == enough == len(own) + len(lost):
+            some = "video" if len(lost) == 1 else "videos"
+            yield missing(f"no {some} {', '.join(lost)} of {words(prompt)}")
+        else:
+            have = f"{len(own)} video{'s' * (len(own) > 1)} ({', '.join(own)})"
+            yield missing(f"only {have} of {words(prompt)}: others have {enough}")
+
+
+def seeds_told(seeds: Mapping[str, Sequence[str]]) -> str:
+    """How many videos each prompt has, in words.
+
+    >>> seeds_told({"A cat": ["0", "1"], "A dog": ["7"]})
+    '2 prompts, 1 to 2 videos of each, seeds 0, 1, 7'
+    """
+    counts = {len(own) for own in seeds.values()}
+    each = f"{min(counts)} to {max(counts)}" if len(counts) > 1 else f"{max(counts)}"
+    numbers = sorted_seeds(seed for own in seeds.values() for seed in own)
+    some = ", ".join(numbers[:8]) + (", …" if len(numbers) > 8 else "")
+    noun = "video" if counts == {1} else "videos"
+    return f"{len(seeds)} prompt{'s' * (len(seeds) > 1)}, {each} {noun} of each, seeds {some}"
+
+
+def surplus(folder: Path, items: Iterable[Item]) -> Iterator[Problem]:
+    """The videos below a folder that none of the items is."""
+    for path in unlisted(folder, [item.video for item in items]):
+        yield Problem(
+            ProblemKind.UNLISTED,
+            f"{quoted(str(path.relative_to(folder)))} belongs to no prompt",
+            "Videos without a prompt are left out.",
+            path=path,
+        )
+
+
+def without_doubles(items: Iterable[Item]) -> tuple[tuple[Item, ...], tuple[Problem, ...]]:
+    """Items whose videos are files of their own, and what is wrong with the others."""
+    first: dict[object, Item] = {}
+    problems, twice = [], "is named twice"
+    for item in items:
+        earlier = first.setdefault(identity(item.video) or item.video, item)
+        if earlier is not item:
+            problems.append(
+                Problem(
+                    ProblemKind.DUPLICATE_VIDEO,
+                    twice if earlier.id == item.id else f"the same video as {earlier.id}",
+                    "The first is taken.",
+                    id=item.id,
+                    path=item.video,
+                )
+            )
+    return tuple(first.values()), tuple(problems)
+
+
+def most_match(pattern: re.Pattern[str], videos: Sequence[Path]) -> bool:
+    """Whether two of three names at least are of a form: a stray file does not hide the others."""
+    matching = sum(pattern.fullmatch(one.stem) is not None for one in videos)
+    return 0 < 2 * len(videos) <= 3 * matching
+
+
+BY_PROMPT = re.compile(r"(?P<prompt>.*\S)[-_](?P<seed>\d{1,6})", re.DOTALL)
+"""The name of a video that is its prompt and the number of its seed."""
+_NOT_IN_NAMES = re.compile(r"[\\/:*?\"<>|_\s]+")
+
+
+def name_key(prompt: str) -> str:
+    """What is left of a prompt in the name of a file; ``_`` counts as a space.
+
+    >>> name_key("A cat / a dog?") == name_key("a_cat_a_dog")
+    True
+    """
+    return _NOT_IN_NAMES.sub(" ", prompt).strip(" .").casefold()

@@ -1,0 +1,256 @@
+"""Importers of videos that names or lists give their prompts: VBench's names, numbers, two lists.
+
+The index of the seed is kept. Seeds of one prompt have one prompt, so that they count as one in
+every interval.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from screentest.core import BadOption, Item, ManifestError, register
+from screentest.inputs.fields import Problem, quoted
+from screentest.inputs.importers import Corpus
+from screentest.inputs.layouts.contents import (
+    BY_PROMPT,
+    PROMPT_LISTS,
+    ListedPrompt,
+    Listing,
+    left_out,
+    missing,
+    most_match,
+    name_key,
+    read_prompts,
+    same_seed,
+    seeds_told,
+    surplus,
+    too_few,
+    without_doubles,
+)
+from screentest.inputs.layouts.tables import names_videos
+from screentest.inputs.layouts.vript_files import CLIP
+
+NUMBERED = re.compile(r"(?:[A-Za-z]+[-_ ]?)?(?P<number>\d{1,9})(?:[-_](?:seed)?(?P<seed>\d{1,6}))?")
+_CUT = 60
+"""Characters from which on a name may be the beginning of a prompt only."""
+
+
+@register(
+    "importer",
+    "prompt_names",
+    version=1,
+    summary="videos named PROMPT-SEED.mp4, as VBench has them",
+    last=-1,
+)
+def prompt_names(*, prompts: str = "") -> PromptNames:
+    """Prompts from the names, or from a list that the names are matched with."""
+    return PromptNames(Path(prompts) if prompts else None)
+
+
+class PromptNames:
+    """``{prompt}-{i}.mp4``; with a list of prompts beside them, or without."""
+
+    for_films, for_videos = False, True
+
+    def __init__(self, prompts: Path | None = None) -> None:
+        self._prompts = prompts
+
+    def accepts(self, path: Path) -> bool:
+        """A folder of videos whose names are words and a number, most of them several words.
+
+        Some prompts are one word; but where all names are, they are names: ``render-1.mp4``.
+        """
+        videos = Listing(path).videos if path.is_dir() else ()
+        stems = [one.stem for one in videos]
+        if not most_match(BY_PROMPT, videos) or any(map(CLIP.fullmatch, stems)):
+            return False
+        named = [found["prompt"] for one in stems if (found := BY_PROMPT.fullmatch(one))]
+        words = [len(name_key(one).split()) for one in set(named)]
+        return 2 * sum(count > 1 for count in words) >= len(words)
+
+    def read(self, path: Path) -> Corpus:
+        """The videos by prompt and seed."""
+        listing = Listing(path)
+        if not listing.videos:
+            raise ManifestError(f"{path} has no videos", advice="Give their folder.")
+        source = self._prompts or listing.first(PROMPT_LISTS)
+        known = [one.text for one in read_prompts(source)] if source is not None else None
+        problems: list[Problem] = []
+        taken: dict[tuple[str, str], Item] = {}
+        for video in listing.videos:
+            found = BY_PROMPT.fullmatch(video.stem)
+            prompt = found["prompt"] if found else ""
+            if known is not None and prompt:
+                prompt = _listed_as(prompt, known)
+            if found is None or not prompt:
+                named = "is named by no prompt of the list" if found else "is not named PROMPT-SEED"
+                problems.append(left_out(video, named))
+                continue
+            seed = str(int(found["seed"]))
+            item = Item(video.name, video, prompt, groups={"seed": seed})
+            earlier = taken.setdefault((prompt, seed), item)
+            if earlier is not item:
+                problems.append(same_seed(item, earlier))
+        seeds: dict[str, list[str]] = defaultdict(list)
+        for prompt, seed in taken:
+            seeds[prompt].append(seed)
+        problems += too_few(seeds, lambda prompt: f"the prompt {quoted(prompt)}")
+        if known is not None:
+            lost = [one for one in dict.fromkeys(known) if one not in seeds]
+            problems += [missing(f"no video of the prompt {quoted(one)}") for one in lost]
+        if not taken:
+            raise ManifestError(f"no video in {path} is named PROMPT-SEED", advice=_HOW)
+        words = f"{seeds_told(seeds)}, prompts by {'names' if source is None else source.name}"
+        return Corpus("prompt_names", tuple(taken.values()), (), tuple(problems), words)
+
+
+_HOW = "Names look like 'A cat sleeps-0.mp4'."
+
+
+def _listed_as(name: str, known: Sequence[str]) -> str:
+    """The prompt of a list that a name stands for: the same, or the only one it begins."""
+    if name in known:  # two prompts of VBench differ by a capital letter
+        return name
+    key = name_key(name)
+    same = [one for one in known if name_key(one) == key]
+    if not same and len(key) >= _CUT:
+        same = list(dict.fromkeys(one for one in known if name_key(one).startswith(key)))
+    return same[0] if same and (len(same) == 1 or len(set(same)) == 1) else ""
+
+
+@register(
+    "importer",
+    "lists",
+    version=1,
+    summary="prompts.txt and videos.txt, line by line",
+    last=-2,
+)
+def lists() -> Lists:
+    """The first prompt belongs to the first video, and so on."""
+    return Lists()
+
+
+class Lists:
+    """Two files of equally many lines."""
+
+    for_films, for_videos = True, True
+    PROMPTS = ("prompts.txt", "prompt.txt")
+    VIDEOS = ("videos.txt", "video.txt")
+
+    def accepts(self, path: Path) -> bool:
+        listing = Listing(path)
+        return listing.first(self.PROMPTS) is not None and listing.first(self.VIDEOS) is not None
+
+    def read(self, path: Path) -> Corpus:
+        """An item for each line."""
+        listing = Listing(path)
+        texts, files = listing.first(self.PROMPTS), listing.first(self.VIDEOS)
+        if texts is None or files is None:
+            raise ManifestError(f"{path} has no prompts.txt with videos.txt")
+        prompts = [one.text for one in read_prompts(texts)]
+        videos = [one.text for one in read_prompts(files)]
+        if len(prompts) != len(videos):
+            raise ManifestError(
+                f"{texts.name} has {len(prompts)} lines and {files.name} {len(videos)}",
+                advice="Line by line they belong together; which one is missing cannot be known.",
+            )
+        both = zip(videos, prompts, strict=True)
+        single, doubled = without_doubles(Item(one, path / one, text) for one, text in both)
+        found = (*doubled, *surplus(path, single))
+        return Corpus("lists", single, (), found, f"{len(single)} lines")
+
+
+@register(
+    "importer",
+    "numbered",
+    version=1,
+    summary="numbered videos (0001.mp4, 0001-2.mp4) in the order of a list of prompts",
+    last=-1,
+)
+def numbered(*, prompts: str = "", first: int = -1) -> Numbered:
+    """``prompts`` is the list (.txt or a table), ``first`` the number that it begins with."""
+    return Numbered(Path(prompts) if prompts else None, first)
+
+
+class Numbered:
+    """The number of a video is the place of its prompt in a list."""
+
+    for_films, for_videos = False, True
+
+    def __init__(self, prompts: Path | None = None, first: int = -1) -> None:
+        self._prompts = prompts
+        self._first = first
+
+    def accepts(self, path: Path) -> bool:
+        """A folder with a list of prompts that names no videos, and videos that have a number."""
+        listing = Listing(path)
+        source = listing.first(PROMPT_LISTS)
+        if source is None or not most_match(NUMBERED, listing.videos):
+            return False
+        return not names_videos(source)
+
+    def read(self, path: Path) -> Corpus:
+        """The videos with their prompts."""
+        listing = Listing(path)
+        source = self._prompts or listing.first(PROMPT_LISTS)
+        if source is None:
+            raise ManifestError(
+                f"{path} has no list of prompts",
+                advice="Put prompts.txt into it, or give --layout numbered:prompts=FILE.",
+            )
+        prompts = read_prompts(source)
+        problems: list[Problem] = []
+        videos: list[tuple[int, str, Path]] = []
+        for video in listing.videos:
+            if found := NUMBERED.fullmatch(video.stem):
+                videos.append((int(found["number"]), str(int(found["seed"] or 0)), video))
+            else:
+                problems.append(left_out(video, "has no number"))
+        if not videos:
+            raise ManifestError(f"no video in {path} has a number")
+        first = self._begins([number for number, _, _ in videos], prompts, source)
+        taken: dict[tuple[int, str], Item] = {}
+        for number, seed, video in videos:
+            if not 0 <= number - first < len(prompts):
+                problems.append(left_out(video, f"is of no prompt: {source.name} has no {number}"))
+                continue
+            prompt = prompts[number - first].text
+            item = Item(video.name, video, prompt, groups={"seed": seed})
+            earlier = taken.setdefault((number, seed), item)
+            if earlier is not item:
+                problems.append(same_seed(item, earlier))
+        problems += self._lost(prompts, first, taken)
+        if not taken:
+            raise ManifestError(f"no video in {path} has the number of a prompt in {source.name}")
+        words = f"{source.name}: {len(prompts)} prompts, counted from {first}"
+        return Corpus("numbered", tuple(taken.values()), (), tuple(problems), words)
+
+    def _begins(self, numbers: list[int], prompts: Sequence[ListedPrompt], source: Path) -> int:
+        """The number of the first prompt, where it is said or follows from the names."""
+        if self._first >= 0:
+            return self._first
+        if min(numbers) == 0:
+            return 0
+        if max(numbers) == len(prompts):
+            return 1
+        raise BadOption(
+            f"numbers go from {min(numbers)} to {max(numbers)}, and {source.name} has"
+            f" {len(prompts)} prompts: whether it is counted from 0 or 1 cannot be seen",
+            advice="Say it: --layout numbered:first=0, or first=1.",
+        )
+
+    @staticmethod
+    def _lost(
+        prompts: Sequence[ListedPrompt], first: int, taken: Mapping[tuple[int, str], Item]
+    ) -> Iterator[Problem]:
+        texts = {f"{place}": one.text for place, one in enumerate(prompts, start=first)}
+        seeds: dict[str, list[str]] = defaultdict(list)
+        for number, seed in sorted(taken):
+            seeds[str(number)].append(seed)
+        for place in texts:
+            if place not in seeds:
+                yield missing(f"no video of prompt {place}: {quoted(texts[place])}")
+        yield from too_few(seeds, lambda place: f"prompt {place} ({quoted(texts[place])})")

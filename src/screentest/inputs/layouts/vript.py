@@ -1,0 +1,310 @@
+"""Vript as it is downloaded: captions, categories, and films as clips or in one file.
+
+``vript_captions`` has a JSON file per video with ``meta`` and ``data`` (by clip id,
+``<video_id>-Scene-NNN``), or the same as rows of a .jsonl file; ``vript_*_videos_clips`` the clips,
+with ``<video_id>_cut_meta.json`` that says where they were cut; ``vript_*_videos`` the untrimmed
+videos; ``vript_meta`` the categories. All of it is looked for anywhere below a folder.
+
+A film is its clips in order where they are all there, else the untrimmed video with the times of
+the cuts, else those clips that there are. What is missing or wrong costs one clip and is reported.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from screentest.core import Clip, Item, ManifestError, Script, Span, Time
+from screentest.inputs.fields import Complaint, Problem, ProblemKind, load_json, quoted
+from screentest.inputs.files import fault_of
+from screentest.inputs.layouts.vript_files import (
+    CLIP,
+    CONTROLS,
+    CUTS,
+    DescribedVideo,
+    Download,
+    bare_id,
+    described_video,
+    describes,
+    read_cuts,
+)
+from screentest.inputs.parted import PartedSource, SourcePart
+
+LONGEST_FILE = 64 * 2**20
+_NAMED = 5
+"""How many clips a report names."""
+_ROUNDING = Time(1, 5)
+"""By how much a clip may begin before the one before it ends: times of cuts are rounded."""
+
+
+@dataclass(frozen=True, slots=True)
+class VriptReading:
+    """The films that can be used, and what is missing or wrong."""
+
+    sources: tuple[PartedSource, ...]
+    """Films in clips."""
+    problems: tuple[Problem, ...]
+    items: tuple[Item, ...] = ()
+    """Untrimmed films, with the times of their clips."""
+
+
+def read_vript(
+    captions: str | os.PathLike[str], clips: str | os.PathLike[str] = ""
+) -> VriptReading:
+    """Read a folder of captions files (or one file) with the videos below it or in ``clips``.
+
+    Raises ManifestError where there is nothing of the kind; all else is in the problems.
+    """
+    place = Path(captions)
+    if not place.exists():
+        raise ManifestError(f"{place} is not there", advice="Give the folder of a Vript download.")
+    folder = Path(clips) if clips else (place.parent if place.is_file() else place)
+    if not folder.is_dir():
+        raise ManifestError(f"{folder} is not a folder", advice="Give the folder of the clips.")
+    download = Download()
+    download.look_below(folder)
+    if place.is_dir() and clips:
+        download.look_below(place)
+    if place.is_file():
+        rows = place.suffix.lower() == ".jsonl"
+        download.captions, download.rows = ([], [place]) if rows else ([place], [])
+    return _Reader(download, alone=place.is_file()).read(place)
+
+
+class _Reader:
+    def __init__(self, download: Download, *, alone: bool) -> None:
+        self.download = download
+        self.problems = download.problems
+        self.alone = alone
+        self.categories: dict[str, str] = {}
+
+    def read(self, place: Path) -> VriptReading:
+        here = self.download
+        for file in here.metas:
+            self._content(file, self._read_categories)
+        sources: list[PartedSource] = []
+        items: list[Item] = []
+        known: dict[str, Path] = {}
+        absent = 0
+        for video, file in self._described():
+            name = video.id
+            if name in known:
+                # A whole download has every caption twice: packed files and one file of rows.
+                if file not in here.rows or known[name] in here.rows:
+                    message = f"is also described in {quoted(str(known[name]))}"
+                    self._tell(ProblemKind.DUPLICATE_ID, message, name, file)
+                continue
+            known[name] = file
+            if file in here.rows and name not in here.clips and name not in here.films:
+                absent += 1  # rows are for all videos, a folder may have some of them
+                continue
+            film = self._film(video, file)
+            if isinstance(film, Item):
+                items.append(film)
+            elif film is not None:
+                sources.append(film)
+        if absent:
+            self._tell(ProblemKind.MISSING, f"{absent:,} described videos are not there")
+        if not known and not self.problems:
+            raise _no_captions(place, here.packed)
+        for name in sorted(here.clips.keys() - known.keys()):
+            message = f"{len(here.clips[name])} clips have no captions file"
+            self._tell(ProblemKind.UNLISTED, message, name)
+        return VriptReading(tuple(sources), tuple(self.problems), tuple(items))
+
+    def _tell(
+        self, kind: ProblemKind, message: str, name: str = "", path: Path | None = None
+    ) -> None:
+        self.problems.append(Problem(kind, message, id=name, path=path))
+
+    # What files say.
+
+    def _content(self, file: Path, read: Callable[[Any], None]) -> None:
+        """Hand over what a JSON file holds; what is wrong with it is a problem."""
+        try:
+            if file.stat().st_size > LONGEST_FILE:
+                raise Complaint(f"is larger than {LONGEST_FILE // 2**20} MiB")
+            read(load_json(file.read_bytes().decode("utf-8-sig")))
+        except UnicodeDecodeError:
+            self._tell(ProblemKind.BAD_FILE, f"{quoted(str(file))} is not UTF-8", path=file)
+        except OSError as error:
+            message = f"{quoted(str(file))} does not open: {error.strerror}"
+            self._tell(ProblemKind.BAD_FILE, message, path=file)
+        except Complaint as complaint:
+            message = f"{quoted(str(file))}: {complaint.message}"
+            self.problems.append(
+                Problem(ProblemKind.BAD_FILE, message, complaint.advice, path=file)
+            )
+
+    def _read_categories(self, content: Any) -> None:
+        """By video id, what its site said of it: ``categories`` has one."""
+        if not isinstance(content, dict):
+            raise Complaint("is not an object by video id")
+        for name, about in content.items():
+            given = about.get("categories") if isinstance(about, dict) else None
+            first = given[0] if isinstance(given, list) and given else given
+            if isinstance(first, str) and first.strip():
+                self.categories[name] = " ".join(CONTROLS.sub(" ", first).split())
+
+    def _described(self) -> Iterator[tuple[DescribedVideo, Path]]:
+        """The videos that captions files describe; other files have none."""
+        for file in self.download.captions:
+            found: list[DescribedVideo] = []
+
+            def take(content: Any, found: list[DescribedVideo] = found) -> None:
+                for entry in content if isinstance(content, list) else [content]:
+                    if describes(entry):
+                        found.append(described_video(entry["meta"], entry["data"]))
+                    elif self.alone:
+                        raise Complaint("has no meta and data", "Give a captions file of Vript.")
+
+            self._content(file, take)
+            yield from ((video, file) for video in found)
+        for file in self.download.rows:
+            yield from ((video, file) for video in self._rows(file))
+
+    def _rows(self, file: Path) -> Iterator[DescribedVideo]:
+        """Rows of one clip each, or of one video each."""
+        clips: dict[str, dict[str, Any]] = {}
+        wrong: list[int] = []
+        try:
+            with file.open(encoding="utf-8-sig") as lines:
+                for number, line in enumerate(lines, start=1):
+                    try:
+                        row = load_json(line)
+                        if describes(row):
+                            yield described_video(row["meta"], row["data"])
+                        elif isinstance(row, dict) and {"clip_id", "caption"} <= row.keys():
+                            match = CLIP.fullmatch(bare_id(str(row["clip_id"])))
+                            name = row.get("video_id") or (match and match["video"])
+                            # Twice the same clip: load_json refuses that inside of a file too.
+                            clips.setdefault(str(name), {}).setdefault(str(row["clip_id"]), row)
+                        elif self.alone:
+                            wrong.append(number)
+                    except Complaint:
+                        wrong.append(number)
+        except (OSError, UnicodeDecodeError) as error:
+            message = f"{quoted(str(file))} does not open: {error}"
+            self._tell(ProblemKind.BAD_FILE, message, path=file)
+        if wrong:
+            message = f"{len(wrong)} rows are not captions, the first at line {wrong[0]}"
+            self._tell(ProblemKind.BAD_ROW, message, path=file)
+        for name, data in clips.items():
+            try:
+                video = described_video({"video_id": name}, data)
+            except Complaint as complaint:
+                self._tell(ProblemKind.BAD_ROW, complaint.message, path=file)
+            else:
+                yield video
+
+    # From captions and files to a film.
+
+    def _film(self, video: DescribedVideo, origin: Path) -> PartedSource | Item | None:
+        name, files = video.id, self.download.clips.get(video.id, {})
+        if video.strange:
+            message = f"{len(video.strange)} keys do not name a clip of it: {video.strange[0]}"
+            self._tell(ProblemKind.BAD_ROW, message, name, origin)
+        numbers = sorted(video.captions.keys() | files.keys() | set(range(1, video.count + 1)))
+        usable = [one for one in numbers if one in files and not fault_of(files[one])[1]]
+        category = self.categories.get(name) or video.category
+        groups = {"category": category} if category else {}
+        film = self.download.films.get(name)
+        if film is not None and len(usable) < len(numbers):
+            item = self._untrimmed(video, film, groups, origin)
+            if item is not None:
+                return item
+        report = _Report(name, len(numbers), origin, self.problems)
+        gone = "They are left out of the film."
+        report(ProblemKind.MISSING, [n for n in numbers if n not in files], "are not there", gone)
+        bad = [number for number in numbers if number in files and number not in usable]
+        report(ProblemKind.UNREADABLE, bad, "cannot be read", gone)
+        report.silent([number for number in usable if not video.captions.get(number)])
+        if not usable:
+            message = "not one of its clips is there"
+            self._tell(ProblemKind.MISSING, message, name, origin)
+            return None
+        parts = tuple(SourcePart(files[one], video.captions.get(one, "")) for one in usable)
+        return PartedSource(name, parts, video.title, groups)
+
+    def _untrimmed(
+        self, video: DescribedVideo, film: Path, groups: dict[str, str], origin: Path
+    ) -> Item | None:
+        """The whole video with the times of its clips; None where it cannot be used."""
+        name, fault = video.id, fault_of(film)[1]
+        if fault:
+            self._tell(ProblemKind.UNREADABLE, f"{quoted(str(film))} {fault}", name, film)
+            return None
+        file = self.download.cuts.get(name)
+        if file is None:
+            message = f"there is no {name}{CUTS} to say where the clips of {film.name} are"
+            self._tell(ProblemKind.MISSING, message, name, origin)
+            return None
+        times: dict[int, Span] = {}
+        untimed: list[str] = []
+        self._content(file, lambda content: read_cuts(content, name, times, untimed))
+        if untimed:
+            message = f"{len(untimed)} clips have no times: {untimed[0]}"
+            self._tell(ProblemKind.BAD_ROW, message, name, file)
+        if not times:
+            return None
+        report = _Report(name, max(len(video.captions), len(times)), origin, self.problems)
+        lost = "They are left out: what they show stays in the film and is never harmed."
+        unplaced = sorted(video.captions.keys() - times.keys())
+        report(ProblemKind.MISSING, unplaced, f"are not in {file.name}", lost)
+        clips: list[Clip] = []
+        disordered: list[int] = []
+        end = Time(0)
+        for number in sorted(times):
+            span = times[number]
+            start = max(span.start, end) if end - span.start <= _ROUNDING else span.start
+            if start < end or span.end <= start:
+                disordered.append(number)
+                continue
+            end = span.end
+            clips.append(Clip(video.captions.get(number, ""), Span(start, end)))
+        report(ProblemKind.BAD_ROW, disordered, "overlap the one before", lost)
+        report.silent([number for number in sorted(times) if not video.captions.get(number)])
+        return Item(name, film, script=Script(tuple(clips)), groups=groups)
+
+
+@dataclass(frozen=True, slots=True)
+class _Report:
+    """Says which clips of a video something is wrong with."""
+
+    name: str
+    total: int
+    origin: Path
+    problems: list[Problem]
+
+    def __call__(self, kind: ProblemKind, numbers: list[int], what: str, advice: str) -> None:
+        if numbers:
+            message = f"{len(numbers)} of {self.total} clips {what}: {_listed(numbers)}"
+            self.problems.append(Problem(kind, message, advice, id=self.name, path=self.origin))
+
+    def silent(self, numbers: list[int]) -> None:
+        advice = "They stay in the film and are never harmed."
+        self(ProblemKind.MISMATCH, numbers, "have no caption", advice)
+
+
+def _no_captions(place: Path, packed: int) -> ManifestError:
+    if packed:
+        message = f"no Vript captions in {place}: {packed} .zip files there are still packed"
+        return ManifestError(message, advice="Unpack them where they are.")
+    return ManifestError(
+        f"no Vript captions in {place}",
+        advice="Films with captions are a manifest; docs/captions.md says how to write one for a"
+        ' folder of videos. Vript has JSON files with "meta" and "data".',
+    )
+
+
+def _listed(numbers: list[int]) -> str:
+    """The first few numbers, as clips have them.
+
+    >>> _listed([3, 14, 15])
+    '003, 014, 015'
+    """
+    named = ", ".join(f"{number:03}" for number in numbers[:_NAMED])
+    return f"{named} and {len(numbers) - _NAMED} more" if len(numbers) > _NAMED else named

@@ -1,1 +1,0 @@
-"""Manifests: which videos to evaluate, and what they were asked to be."""

@@ -1,0 +1,1 @@
+"""Measuring: items become records. No mean is taken here."""

@@ -1,0 +1,155 @@
+"""Scoring items with metrics, into a run: one task per item, one record per metric."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+
+from screentest.core.calls import Progress, Silent
+from screentest.core.errors import UserError
+from screentest.core.item import Item
+from screentest.core.metric import Metric
+from screentest.core.outcome import Reason
+from screentest.inputs.remote import Cache, Fetching, localized
+from screentest.measure.evaluators import Evaluator, resolve, sign
+from screentest.measure.items import measure
+from screentest.run.execute import Execution, Retry, execute
+from screentest.run.inputs import Stamp, hash_item
+from screentest.run.records import RecordKey
+from screentest.run.session import MODELS, Settings, Tools, open_tools
+from screentest.run.store import RunStore
+from screentest.run.tasks import Engine, Job, Task, TaskResults
+
+
+@dataclass(frozen=True, slots=True)
+class ItemTask:
+    """What a worker is given."""
+
+    item: Item
+    metrics: Mapping[RecordKey, str]
+    """The spec of the metric behind each record."""
+    settings: Settings
+    fetching: Fetching | None = None
+    """Videos on other machines."""
+
+
+def measure_item(job: Job) -> TaskResults:
+    """Measure one item. Runs in a worker."""
+    task: ItemTask = job.payload
+    with nullcontext() if task.fetching is None else task.fetching.here():
+        return _measure_item(job, task)
+
+
+def _measure_item(job: Job, task: ItemTask) -> TaskResults:
+    tools = open_tools(task.settings)
+    tools.attach(job.ledger)
+    keys = {task.metrics[key]: key for key in job.keys}
+    metrics: dict[str, Metric] = {text: resolve(text).metric for text in keys}
+    outcomes = measure(task.item, metrics, tools, lambda text: job.noting(keys[text]))
+    return {key: dict(outcomes[text]) for text, key in keys.items()}
+
+
+def signed_metrics(texts: Sequence[str], settings: Settings) -> list[Evaluator]:
+    """Metrics with signatures; stops where a chosen profile's weights are not on this machine."""
+    evaluators = [resolve(text) for text in texts]
+    tools = Tools(settings)
+    tools.models.must_be_here(roles_of(evaluators))
+    signed = [sign(one, tools) for one in evaluators]
+    tools.models.close()
+    return signed
+
+
+def roles_of(evaluators: Iterable[Evaluator]) -> list[str]:
+    """The roles that these metrics or judges ask for."""
+    return sorted({role for one in evaluators for role in one.info.roles})
+
+
+def keep_models(store: RunStore, settings: Settings, roles: Sequence[str]) -> None:
+    """Write down which backends a run uses."""
+    store.keep_note(MODELS, {"summary": settings.summary(roles), "roles": {**settings.used(roles)}})
+
+
+def score_tasks(
+    store: RunStore,
+    items: Sequence[Item],
+    metrics: Sequence[Evaluator],
+    settings: Settings,
+    *,
+    timeout: float | None = None,
+    cache: Cache | None = None,
+) -> list[Task]:
+    """One task per item with a record for each metric; ``cache`` is for videos elsewhere."""
+    items, fetching, digests = localized(items, cache)
+    tasks = []
+    for item in items:
+        inputs = hash_item(item, lambda path: digests.get(path) or store.inputs.of_file(path))
+        keys = {
+            RecordKey(item.id, one.name, signature=str(one.signature), inputs=inputs): one.text
+            for one in metrics
+        }
+        files = [Stamp.of(path) for path in _files(item) if path not in digests]
+        tasks.append(
+            Task(
+                tuple(keys),
+                measure_item,
+                ItemTask(item, keys, settings, fetching.get(item.id)),
+                timeout=timeout or settings.limits.wall_seconds,
+                files=tuple(stamp for stamp in files if stamp is not None),
+                on_death=Reason.DECODER_CRASHED,
+            )
+        )
+    return tasks
+
+
+def score_items(
+    store: RunStore,
+    items: Sequence[Item],
+    metrics: Sequence[str],
+    settings: Settings | None = None,
+    *,
+    engine: Engine | None = None,
+    retry: Retry | None = None,
+    progress: Progress | None = None,
+    cache: Cache | None = None,
+) -> Execution:
+    """Score ``items`` with the metrics of these specs, or go on with it.
+
+    With a ``cache``, videos may have addresses on other machines. Items with large files come last:
+    their files are read while the others are measured.
+    """
+    _refuse_twins(items)
+    chosen = settings or Settings()
+    signed = signed_metrics(metrics, chosen)
+    store.keep_items(items)
+    store.keep_evaluators([one.note for one in signed])
+    keep_models(store, chosen, roles_of(signed))
+    store.inputs.largest = chosen.limits.file_bytes
+    large = {item.id for item in items if any(map(store.inputs.is_large, _files(item)))}
+    last = [item for item in items if item.id in large]
+    store.inputs.begin(path for item in last for path in _files(item))
+
+    def score(some: Sequence[Item]) -> Execution:
+        tasks = score_tasks(store, some, signed, chosen, cache=cache)
+        return execute(store, tasks, engine=engine, retry=retry, progress=progress)
+
+    done = score([item for item in items if item.id not in large])
+    if not last:
+        return done
+    if done.signal is not None:  # without hashes there are no records to plan: they are counted
+        return done + Execution(len(last) * len(signed), reused=0, made=0)
+    store.inputs.wait(progress or Silent())
+    return done + score(last)
+
+
+def _files(item: Item) -> list[Path]:
+    return [path for path in (item.video, item.source, *item.references) if path]
+
+
+def _refuse_twins(items: Sequence[Item]) -> None:
+    seen: set[str] = set()
+    for item in items:
+        if item.id in seen:
+            raise UserError(f"two items have the id {item.id!r}", advice="Give each its own.")
+        seen.add(item.id)

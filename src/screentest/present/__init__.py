@@ -1,0 +1,1 @@
+"""Presentation: facts become what people read."""

@@ -1,0 +1,146 @@
+"""The first screens where there is one group alone: how good are my videos?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from screentest.analysis.models.alone import lowest_videos, own_headline
+from screentest.analysis.models.answer import GROUPS
+from screentest.analysis.models.remarks import prompt_unread
+from screentest.analysis.models.text import number
+from screentest.analysis.models.unread import unread_remark
+from screentest.analysis.results import Total, Value
+from screentest.core.table import ARROWS
+from screentest.present.page.belief import checks
+from screentest.present.page.certified import certificates_headline
+from screentest.present.page.data import Report
+from screentest.present.page.dots import Dot, Lane, dot_plot
+from screentest.present.page.drilldown import direction
+from screentest.present.page.parts import (
+    NAMED,
+    CardLine,
+    ModelCard,
+    Named,
+    ShownCell,
+    ShownRow,
+    Sortable,
+    View,
+    chip,
+    code,
+    counted,
+    cut_id,
+    facts,
+    folds,
+    from_to,
+    moment,
+    strip,
+)
+
+
+def alone(
+    report: Report,
+    place: Mapping[str, int],
+    sortable: tuple[Sortable, ...],
+) -> View:
+    """The view of videos that have no rivals."""
+    results = report.results
+    totals = [total for total in report.totals if total.summary is not None]
+    items = list(place)
+    lowest = lowest_videos(results, report.pool)
+    unread = prompt_unread(results)
+    lead = [gone] if (gone := unread_remark(results)) else []
+    lead += [f"Not measured. {unread}"] if unread else []
+    if items and not any(item.text for item in results.items.values()):
+        lead.append("Not measured. Anything about prompts: the videos have none.")
+    rows = sorted(
+        (_own_row(report, total, place) for total in totals), key=lambda row: row.group_order
+    )
+    describing = tuple(row for row in rows if not row.better)
+    card = ModelCard("", strip(items, place), tuple(_own_lines(report, lowest, place)))
+    return View(
+        facts=facts(report, ""),
+        headline=_own_headline(report, lowest),
+        lead=tuple(lead),
+        models=(report.by or "all",),
+        cards=(card,) if items and len(items) > 1 else (),
+        checks=tuple(checks(report, None)),
+        open_rows=tuple(row for row in rows if row.better),
+        folds=folds(
+            (
+                f"{counted(len(describing), 'measure')} that describe, and are not better or worse",
+                describing,
+            ),
+        ),
+        differ_title="Where they stand",
+        differ_note="a dot is a video, the bar their mean; better is to the right",
+        videos=len(place),
+        sortable=sortable,
+    )
+
+
+def _own_headline(report: Report, lowest: Mapping[str, Value]) -> str:
+    if report.results.items:
+        return own_headline(report.results, lowest)
+    if report.certificates:
+        return certificates_headline(report.certificates)
+    return "What judges said."
+
+
+def _own_lines(
+    report: Report, lowest: Mapping[str, Value], place: Mapping[str, int]
+) -> list[CardLine]:
+    """Where to look first: the videos that are worst in most measures, with a moment each."""
+    results = report.results
+    short = report.labels
+    by_item: dict[str, list[str]] = {}
+    for name, value in lowest.items():
+        by_item.setdefault(value.item, []).append(name)
+    found = []
+    for item, names in sorted(by_item.items(), key=lambda one: -len(one[1]))[:4]:
+        sign = direction(results, names[0]) or 1
+        line = moment(report, results.of_item(item)[names[0]], sign, place)
+        own = results.of_item(item)
+        named = [
+            Named(
+                short[name],
+                number(own[name].outcome.unwrap().value),
+                arrow=ARROWS[results.outputs[name].better],
+            )
+            for name in names[:NAMED]
+        ]
+        if len(names) > NAMED:
+            named.append(Named(f"and {len(names) - NAMED} more"))
+        found.append(CardLine("Worst in", tuple(named), line.link, line.video, line.t))
+    return found
+
+
+def _own_row(report: Report, total: Total, place: Mapping[str, int]) -> ShownRow:
+    summary = total.summary
+    assert summary is not None
+    dots = [
+        Dot(score.value, f"{number(score.value)}\n{cut_id(value.item)}", place.get(value.item))
+        for value in report.results.of(total.name)
+        if (score := value.outcome.value) is not None
+    ]
+    ends = "" if summary.low is None or summary.high is None else from_to(summary.low, summary.high)
+    sign = direction(report.results, total.name)
+    better = {1: "higher", -1: "lower", 0: ""}[sign]
+    missing = f"{total.scored}/{total.total} scored" if total.scored < total.total else ""
+    numbers = [dot.value for dot in dots]
+    words = report.labels[total.name]
+    about = [code(report.results.short_names[total.name], words), total.info.summary]
+    return ShownRow(
+        words,
+        "; ".join(dict.fromkeys(filter(None, [*about, total.info.unit]))),
+        GROUPS.get(total.info.group, GROUPS["other"]),
+        better,
+        (ShownCell(number(summary.value), ends, missing),),
+        f"{number(min(numbers))} to {number(max(numbers))}"
+        + ("" if sign else "; describes, neither direction is better"),
+        dot_plot(
+            words,
+            [Lane("mean", summary.value, dots)],
+            lower=better == "lower",
+        ),
+        chip=chip(report, total.name),
+    )

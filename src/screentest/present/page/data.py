@@ -1,0 +1,203 @@
+"""What a report is made of: runs read once, put together, nothing left out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from screentest.analysis.judges.certificate import Certificate
+from screentest.analysis.judges.plan import read_certificates
+from screentest.analysis.models.answer import Answer
+from screentest.analysis.models.comparison import answer
+from screentest.analysis.models.text import label
+from screentest.analysis.people.arena import Arena
+from screentest.analysis.results import Pool, Results, Total, Value, read_results
+from screentest.analysis.suites import read_suite
+from screentest.core import Item, Outcome, OutputInfo, UserError, Verdict
+from screentest.core.outcome import Json
+from screentest.judges.cases import read_abouts, verdict_in
+from screentest.present.page.people import read_people
+from screentest.present.page.trust import certificates_of
+from screentest.run import Coverage, EvaluatorNote, RunReader, Spending, Start
+from screentest.run.session import MODELS
+
+
+@dataclass(frozen=True, slots=True)
+class RunSource:
+    """One run that the report draws on."""
+
+    folder: Path
+    starts: tuple[Start, ...]
+    coverage: Coverage
+    spending: Spending
+    evaluators: tuple[EvaluatorNote, ...]
+    models: Mapping[str, str] = field(default_factory=dict)
+    """The backend that answered for each role."""
+
+    @property
+    def command(self) -> str:
+        return self.starts[0].command if self.starts else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One verdict of a judge, with what the case was."""
+
+    judge: str
+    item: str
+    aspect: str
+    order: str
+    repeat: int
+    outcome: Outcome[Verdict]
+    case: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Everything that the page and the tables show."""
+
+    sources: tuple[RunSource, ...]
+    results: Results
+    certificates: tuple[Certificate, ...]
+    judged: tuple[Judged, ...]
+    answer: Answer | None = None
+    """Which of several models is best, in what; None where there is one only."""
+    judged_items: Mapping[str, Item] = field(default_factory=dict)
+    """The videos of testbeds that the verdicts are about."""
+    pool: Pool = "worst"
+    """Whether a video counts by its worst tenth, or by its mean."""
+    people: Arena | None = None
+    """Which model people prefer, where they were asked."""
+    alarms: tuple[str, ...] = ()
+    """What a watch of a training called out, a sentence each."""
+
+    @property
+    def by(self) -> str:
+        """The group of items that are compared; empty where there is one only."""
+        return self.answer.by if self.answer else ""
+
+    @property
+    def systems(self) -> list[str]:
+        """The groups that are compared; one alone is none."""
+        return list(self.answer.models) if self.answer else []
+
+    @property
+    def totals(self) -> list[Total]:
+        """One line per value."""
+        return self.results.totals()
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """Values in words, as the answer says them; by their names where words would be shared."""
+        short = self.results.short_names
+        words = {
+            name: label(name, info, short[name]) for name, info in self.results.outputs.items()
+        }
+        shared = Counter(words.values())
+        return {name: short[name] if shared[one] > 1 else one for name, one in words.items()}
+
+    def certificates_of(self, value: str) -> list[Certificate]:
+        """What testbeds say about this very value, where it was certified."""
+        return certificates_of(value, self.certificates, self.results.names)
+
+
+def read_report(
+    folders: Sequence[Path],
+    *,
+    by: str = "",
+    suites: Sequence[str] = (),
+    pool: Pool = "worst",
+    votes: Path | None = None,
+) -> Report:
+    """Read runs of any kind and put together what they hold.
+
+    ``by`` is the group that is compared, or ``GROUP=A,B…``; without it ``model`` is taken where
+    items have more than one. ``suites`` are added up besides those that the runs were made with.
+    ``pool`` takes each video by its worst tenth, or by its mean. ``votes`` is a file of what people
+    said of the models (`screentest annotate export`).
+    """
+    people = read_people(votes) if votes is not None else None
+    sources: list[RunSource] = []
+    results: list[Results] = []
+    certificates: dict[tuple[str, str, tuple[str, ...]], Certificate] = {}
+    judged: list[Judged] = []
+    judged_items: dict[str, Item] = {}
+    for folder in folders:
+        with RunReader(folder) as run:
+            sources.append(
+                RunSource(
+                    folder,
+                    tuple(run.starts()),
+                    run.coverage(),
+                    run.spending(),
+                    tuple(run.evaluators()),
+                    (run.note(MODELS) or {}).get("roles", {}),
+                )
+            )
+            if sources[-1].command == "certify":
+                for one in read_certificates(run):
+                    certificates[one.judge, one.signature, one.testbeds] = one
+                judged += _judged(run)
+                judged_items |= run.items()
+            else:
+                results.append(read_results(run))
+    # What only describes has no worst part: here as in the answer, it is by its mean.
+    together = _together(results, suites).pooled(pool)
+    if not together.values and not certificates and not judged and not together.pending:
+        raise UserError(
+            "there is nothing to report in " + ", ".join(str(folder) for folder in folders),
+            advice="Give runs of `score` or `certify`; `screentest runs` lists them.",
+        )
+    return Report(
+        tuple(sources),
+        together,
+        tuple(certificates.values()),
+        tuple(judged),
+        answer(together, by, pool=pool),
+        judged_items,
+        pool,
+        people,
+    )
+
+
+def _judged(run: RunReader) -> list[Judged]:
+    cases = {(case["id"], case["aspect"]): case for case in read_abouts(run)}
+    found = []
+    for record in run.records():
+        key = record.key
+        if key.aspect:
+            outcome = verdict_in(record)
+            found.append(
+                Judged(
+                    key.evaluator,
+                    key.item,
+                    key.aspect,
+                    key.order,
+                    key.repeat,
+                    outcome,
+                    cases.get((key.item, key.aspect), {}),
+                )
+            )
+    return found
+
+
+def _together(results: Sequence[Results], suites: Sequence[str]) -> Results:
+    """Several runs as one: a later run's value of the same item and name takes the place."""
+    items: dict[str, Item] = {}
+    outputs: dict[str, OutputInfo] = {}
+    values: dict[tuple[str, str], Value] = {}
+    pending: dict[tuple[str, str], None] = {}
+    contents: dict[str, str] = {}
+    for one in results:
+        items |= one.items
+        contents |= one.contents
+        outputs |= one.outputs
+        values |= {(value.item, value.name): value for value in one.values}
+        pending |= dict.fromkeys(one.pending)
+    waiting = tuple(place for place in pending if place not in values)
+    for suite in suites:
+        read_suite(suite)  # a suite that was asked for by name must exist
+    asked = dict.fromkeys([*(suite for one in results for suite in one.suites), *suites])
+    return Results(items, tuple(values.values()), outputs, waiting, tuple(asked), contents)

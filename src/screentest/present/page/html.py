@@ -1,0 +1,212 @@
+"""The page of a report: one file that opens from disk with no network.
+
+It runs nothing but its own script.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from screentest._util.atomic import atomic_output
+from screentest._util.version import VERSION
+from screentest._util.webpage import data_address, embedded_json, policy, tokens
+from screentest.core import Progress
+from screentest.core.table import Chart, Table
+from screentest.present.page.certified import certified, verdicts
+from screentest.present.page.data import Report
+from screentest.present.page.drilldown import Page, direction, over_time, scales_of, videos
+from screentest.present.page.sections import sections
+from screentest.present.page.sidebyside import (
+    Row,
+    SideBySide,
+    excused_of,
+    labels,
+    margins_of,
+    side_by_side,
+    uncompared_of,
+)
+from screentest.present.page.tables import tables
+from screentest.present.page.view import page_view
+
+ASSETS = Path(__file__).parent / "assets"
+_SCRIPTS = ("base", "player", "curves", "against", "grid", "drawer", "certificates")
+
+
+@dataclass(frozen=True, slots=True)
+class PageOptions:
+    """What the page holds besides numbers."""
+
+    title: str = "screentest report"
+    thumbnails: int = 200
+    """For how many videos there are pictures, in the order of the page."""
+    embed: bool = False
+    """Put the videos themselves into the page; it grows by their size."""
+
+
+def write_html(
+    report: Report,
+    out: Path,
+    options: PageOptions | None = None,
+    *,
+    progress: Progress | None = None,
+) -> None:
+    """Write the page, whole or not at all."""
+    options = options or PageOptions()
+    report = replace(report, results=over_time(report.results))
+    style = tokens() + (ASSETS / "report.css").read_text(encoding="utf-8")
+    script = "".join((ASSETS / f"{name}.js").read_text(encoding="utf-8") for name in _SCRIPTS)
+    folder = out.absolute().parent
+    results = report.results
+    sides = side_by_side(report, lambda name: direction(results, name))
+    shown = dict.fromkeys(item for row in sides.rows for item in row.items)
+    order = [*shown, *(item for item in results.items if item not in shown)]
+    page = (
+        _environment()
+        .get_template("report.html.jinja")
+        .render(
+            title=options.title,
+            version=VERSION,
+            policy=policy(script, style, pictures=True, embedded=options.embed),
+            style=style,
+            script=script,
+            data=embedded_json(
+                page_data(
+                    report,
+                    sides,
+                    order,
+                    Page(folder, options.thumbnails, options.embed),
+                    progress,
+                )
+            ),
+            report=report,
+            view=page_view(report, order),
+            certified=certified(report.certificates),
+            sections=[(one, [_picture(chart) for chart in one.charts]) for one in sections(report)],
+            folds=_folds(tables(report)),
+        )
+    )
+    with atomic_output(out) as file:
+        file.write(page.encode("utf-8", "backslashreplace"))
+
+
+def page_data(
+    report: Report,
+    sides: SideBySide,
+    order: list[str],
+    page: Page,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """What the script of the page is given: plain JSON."""
+    results = report.results
+    measures = {name: number for number, name in enumerate(results.names)}
+    scales = scales_of(results)
+    items = videos(report, order, page, scales, progress)
+    place = {item: number for number, item in enumerate(order)}
+    row_of = {item: number for number, row in enumerate(sides.rows) for item in row.items}
+    label = {item: text for row in sides.rows for item, text in labels(report, row).items()}
+    for one in items:
+        weak = sides.weak.get(one["id"])
+        one["row"] = row_of.get(one["id"])
+        one["label"] = label.get(one["id"], "")
+        one["worst"] = weak and {
+            "m": measures[weak.name],
+            "value": weak.value,
+            "others": [weak.low, weak.high],
+        }
+    owed, apart = excused_of(report), uncompared_of(report)
+    words, short, margins = report.labels, results.short_names, margins_of(report)
+    return {
+        "rivals": len(report.systems) > 1,
+        "models": report.systems,
+        "measures": [
+            {
+                "title": words[name],
+                "name": short[name],
+                "summary": info.summary,
+                "unit": info.unit,
+                "up": direction(results, name),
+                "margin": margins.get(name, 0),
+                "apart": apart.get(name, ""),
+                "owed": {
+                    report.systems.index(model): fault
+                    for model, fault in owed.get(name, {}).items()
+                },
+                "band": scales.bands.get(name),
+                "had": any(value.outcome.ok for value in results.of(name)),
+            }
+            for name, info in results.outputs.items()
+        ],
+        "items": items,
+        "rows": [
+            {
+                "n": number,
+                "prompt": row.prompt,
+                "text": _searched(report, row),
+                "items": [[place[item] for item in cell] for cell in row.cells],
+                "gap": round(row.gap, 4),
+                "gaps": {measures[name]: round(gap, 4) for name, gap in row.gaps.items()},
+            }
+            for number, row in enumerate(sides.rows, 1)
+        ],
+        **verdicts(report, page.folder),
+    }
+
+
+def _searched(report: Report, row: Row) -> str:
+    groups = [text for item in row.items for text in report.results.items[item].groups.values()]
+    return " ".join([row.prompt, *row.items, *groups]).lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """Tables behind one line."""
+
+    title: str
+    tables: tuple[Table, ...]
+
+
+_FOLDS = (
+    ("What people said: win rates and strengths", ("people", "people_pairs")),
+    ("Means, intervals and coverage of every measure", ("models", "comparisons", "summary")),
+    ("Why values are missing", ("missing",)),
+    ("What every number depends on: signatures", ("signatures",)),
+    ("Runs and what they cost", ("runs",)),
+)
+
+
+def _folds(every: list[Table]) -> list[Fold]:
+    """All tables but those of suites, which have sections, and of single values."""
+    found = [
+        Fold(title, tuple(table for table in every if table.name in names))
+        for title, names in _FOLDS
+    ]
+    certificates = tuple(table for table in every if table.name.startswith("certificate_"))
+    found.insert(1, Fold("Certificates in numbers", certificates))
+    return [fold for fold in found if fold.tables]
+
+
+def _environment() -> Any:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    made = Environment(loader=FileSystemLoader(ASSETS), autoescape=True, undefined=StrictUndefined)
+    made.filters["breakable"] = _breakable
+    return made
+
+
+def _breakable(name: str) -> Any:
+    """A name that may go on in the next line after a dot or an underscore."""
+    from markupsafe import Markup, escape
+
+    text = str(escape(name)).replace("_", "_<wbr>").replace(".", ".<wbr>")
+    return Markup(text)
+
+
+def _picture(chart: Chart) -> dict[str, str]:
+    return {
+        "title": chart.title,
+        "light": data_address("image/svg+xml", chart.light.encode()),
+        "dark": data_address("image/svg+xml", chart.dark.encode()),
+        "words": chart.words,
+    }

@@ -1,0 +1,64 @@
+"""Sections of the page that suites and plugins bring."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from screentest.analysis.models.tables import suite_tables
+from screentest.analysis.suites import Suite, suites_in
+from screentest.core import Entry, Failure, Table, registry
+from screentest.core.table import Chart
+from screentest.measure.items import guarded
+from screentest.present.page.data import Report
+
+Part: TypeAlias = Table | Chart | str
+"""What a section is made of: a table, a chart, or a paragraph of plain text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of the page that a suite or a plugin brings."""
+
+    name: str
+    title: str
+    tables: tuple[Table, ...] = ()
+    charts: tuple[Chart, ...] = ()
+    paragraphs: tuple[str, ...] = ()
+
+
+def sections(report: Report) -> list[Section]:
+    """One for each suite that a run was made with, then those that plugins registered.
+
+    A plugin's section is a function of the report that returns tables, charts and text:
+
+        @register("section", "notes", title="Notes")
+        def notes(report): return ["Scored on Tuesday."]
+    """
+    found = [_suite_section(report, suite) for suite in suites_in(report.results)]
+    found += [_plugin_section(report, entry) for entry in registry.entries("section")]
+    kept = [one for one in found if one.tables or one.charts or one.paragraphs]
+    return [replace(one, name=f"section-{place}-{one.name}") for place, one in enumerate(kept, 1)]
+
+
+def _suite_section(report: Report, suite: Suite) -> Section:
+    results = report.results
+    tables = suite_tables(results, suite, report.by)
+    if not tables:
+        return Section(suite.name, suite.heading)
+    drawn = tuple(suite.charts(results, report.by)) if suite.charts is not None else ()
+    return Section(suite.name, suite.heading, tuple(tables), drawn)
+
+
+def _plugin_section(report: Report, entry: Entry) -> Section:
+    title = str(entry.info.get("title", entry.name))
+    parts = guarded(lambda: list(entry.factory(report)), "section")
+    if isinstance(parts, Failure):  # a fault in a plugin costs its own section, not the report
+        return Section(entry.name, title, paragraphs=(f"This section failed: {parts}",))
+    return Section(
+        entry.name,
+        title,
+        tuple(one for one in parts if isinstance(one, Table)),
+        tuple(one for one in parts if isinstance(one, Chart)),
+        tuple(one for one in parts if isinstance(one, str)),
+    )

@@ -1,0 +1,170 @@
+"""The tables of a report, as the page shows them and files hold them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from screentest.analysis.judges.certificate import Accuracy, Certificate
+from screentest.analysis.models.answer import Answer
+from screentest.analysis.models.tables import suite_tables, summary_table
+from screentest.analysis.suites import suites_in
+from screentest.core import Cell, Outcome, Table
+from screentest.core.signature import short_signature
+from screentest.present.page.data import Report
+from screentest.present.page.people import people_tables
+from screentest.stats import Finding
+
+
+def tables(report: Report) -> list[Table]:
+    """Every table of the report; those with nothing in them are left out."""
+    found = [
+        *(_compared(report.answer) if report.answer else ()),
+        *people_tables(report.people),
+        summary_table(report.results, report.by, full=True, pool=report.pool),
+        *(
+            table
+            for suite in suites_in(report.results)
+            for table in suite_tables(report.results, suite, report.by)
+        ),
+        _values(report),
+        _missing(report),
+        *(_certificate(one) for one in report.certificates),
+        _signatures(report),
+        _cost(report),
+    ]
+    return list(_apart(table for table in found if table.rows))
+
+
+def _apart(found: Iterable[Table]) -> Iterator[Table]:
+    """Two judges whose names differ only in signs have two files all the same."""
+    seen: Counter[str] = Counter()
+    for table in found:
+        seen[table.name] += 1
+        count = seen[table.name]
+        yield table if count == 1 else replace(table, name=f"{table.name}_{count}")
+
+
+def _compared(answer: Answer) -> Iterator[Table]:
+    """The answer in numbers: every model in every measure, and every two models."""
+    rows: list[tuple[Cell, ...]] = [
+        (
+            *(row.group, row.title, row.better, one.model, one.mean),
+            *((one.interval.low, one.interval.high) if one.interval else (None, None)),
+            *(one.scored, one.total, one.best),
+        )
+        for row in answer.rows
+        for one in row.values
+    ]
+    columns: tuple[str, ...] = (
+        *("group", "metric", "better", "model", "mean", "low", "high", "scored", "total", "best"),
+    )
+    note = "Best: surely better than another, and none is surely better than it."
+    yield Table("models", f"Means over prompts by {answer.by}", columns, rows, note)
+    pairs: list[tuple[Cell, ...]] = [
+        (
+            *(row.title, one.better, one.worse, one.difference),
+            *((one.interval.low, one.interval.high) if one.interval else (None, None)),
+            *(one.p_value, one.adjusted_p, one.ahead, one.behind, one.prompts, one.needed),
+        )
+        for row in answer.rows
+        for one in row.pairs
+    ]
+    columns = (
+        *("metric", "better", "worse", "difference", "low", "high", "p", "p corrected"),
+        *("ahead on", "behind on", "prompts", "prompts needed"),
+    )
+    note = f"Corrected by Holm over {answer.comparisons:,} comparisons."
+    yield Table("comparisons", f"Every two, by {answer.by}", columns, pairs, note)
+
+
+def _values(report: Report) -> Table:
+    names = report.results.names
+    scores: dict[tuple[str, str], float] = {
+        (value.item, value.name): value.outcome.value.value
+        for value in report.results.values
+        if value.outcome.value is not None
+    }
+    rows = tuple(
+        (item, *(scores.get((item, name)) for name in names)) for item in report.results.items
+    )
+    columns = ("item", *names)
+    return Table("values", "Every value of every video", columns, rows if names else ())
+
+
+def _missing(report: Report) -> Table:
+    """Why a cell of the values is empty."""
+    rows: list[tuple[Cell, ...]] = [
+        (value.item, value.name, failure.reason.value, failure.detail, failure.advice)
+        for value in report.results.values
+        if (failure := value.outcome.failure) is not None
+    ]
+    rows += [(item, name, "pending", "", "") for item, name in report.results.pending]
+    columns = ("item", "metric", "reason", "detail", "advice")
+    return Table("missing", "Why values are missing", columns, tuple(rows))
+
+
+def _certificate(certificate: Certificate) -> Table:
+    rows = [
+        ("", one.aspect.value, *_accuracy(one.accuracy), one.pairs, *_finding(one.finding))
+        for one in certificate.aspects
+    ]
+    rows += [
+        (one.name, one.aspect.value, *_accuracy(one.accuracy), one.pairs, *_finding(one.finding))
+        for one in certificate.operators
+    ]
+    rows.append(("", "all pairs", *_accuracy(certificate.overall), *[None] * 4))
+    columns = (
+        *("operator", "aspect", "right", "low", "high", "wald low", "wald high"),
+        *("ties", "judged", "asked", "pairs", "films", "p", "claim"),
+    )
+    name = "certificate_" + "".join(c if c.isalnum() else "_" for c in certificate.judge)
+    return Table(name, f"Certificate of {certificate.title}", columns, tuple(rows))
+
+
+def _accuracy(outcome: Outcome[Accuracy]) -> tuple[Cell, ...]:
+    found = outcome.value
+    if found is None:
+        assert outcome.failure is not None
+        return (outcome.failure.reason.value, *[None] * 7)
+    return (
+        found.value,
+        *(found.interval.low, found.interval.high, found.wald.low, found.wald.high),
+        *(found.ties, found.judgements, found.total),
+    )
+
+
+def _finding(finding: Finding) -> tuple[Cell, ...]:
+    return finding.films, finding.p_value, finding.words
+
+
+def _signatures(report: Report) -> Table:
+    seen = {
+        (note.kind, note.name, short_signature(note.signature), note.signature)
+        for source in report.sources
+        for note in source.evaluators
+    }
+    columns = ("kind", "name", "short", "signature")
+    return Table("signatures", "What every number depends on", columns, tuple(sorted(seen)))
+
+
+def _cost(report: Report) -> Table:
+    rows = tuple(
+        (
+            str(source.folder),
+            source.command,
+            source.spending.calls,
+            source.spending.tokens_in,
+            source.spending.tokens_out,
+            float(source.spending.cost),
+            source.coverage.scored,
+            source.coverage.total,
+        )
+        for source in report.sources
+    )
+    columns = (
+        *("run", "command", "calls", "tokens in", "tokens out", "cost"),
+        *("records", "planned"),
+    )
+    return Table("runs", "Runs and what they cost", columns, rows)

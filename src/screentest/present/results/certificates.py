@@ -1,0 +1,272 @@
+"""A built testbed, and the certificates of judges."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from screentest.analysis.models.tables import (
+    why,
+)
+from screentest.core.codec import to_json
+from screentest.core.errors import UnknownName
+from screentest.core.outcome import Outcome
+from screentest.core.table import Cell, Column, Table
+from screentest.present.notebook import Tabular
+
+if TYPE_CHECKING:  # a job loads what it needs, not what the results of others are made of
+    from screentest.analysis.judges.certificate import Certificate
+    from screentest.analysis.judges.plan import LostJudgements
+    from screentest.stats import Finding
+    from screentest.testbeds.testbed import Pair, Skip, Testbed
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class BuiltTestbed(Tabular):
+    """A testbed in its folder."""
+
+    folder: Path
+    testbed: Testbed
+    remarks: tuple[str, ...] = ()
+    """What there is to know: captions that could not be read, sources with faults."""
+    made: int = 0
+    """Records that this call made: intact videos, pairs, answers of models."""
+    reused: int = 0
+    """Records that were there already."""
+    changed: int = 0
+    """Results thrown away, since their source changed meanwhile."""
+
+    def _headline(self) -> str:
+        made, skipped = len(self.testbed.pairs), len(self.testbed.skips)
+        return f"Testbed in {self.folder}: {made:,} pairs, {skipped:,} skipped"
+
+    def _shown(self) -> list[Table]:
+        return [self.counts]
+
+    @property
+    def page(self) -> Path:
+        """The page that shows its pairs side by side."""
+        from screentest.testbeds.page import PAGE
+
+        return self.folder / PAGE
+
+    @property
+    def counts(self) -> Table:
+        """How many pairs each aspect and placebo has, and how many could not be made."""
+        pairs = Counter(pair.name for pair in self.testbed.pairs)
+        skips = Counter(skip.name for skip in self.testbed.skips)
+        columns = (
+            Column("aspect", "Aspect"),
+            Column("name", "Operator or placebo"),
+            Column("pairs", "Pairs", show="{:,}".format, align="right"),
+            Column("skipped", "Skipped", show="{:,}".format, align="right"),
+        )
+        both: list[Pair | Skip] = [*self.testbed.pairs, *self.testbed.skips]
+        harms = {one.name: one.aspect.value for one in both if one.aspect is not None}
+        names = dict.fromkeys([*pairs, *skips])
+        rows = [(harms.get(name, ""), name, pairs[name], skips[name]) for name in names]
+        return Table("counts", "Pairs", columns, rows)
+
+    @property
+    def skips(self) -> Table:
+        """What could not be made, and why."""
+        rows = [
+            (one.source, one.name, one.failure.reason.value, one.failure.detail)
+            for one in self.testbed.skips
+        ]
+        return Table("skips", "Skipped", ("source", "name", "reason", "detail"), rows)
+
+    @property
+    def table(self) -> Table:
+        """A row for each pair, and for each that could not be made, with the reason."""
+        made = [
+            (
+                *(pair.source, pair.kind.value, pair.name, pair.severity, pair.clips),
+                *(str(self.folder / pair.intact), str(self.folder / pair.changed.path)),
+                *(None, None),
+            )
+            for pair in self.testbed.pairs
+        ]
+        skipped = [
+            (
+                *(skip.source, skip.kind.value, skip.name, skip.severity, skip.clips),
+                *(None, None, skip.failure.reason.value, skip.failure.detail),
+            )
+            for skip in self.testbed.skips
+        ]
+        columns = ("source", "kind", "name", "severity", "clips", "intact", "changed")
+        return Table("pairs", "Pairs", (*columns, "reason", "detail"), [*made, *skipped])
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Certificates(Tabular):
+    """What testbeds say of judges."""
+
+    run: Path
+    certificates: tuple[Certificate, ...]
+    pending: int = 0
+    """Judgements still to be made."""
+    models: str = ""
+    """One line that says which backends were used."""
+
+    def _headline(self) -> str:
+        count = len(self.certificates)
+        return f"Certificates of {count} judge{'s' if count != 1 else ''} in {self.run}"
+
+    def _shown(self) -> list[Table]:
+        return [self.matrix(), *self.tables()]
+
+    spent: str = ""
+    """What chat models took, of all starts of the run; empty where none was asked."""
+    lost: tuple[LostJudgements, ...] = ()
+    """Why judgements are missing, the same words once."""
+
+    def of(self, judge: str) -> Certificate:
+        """The certificate of one judge."""
+        for one in self.certificates:
+            if one.judge == judge:
+                return one
+        known = ", ".join(one.judge for one in self.certificates)
+        raise UnknownName(f"{judge!r} was not certified", advice=f"Known: {known}.")
+
+    @property
+    def table(self) -> Table:
+        """A row for each judge, aspect and operator: what may be said, and the share of right
+        answers with its interval."""
+        rows: list[tuple[Cell, ...]] = []
+        for one in self.certificates:
+            for aspect, operator, outcome, finding in _results_of(one):
+                found = outcome.value
+                interval = found.interval if found else None
+                rows.append(
+                    (
+                        *(one.judge, dict(one.models) or None, aspect, operator),
+                        finding.words if finding else None,
+                        found.value if found else None,
+                        interval.low if interval else None,
+                        interval.high if interval else None,
+                        found.ties if found else None,
+                        found.judgements if found else 0,
+                        found.total if found else None,
+                        *why(outcome),
+                    )
+                )
+        columns = (
+            *("judge", "models", "aspect", "operator", "claim", "right", "low", "high"),
+            *("ties", "judged", "asked"),
+        )
+        return Table("certificates", "Certificates", (*columns, "reason", "detail"), rows)
+
+    def tables(self) -> list[Table]:
+        """A table for each judge: the share of right answers in each aspect."""
+        return [_certificate_table(one) for one in self.certificates]
+
+    def facts(self, judge: str) -> list[tuple[str, str]]:
+        """Everything else that a judge's certificate says, in words."""
+        from screentest.present.certificates import facts
+
+        return list(facts(self.of(judge)))
+
+    def matrix(self) -> Table:
+        """Judges by aspects."""
+        from screentest.analysis.judges.matrix import matrix
+
+        return matrix(self.certificates).table()
+
+    @property
+    def not_judged(self) -> Table:
+        """Why judgements are missing, and what to do; the same words once."""
+        rows = [
+            (one.judge, one.judgements, one.total, one.reason.value, one.detail, one.advice)
+            for one in self.lost
+        ]
+        columns = ("judge", "judgements", "total", "reason", "detail", "advice")
+        return Table("not_judged", "Not judged", columns, rows)
+
+    def filtering(self) -> Table:
+        """By aspect, whether people's filter leaves the order of the judges as it was."""
+        from screentest.analysis.judges.accuracy import filter_agreement
+
+        columns = (
+            Column("aspect", "Aspect"),
+            Column("r", "Pearson r"),
+            "p",
+            Column("judges", "Judges"),
+            Column("why", " "),
+        )
+        rows: list[tuple[Cell, ...]] = []
+        for aspect, outcome in filter_agreement(self.certificates).items():
+            found = outcome.value
+            if found is None:
+                rows.append((aspect.value, None, None, None, why(outcome)[1]))
+            else:
+                rows.append((aspect.value, found.value, found.p_value, found.n, None))
+        note = "Accuracies of the judges on all pairs, and on those that people kept."
+        return Table("filter", "Before and after people's filter", columns, rows, note)
+
+    def documents(self) -> list[Any]:
+        """The whole certificates, as JSON has them."""
+        return [json.loads(to_json(one)) for one in self.certificates]
+
+
+def _results_of(
+    certificate: Certificate,
+) -> Iterator[tuple[str, str, Outcome[Any], Finding | None]]:
+    """Aspects, their operators where they have several, and all pairs together."""
+    for one in certificate.aspects:
+        yield one.aspect.value, "", one.accuracy, one.finding
+        own = [other for other in certificate.operators if other.aspect is one.aspect]
+        for each in own if len(own) > 1 else ():
+            yield one.aspect.value, each.name, each.accuracy, each.finding
+    yield "all pairs", "", certificate.overall, None
+
+
+def _certificate_table(certificate: Certificate) -> Table:
+    from screentest.stats.intervals import Interval
+
+    def percent(share: float) -> str:
+        return f"{100 * share:.1f}"
+
+    def between(ends: Any) -> str:
+        return ends if isinstance(ends, str) else Interval(*ends).percents
+
+    people = any(one.human is not None for one in certificate.aspects)
+    units = (
+        f"{certificate.aspects[0].finding.unit.capitalize()}s" if certificate.aspects else "Films"
+    )
+    columns = (
+        Column("aspect", "Aspect"),
+        Column("claim", "Claim"),
+        Column("right", "Right %", show=percent, align="right"),
+        Column("interval", "95%", show=between, align="right"),
+        Column("ties", detail=True),
+        Column("judged", "Judged", align="right"),
+        Column("people", "People", show=percent, align="right", detail=not people),
+        Column("films", units, show="{:,}".format, align="right"),
+    )
+    humans = {one.aspect.value: one.human for one in certificate.aspects}
+    rows: list[tuple[Cell, ...]] = [
+        (
+            f"- {operator}" if operator else aspect,
+            finding.claim.value if finding and finding.films else None,
+            *_accuracy_cells(outcome),
+            humans.get(aspect) if not operator else None,
+            finding.films if finding else None,
+        )
+        for aspect, operator, outcome, finding in _results_of(certificate)
+    ]
+    title = f"{certificate.title} on {', '.join(certificate.testbeds)}"
+    return Table(certificate.judge, title, columns, rows)
+
+
+def _accuracy_cells(outcome: Outcome[Any]) -> tuple[Cell, Cell, Cell, Cell]:
+    found = outcome.value
+    if found is None:
+        assert outcome.failure is not None
+        return None, outcome.failure.reason.value, None, "0"
+    ends: list[Any] = [found.interval.low, found.interval.high]
+    return found.value, ends, found.ties, f"{found.judgements:,}/{found.total:,}"

@@ -1,0 +1,241 @@
+"""What judges chose of two videos, and how judges or models compare."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from screentest.analysis.models.answer import Answer
+from screentest.core.aspects import Aspect
+from screentest.core.outcome import Outcome, Point
+from screentest.core.table import Cell, Column, Table
+from screentest.core.verdict import Verdict
+from screentest.present.notebook import Shown
+
+if TYPE_CHECKING:  # a job loads what it needs, not what the results of others are made of
+    from screentest.analysis.judges.compare import Compared, RankedRow
+    from screentest.stats import RankAgreement
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Verdicts(Shown):
+    """What a judge says of two videos, by aspect: as they were given, and swapped."""
+
+    run: Path | None
+    """Its folder; None where nothing was kept."""
+    outcomes: Mapping[Aspect, tuple[Outcome[Verdict] | None, Outcome[Verdict] | None]]
+    models: str = ""
+    """One line that says which backends were used."""
+    spent: str = ""
+    """What chat models took; empty where none was asked."""
+    by: str = ""
+    """The value of a metric that decides, whatever the aspect; empty where aspects differ."""
+
+    def _headline(self) -> str:
+        count = len(self.outcomes)
+        what = f"{count} aspect{'s' * (count != 1)}"
+        where = f" in {self.run}" if self.run is not None else ""
+        return f"Verdict by {self.by}{where}" if self.by else f"Verdicts on {what}{where}"
+
+    def _shown(self) -> list[Table]:
+        return [self.table()]
+
+    def table(self) -> Table:
+        """Which is better in each aspect, and why; no choice where the order decides."""
+        columns = (
+            Column("aspect", "By" if self.by else "Aspect"),
+            Column("better", "Better"),
+            Column("note", "Why"),
+            Column("evidence", detail=True),
+        )
+        rows = [
+            (self.by or aspect.value, *_choice(*both)) for aspect, both in self.outcomes.items()
+        ]
+        return Table("verdicts", "Verdicts", columns, rows)
+
+    @property
+    def answered(self) -> bool:
+        """Whether there is an answer in any aspect."""
+        return any(cell is not None for cell in self.table().column("better"))
+
+
+def _choice(
+    as_given: Outcome[Verdict] | None, swapped: Outcome[Verdict] | None
+) -> tuple[Cell, Cell, Cell]:
+    """The choice where both orders agree, and why."""
+    for outcome in (as_given, swapped):
+        if outcome is None:
+            return None, "not judged yet: start the same command again", None
+        if outcome.failure is not None:
+            failure = outcome.failure
+            # The last line of a traceback says what happened.
+            message = failure.detail.strip().splitlines()[-1:]
+            return None, ": ".join([failure.reason.value, *message]), None
+    assert as_given is not None
+    assert swapped is not None
+    one, other = as_given.unwrap(), swapped.unwrap().flipped
+    choice = one.choice
+    if choice is not other.choice:
+        return "unclear", "the order of presentation decides", None
+    note = one.rationale
+    if one.first is not None and one.second is not None:
+        note = f"{one.first:.3f} against {one.second:.3f}"
+    sides = {"first": one.evidence_first, "second": one.evidence_second}
+    if sides.get(choice.flipped.value):
+        worst = min(sides[choice.flipped.value], key=lambda point: point.value)
+        moment = f"the {choice.flipped.value} falls behind at {float(worst.span.start):.1f} s"
+        note = "; ".join(filter(None, (note, ": ".join(filter(None, (moment, worst.note))))))
+    evidence = {side: [_moment(point) for point in points] for side, points in sides.items()}
+    return choice.value, note, dict(evidence)
+
+
+def _moment(point: Point) -> dict[str, Any]:
+    start, end = float(point.span.start), float(point.span.end)
+    return {"start": start, "end": end, "value": point.value, "note": point.note}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Comparison(Shown):
+    """Judges of runs of certify, or models of runs of score, on what all of them have."""
+
+    found: Compared | None = None
+    """Of judges."""
+    answer: Answer | None = None
+    """Of models: which is best, in what, and what is not known."""
+
+    def _headline(self) -> str:
+        if self.answer is not None:
+            return str(self.answer)
+        return f"Comparison of {', '.join(self.names)}"
+
+    def _shown(self) -> list[Table]:
+        return self.tables()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The sides: judges, or models, or runs."""
+        if self.answer is not None:
+            return self.answer.models
+        return self._judges.names
+
+    @property
+    def _judges(self) -> Compared:
+        assert self.found is not None
+        return self.found
+
+    def tables(self) -> list[Table]:
+        """The answer's; or two judges with their differences, more as a ranking; and how two
+        testbeds agree."""
+        if self.answer is not None:
+            return [self.answer.table()]
+        compared = self._judges
+        found = [self._pair()] if compared.rows else []
+        if compared.ranking:
+            found += [self._ranking(), self._differences()]
+        return [*found, *([_agreement(compared.agreement)] if compared.agreement else [])]
+
+    def _pair(self) -> Table:
+        def between(ends: Sequence[float]) -> str:
+            return f"{100 * ends[0]:.2f} … {100 * ends[1]:.2f}"
+
+        def starred(p: float) -> str:
+            return f"{p:.3f}{'*' if p < 0.05 else ''}"
+
+        columns = (
+            Column("name", " "),
+            Column("first", "First", show=_percent, align="right"),
+            Column("second", "Second", show=_percent, align="right"),
+            Column("difference", "Differ", show=lambda one: f"{100 * one:+.2f}", align="right"),
+            Column("interval", "Interval", show=between, align="right"),
+            Column("p_holm", "p", show=starred, align="right"),
+            Column("pairs", "Pairs", show="{:,}".format, align="right"),
+            *(Column(name, detail=True) for name in ("p", "p_mcnemar", "sources")),
+            *(Column(name, detail=True) for name in ("pairs_needed", "dropped")),
+        )
+        rows: list[tuple[Cell, ...]] = []
+        for row in self._judges.rows:
+            interval, differ = row.difference.interval, row.difference
+            rows.append(
+                (
+                    *(row.name, row.first, row.second, differ.value),
+                    [interval.low, interval.high] if interval else None,
+                    *(row.adjusted_p, differ.pairs, differ.p_value, row.exact.p_value),
+                    *(differ.sources, row.needed, row.dropped),
+                )
+            )
+        return Table("rows", "Differences", columns, rows, "\n".join(self._pair_notes()))
+
+    def _pair_notes(self) -> Iterator[str]:
+        first, second = self.names
+        yield f"First: {first}. Second: {second}. p and interval after Holm; * below 0.05."
+        for row in self._judges.rows:
+            if row.needed and not row.significant:
+                yield f"{row.name}: a difference like this would take about {row.needed:,} pairs."
+        dropped = sum(row.dropped for row in self._judges.rows)
+        if dropped:
+            yield f"Left out, since one side has no value: {dropped:,}."
+
+    def _ranking(self) -> Table:
+        columns = (
+            Column("name", "Of"),
+            Column("side", " "),
+            Column("mean", "Mean", show=_percent, align="right"),
+            Column("tied", "Tied"),
+            Column("items", "In common", show="{:,}".format, align="right"),
+            Column("dropped", detail=True),
+            Column("best", detail=True),
+        )
+        rows = [
+            (row.name, side, row.means[side], tied, row.items, row.dropped, is_best)
+            for row in self._judges.ranking
+            for side, tied, is_best in _ranked_sides(row)
+        ]
+        note = "Those that share a letter cannot be told apart (p after Holm ≥ 0.05)."
+        return Table("ranking", "Ranking", columns, rows, note)
+
+    def _differences(self) -> Table:
+        """Every two sides of a ranking; for records and files only."""
+        columns = [Column(name, detail=True) for name in ("name", "first", "second")]
+        columns += [Column(name, detail=True) for name in ("difference", "p_holm")]
+        rows = [
+            (row.name, pair.first, pair.second, pair.difference.value, pair.adjusted_p)
+            for row in self._judges.ranking
+            for pair in row.ranking.pairs
+        ]
+        return Table("differences", "Every two", columns, rows)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2f}"
+
+
+def _ranked_sides(row: RankedRow) -> Iterator[tuple[str, str, bool]]:
+    """Each side with a letter for each set of sides that cannot be told apart; the 27th is aa."""
+    letters: dict[str, list[str]] = {}
+    for number, group in enumerate(row.ranking.tied_sets):
+        letter = chr(ord("a") + number % 26) * (number // 26 + 1)
+        for name in group:
+            letters.setdefault(name, []).append(letter)
+    for name in row.ranking.systems:
+        yield name, " ".join(letters.get(name, ())), name in row.ranking.best
+
+
+def _agreement(agreement: Outcome[RankAgreement]) -> Table:
+    columns = (
+        "statistic",
+        "value",
+        "p",
+        Column("judges", "Judges"),
+        Column("left_out", detail=True),
+    )
+    found = agreement.value
+    title = "Ranking of judges on both testbeds"
+    if found is None:
+        return Table("rank_agreement", title, columns, (), f"{title}: {agreement.failure}")
+    rows = [
+        (name, one.value, one.p_value, len(found.systems), list(found.left_out))
+        for name, one in (("spearman", found.spearman), ("kendall", found.kendall))
+    ]
+    return Table("rank_agreement", title, columns, rows)

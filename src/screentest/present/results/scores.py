@@ -1,0 +1,389 @@
+"""What videos got."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from screentest._util.text import one_line
+from screentest.analysis.models.answer import Answer
+from screentest.analysis.models.remarks import borders_remark, prompt_partly, prompt_unread
+from screentest.analysis.models.samples import rates_differ
+from screentest.analysis.models.tables import (
+    lost_table,
+    missing_table,
+    result_tables,
+    summary_table,
+    values_table,
+)
+from screentest.analysis.models.text import labels
+from screentest.analysis.models.unread import UnreadVideo, unread_videos
+from screentest.analysis.results import Pool, Results, Total, Value
+from screentest.core.errors import UnknownName
+from screentest.core.item import Item, Time, timecode
+from screentest.core.outcome import Failure, Point
+from screentest.core.table import ARROWS, Cell, Column, Table
+from screentest.present.notebook import Shown, Tabular, data_frame
+
+if TYPE_CHECKING:  # a job loads what it needs, not what the results of others are made of
+    from screentest.present.page.drilldown import Low
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Scores(Tabular):
+    """What videos got. ``print`` shows the means with their coverage.
+
+    ``scores[0]`` or ``scores["id"]`` is what one video got.
+    """
+
+    run: Path | None
+    """Its folder; None for frames in memory."""
+    results: Results
+    pending: int = 0
+    """Records still to be made."""
+    changed: int = 0
+    """Records that were not kept, since a file changed while it was read."""
+    missing: Sequence[str] = ()
+    """Prompts of the suite without a video: they are listed, and never zeros."""
+    problems: Sequence[str] = ()
+    """What could not be read of the suite's files, or is surplus in a folder."""
+    models: str = ""
+    """One line that says which backends were used."""
+    layout: str = ""
+    """As what folders were read, where they are not plain, or frames in memory."""
+    spent: str = ""
+    """What chat models took, of all starts of the run; empty where none was asked."""
+
+    def __len__(self) -> int:
+        return len(self.results.items)
+
+    def __iter__(self) -> Iterator[ItemScores]:
+        return (self[name] for name in self.results.items)
+
+    def __getitem__(self, item: str | int) -> ItemScores:
+        names = list(self.results.items)
+        if isinstance(item, int):
+            if not -len(names) <= item < len(names):  # an IndexError, for loops over places
+                raise IndexError(f"there is no item {item}: there are {len(names):,}")
+            item = names[item]
+        if item not in self.results.items:
+            raise UnknownName(
+                f"there is no item {item!r}", advice=f"Items: {', '.join(names[:5])}."
+            )
+        return ItemScores(self.results, self.results.items[item])
+
+    def _headline(self) -> str:
+        values = self.results.values
+        scored = sum(one.outcome.ok for one in values)
+        count = len(self)
+        where = f" in {self.run}" if self.run is not None else ""
+        read = f"\n  {self.layout}" if self.layout else ""
+        videos = f"{count:,} video{'s' if count != 1 else ''}"
+        return f"Scores of {videos}{where}: {scored:,} of {len(values):,} values{read}"
+
+    def _shown(self) -> list[Table]:
+        return [summary_table(self.results)]
+
+    @property
+    def means(self) -> dict[str, float]:
+        """The mean of each value that any video has; for a tracker."""
+        return {one.name: one.summary.value for one in self.totals if one.summary is not None}
+
+    def wide(self, library: str = "") -> Any:
+        """A frame with a row for each video and a column for each value: pandas, or polars."""
+        return data_frame(self.wide_records(), library)
+
+    def wide_records(self) -> list[dict[str, Cell]]:
+        """A row for each video: id, prompt, groups, and its values; None where one is missing."""
+        groups = dict.fromkeys(name for one in self.results.items.values() for name in one.groups)
+        rows: list[dict[str, Cell]] = []
+        for name, item in self.results.items.items():
+            about = {f"group.{one}": item.groups.get(one) for one in groups}
+            values: dict[str, Cell] = dict.fromkeys(self.results.names)
+            values |= self[name].numbers
+            rows.append({"item": name, "prompt": item.text, **about, **values})
+        return rows
+
+    @property
+    def totals(self) -> list[Total]:
+        """The mean of each value, with interval, coverage and why values are missing."""
+        return self.results.totals()
+
+    @property
+    def table(self) -> Table:
+        """A row for each value of each video; one that is missing has a reason."""
+        return self.values(full=True)
+
+    def values(self, *, full: bool = False) -> Table:
+        """A row for each value of each video, with short signatures or ``full`` ones."""
+        return values_table(self.results, full=full)
+
+    def tables(self, by: str = "", *, full: bool = False, pool: Pool = "worst") -> list[Table]:
+        """What each suite adds up to, and the mean of every value; by a group of the items.
+
+        ``full`` writes whole signatures instead of their short form; ``pool`` takes each video by
+        its worst tenth, or by its mean.
+        """
+        return result_tables(self.results, by, full=full, pool=pool)
+
+    def answer(self, by: str = "", *, pool: Pool = "worst") -> Answer | None:
+        """Which model is best, in what, and what is not known; None where there is one only.
+
+        ``by`` is ``GROUP`` or ``GROUP=A,B…``; ``pool`` takes each video by its worst tenth, or by
+        its mean.
+        """
+        from screentest.analysis.models.comparison import answer
+
+        return answer(self.results, by, pool=pool)
+
+    def overview(self, *, pool: Pool = "worst") -> list[str]:
+        """Of videos without rivals: which to look at first, and in what they are lowest."""
+        from screentest.analysis.models.alone import lowest_videos, own_headline, own_lines
+
+        results = self.results.pooled(pool)
+        lowest = lowest_videos(results, pool)
+        lines = own_lines(results, lowest) if len(results.items) > 2 else []
+        partly = prompt_partly(self.results)
+        return [
+            own_headline(results, lowest),
+            *lines,
+            *([f"Not measured: {partly[0].lower()}{partly[1:]}"] if partly else []),
+        ]
+
+    @property
+    def lost(self) -> Table:
+        """Why values are missing, a row for each reason, and what to do."""
+        return lost_table(self.results)
+
+    @property
+    def not_scored(self) -> Table:
+        """Why values are missing, and what to do; the same words once."""
+        return missing_table(self.results)
+
+    @property
+    def prompt_unread(self) -> str:
+        """That nothing here reads the prompts, and how to get it; empty where something does."""
+        return prompt_unread(self.results)
+
+    @property
+    def unread(self) -> list[UnreadVideo]:
+        """The videos that could not be read at all, with the reason and what to do."""
+        return unread_videos(self.results)
+
+    @property
+    def borders(self) -> str:
+        """How many videos have borders (letterbox, pillarbox); empty where none has."""
+        return borders_remark(self.results)
+
+    def value(self, item: str, name: str) -> Value:
+        """One value of one video: its outcome is a score, or the reason why there is none."""
+        found = self.results.of_item(item).get(name)
+        if found is None:
+            raise UnknownName(
+                f"{self.run or 'the result'} has no {name!r} of {item!r}",
+                advice=f"Values: {', '.join(self.results.names)}.",
+            )
+        return found
+
+
+WORST = 3
+"""Worst moments that are looked for where nobody says how many."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ItemScores(Shown):
+    """What one video got, over time."""
+
+    results: Results
+    item: Item
+    most_moments: int = WORST
+    """How many worst moments are wanted."""
+
+    @property
+    def moments(self) -> list[tuple[Time, str]]:
+        """Where curves fall furthest below what is good, each with what is low there.
+
+        The worst first. What only describes has no worst moment.
+        """
+        from screentest.present.page.drilldown import lowest, scales_of
+
+        if not self.most_moments:
+            return []
+        short = self.names
+        found = lowest(
+            self.results, self.values, scales_of(self.results), self.most_moments, by_time=False
+        )
+        return [
+            (one.time, ", ".join(_low_words(short[low.name], low) for low in one.lows))
+            for one in found
+        ]
+
+    @property
+    def worst(self) -> list[tuple[float, str]]:
+        """The worst moments in seconds, each with what is low there; the worst first."""
+        return [(float(moment), words) for moment, words in self.moments]
+
+    @property
+    def numbers(self) -> dict[str, float]:
+        """Its values by name; what is missing is in ``reasons``."""
+        return {one.name: one.outcome.value.value for one in self.values if one.outcome.value}
+
+    @property
+    def reasons(self) -> dict[str, Failure]:
+        """Why a value is missing, by its name."""
+        return {one.name: one.outcome.failure for one in self.values if one.outcome.failure}
+
+    def _headline(self) -> str:
+        asked = f" ({one_line(self.item.text, 40)})" if self.item.text else ""
+        return f"Scores of {self.item.id}{asked}: {len(self.numbers)} of {len(self.values)} values"
+
+    def _shown(self) -> list[Table]:
+        return [self.scored()]
+
+    @property
+    def values(self) -> list[Value]:
+        """All its values, scored or not."""
+        return list(self.results.of_item(self.item.id).values())
+
+    @property
+    def pending(self) -> list[str]:
+        """The names of values that are still to come."""
+        return [name for owner, name in self.results.pending if owner == self.item.id]
+
+    def about(self) -> dict[str, Any]:
+        """What is known besides its values."""
+        return {
+            "item": self.item.id,
+            "video": str(self.item.video),
+            "prompt": self.item.text,
+            "groups": dict(self.item.groups),
+            "pending": self.pending,
+            "worst_moments": [str(moment) for moment, _ in self.moments],
+        }
+
+    def table(self) -> Table:
+        """Every value with its curve; one that is missing has a reason."""
+        columns = ("name", "value", "higher_is_better", "signature", "curve", "details", "failed")
+        rows: list[tuple[Cell, ...]] = []
+        for one in self.values:
+            score, failure = one.outcome.value, one.outcome.failure
+            higher = self.results.outputs[one.name].higher_is_better
+            failed: dict[str, Any] | None = None
+            if failure is not None:
+                failed = {
+                    "reason": failure.reason.value,
+                    "detail": failure.detail,
+                    "advice": failure.advice,
+                }
+            curve: list[Any] = [_exact_moment(point) for point in score.curve] if score else []
+            details = dict(score.details) if score else {}
+            value = score.value if score else None
+            rows.append((one.name, value, higher, one.signature, curve, details, failed))
+        return Table("values", "Values", columns, rows)
+
+    def place(self, name: str) -> tuple[int, int] | None:
+        """Which it is of the run's videos in one value, 1 being the best, and of how many.
+
+        None where neither direction is better, where there is nothing to be better than, and where
+        the run's videos are not compared in it.
+        """
+        own, info = self.results.of_item(self.item.id).get(name), self.results.outputs[name]
+        score = own.outcome.value if own else None
+        known = [one.outcome.value.value for one in self.results.of(name) if one.outcome.value]
+        if score is None or not info.better or len(set(known)) < 2 or self.uncompared(name):
+            return None
+        sign = 1 if info.higher_is_better else -1
+        return 1 + sum(sign * one > sign * score.value for one in known), len(known)
+
+    def uncompared(self, name: str) -> str:
+        """Why the run's videos are not put in order by a value; empty where they are."""
+        return rates_differ(self.results, name) if self.results.outputs[name].better else ""
+
+    def is_last(self, name: str) -> bool:
+        """Whether it has a place, and no video of the run is worse; others may share it."""
+        own, place = self.numbers.get(name), self.place(name)
+        known = [one.outcome.value.value for one in self.results.of(name) if one.outcome.value]
+        return place is not None and place[0] + known.count(own or 0.0) > place[1]
+
+    def scored(self, width: int = 14, *, blocks: bool = True, described: bool = True) -> Table:
+        """The values there are, each with its place among the videos of the run, and with its curve
+        as a line of letters on its own scale: what it is last in comes first.
+
+        Not ``described``: without those that only describe.
+        """
+        from screentest.present.page.drilldown import BLOCKS, PLAIN, sparkline, timed
+
+        short = self.names
+        rows: list[tuple[Cell, ...]] = []
+        notes: dict[str, None] = {}
+        for one in sorted(self.values, key=self._standing):
+            score = timed(one).outcome.value
+            if score is None or not (described or self.results.outputs[one.name].better):
+                continue
+            better, place = self.results.outputs[one.name].better, self.place(one.name)
+            line = worst = ""
+            if len(score.curve) > 1:
+                line = sparkline(score.curve, width, BLOCKS if blocks else PLAIN)
+                sign = -1 if better == "lower" else 1
+                low = min(score.curve, key=lambda point: sign * point.value)
+                if better and len({point.value for point in score.curve}) > 1:
+                    worst = f"{number(low.value)} at {timecode(low.span.start)[:-2]}"
+            among = f"{place[0]:,}/{place[1]:,}" if place else ""
+            if place and place[0] < place[1] and self.is_last(one.name):
+                among = f"last of {place[1]:,}"
+            if why := self.uncompared(one.name):
+                among = "not compared"
+                notes[why] = None
+            rows.append((short[one.name], score.value, ARROWS[better], among, line, worst))
+        columns = (
+            Column("value", "Value"),
+            Column("score", "Score", show=number, align="right"),
+            Column("better", " "),
+            Column("place", "In run", align="right", detail=not any(row[3] for row in rows)),
+            Column("curve", "Over time", detail=not any(row[4] for row in rows)),
+            Column("worst", "Worst", detail=not any(row[5] for row in rows)),
+        )
+        note = "".join(f"Not compared: {why}, and the number depends on them." for why in notes)
+        return Table("scored", "Scored", columns, rows, note)
+
+    @property
+    def described(self) -> list[str]:
+        """The values that only describe, each with its number."""
+        names = self.names
+        return [
+            f"{names[one.name]} {number(one.outcome.value.value)}"
+            for one in self.values
+            if one.outcome.value and not self.results.outputs[one.name].better
+        ]
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """What each value is called where it is shown: in words."""
+        return labels(self.results)
+
+    def _standing(self, value: Value) -> tuple[bool, bool, float]:
+        place = self.place(value.name)
+        describes = self.results.outputs[value.name].descriptive
+        last = self.is_last(value.name)
+        return describes, not last, -(place[0] - 1) / (place[1] - 1) if place else 0.0
+
+
+def _low_words(name: str, low: Low) -> str:
+    note = f" ({' '.join(low.note.split())[:200]})" if low.note else ""
+    return f"{name} {number(low.value)}{note}"
+
+
+def number(value: float) -> str:
+    """A value as people read it."""
+    return f"{value:.3f}" if abs(value) < 100 else f"{value:,.1f}"
+
+
+def _exact_moment(point: Point) -> dict[str, Any]:
+    return {
+        "start": str(point.span.start),
+        "end": str(point.span.end),
+        "value": point.value,
+        "note": point.note,
+    }

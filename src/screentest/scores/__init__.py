@@ -1,1 +1,0 @@
-"""Scores: metrics at work on items, the results of a run, and suites that add them up."""

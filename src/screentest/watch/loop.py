@@ -1,0 +1,223 @@
+"""The watch itself: look, score what is new, hand it to hooks, raise alarms; again and again.
+
+All state is in the run's folder: what was scored is there, and so is which alarms were raised and
+which steps hooks were told of. A watch that was killed goes on where it was.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from screentest._util.atomic import write_whole
+from screentest._util.text import natural
+from screentest.analysis.results import Results, read_results
+from screentest.api.clips import STEP
+from screentest.api.scores import Hooks, score
+from screentest.core.errors import BadOption
+from screentest.core.item import Item
+from screentest.hooks.contract import Alarm, HookSet, open_hooks
+from screentest.measure.evaluators import resolve
+from screentest.present.results import Scores
+from screentest.run import RunReader
+from screentest.run.database import FILE
+from screentest.watch.alarms import METRICS, Series, alarms
+from screentest.watch.steps import Arrivals, Step, read_step, step_pattern
+
+STATE = "watch.json"
+SETTLED = 2
+"""The look at which all that lay there at the start is known: the first sees who still grows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What one look at the folder found."""
+
+    new: Sequence[str]
+    """Clips that were scored for the first time."""
+    steps: Sequence[int]
+    """Their steps."""
+    waiting: Sequence[Path]
+    """Files that are still being written."""
+    without_step: int
+    """New clips whose names say no step: scored, and in no alarm."""
+    alarms: Sequence[Alarm]
+    """Those that were not raised before."""
+    scores: Scores | None
+    number: int = 0
+    """Which look of this watch it is, from 1."""
+
+
+@dataclass
+class Watch:
+    """A folder that a training writes its validation clips into."""
+
+    folder: Path
+    out: Path
+    metrics: Sequence[str] = METRICS
+    prompt: str = ""
+    hooks: Hooks = ()
+    pattern: str = ""
+    patience: float = 600.0
+    work: dict[str, Any] = field(default_factory=dict)
+    """Further options of ``screentest.score``."""
+
+    def __post_init__(self) -> None:
+        if not self.folder.is_dir():
+            raise BadOption(f"{self.folder} is not a folder")
+        self._pattern: re.Pattern[str] | None = step_pattern(self.pattern)
+        self._arrivals = Arrivals(self.folder, self.patience)
+        self._told: HookSet = open_hooks(self.hooks) if self.hooks else HookSet()
+        self._state = _State.read(self.out / STATE)
+        if self._state.told and (self.out / FILE).is_file():
+            _refuse_other_metrics(self.out, self.metrics)
+        self._before: frozenset[tuple[Path, int]] = frozenset()
+        self._looks = 0
+
+    @property
+    def known(self) -> int:
+        """How many clips were scored and handed on, by this watch and the ones before it."""
+        return len(self._state.told)
+
+    def look(self) -> Look:
+        """Score what is whole and new; nothing is done where nothing is."""
+        self._looks += 1
+        return replace(self._look(), number=self._looks)
+
+    def _look(self) -> Look:
+        whole, waiting = self._arrivals.look()
+        held = frozenset((path, path.stat().st_mtime_ns) for path in whole if path.is_file())
+        if held == self._before or not whole:
+            return Look((), (), waiting, 0, (), None)
+        items = {item.id: (item, step) for item, step in self._items(whole)}
+        scores = score(
+            [item for item, _ in items.values()],
+            metrics=tuple(self.metrics),
+            out=self.out,
+            add=True,  # clips that were removed from the folder keep their values
+            **self.work,
+        )
+        self._before = held
+
+        def order(name: str) -> tuple[int, list[tuple[str, int]]]:
+            step = items[name][1]
+            return step.number if step else -1, natural(name)
+
+        new = sorted((name for name in items if name not in self._state.told), key=order)
+        steps: dict[int | None, list[str]] = {}
+        for name in new:
+            step = items[name][1]
+            steps.setdefault(step.number if step else None, []).append(name)
+        for number in sorted(steps, key=lambda one: -1 if one is None else one):
+            self._told.log(scores, steps[number], number)
+        raised = [
+            one
+            for one in alarms(_series(scores.results), scores.results.outputs)
+            if _key(one) not in self._state.raised
+        ]
+        for one in raised:
+            self._told.alarm(one)
+        self._state.add(new, [_key(one) for one in raised])
+        known = sorted(number for number in steps if number is not None)
+        return Look(new, known, waiting, len(steps.get(None, ())), raised, scores)
+
+    def _items(self, paths: Sequence[Path]) -> Iterator[tuple[Item, Step | None]]:
+        for path in paths:
+            place = path.relative_to(self.folder)
+            step = read_step(place, self._pattern)
+            groups = {} if step is None else {STEP: str(step.number), "case": step.clip}
+            yield Item(place.as_posix(), path.absolute(), self.prompt, groups=groups), step
+
+
+def _refuse_other_metrics(run: Path, metrics: Sequence[str]) -> None:
+    """Raise where a run was watched with others: alarms compare all steps in the same values."""
+    with RunReader(run) as reader:
+        earlier = {key.evaluator for key in reader.reasons() if not key.aspect}
+    asked = {resolve(name).name for name in metrics}
+    if earlier and earlier != asked:
+        before = ",".join(sorted(earlier))
+        usual = {resolve(name).name for name in METRICS}
+        same = "leave --metrics out" if earlier == usual else f"give --metrics {before}"
+        raise BadOption(
+            f"{run} was watched with {before}, and now it is {','.join(sorted(asked))}",
+            advice=f"To go on, {same}; to watch with others from the start, give --out DIR.",
+        )
+
+
+def _key(alarm: Alarm) -> str:
+    # Not by the value: of a step that is not yet whole, others may say so first.
+    return f"{alarm.kind} {alarm.step}"
+
+
+def alarms_of(folder: Path) -> list[Alarm]:
+    """All alarms of a training whose watch wrote into this run; none for any other run."""
+    if not (folder / STATE).is_file():
+        return []
+    with RunReader(folder) as run:
+        results = read_results(run)
+    return alarms(_series(results), results.outputs)
+
+
+def _series(results: Results) -> Series:
+    """The values of all clips that the run has, by their steps."""
+    found: dict[int, dict[str, dict[str, float]]] = {}
+    for item in results.items.values():
+        step, clip = item.groups.get(STEP, ""), item.groups.get("case", item.id)
+        if step.isdecimal():
+            found.setdefault(int(step), {})[clip] = {
+                one.name: one.outcome.value.value
+                for one in results.of_item(item.id).values()
+                if one.outcome.value is not None
+            }
+    return found
+
+
+@dataclass
+class _State:
+    """What must not be said twice."""
+
+    path: Path
+    told: set[str]
+    """Clips that hooks were handed."""
+    raised: set[str]
+    """Alarms."""
+
+    @classmethod
+    def read(cls, path: Path) -> _State:
+        try:
+            held = json.loads(path.read_text(encoding="utf-8"))
+            return cls(path, set(held["told"]), set(held["raised"]))
+        except FileNotFoundError:
+            return cls(path, set(), set())
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise BadOption(
+                f"{path} cannot be read: {error}",
+                advice="Remove it: what was scored stays, and hooks are told once more.",
+            ) from None
+
+    def add(self, told: Sequence[str], raised: Sequence[str]) -> None:
+        self.told.update(told)
+        self.raised.update(raised)
+        held = {"told": sorted(self.told), "raised": sorted(self.raised)}
+        write_whole(self.path, json.dumps(held))
+
+
+def watch(
+    watching: Watch, every: float, tell: Callable[[Look], None], *, looks: int | None = None
+) -> int:
+    """Look every so many seconds until it is stopped, or ``looks`` times; how many alarms."""
+    import time
+
+    count = number = 0
+    while looks is None or number < looks:
+        if number:
+            time.sleep(every)
+        found = watching.look()
+        count += len(found.alarms)
+        tell(found)
+        number += 1
+    return count

@@ -1,0 +1,51 @@
+"""What a run's values sum up to: cases, groups and ranges worked out by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from screentest.analysis.results import Results, Value, total
+from screentest.core import Item, Outcome, OutputInfo, Score
+
+SHARE = OutputInfo("a share")
+NOISE = OutputInfo("noise", low=0.0, high=100.0, higher_is_better=False)
+
+
+def value(item: str, number: float, name: str = "noise") -> Value:
+    return Value(item, name, name, Outcome.of(Score(number)), "v1")
+
+
+def item(name: str, prompt: str = "", **groups: str) -> Item:
+    return Item(id=name, video=Path(f"{name}.mp4"), prompt=prompt, groups=groups)
+
+
+def test_several_videos_of_one_prompt_are_one_mean_and_more_is_better() -> None:
+    items = [item("a1", "birds"), item("a2", "birds"), item("a3", "a dog"), item("a4")]
+    values = tuple(value(one.id, number) for one, number in zip(items, (1, 3, 5, 7), strict=True))
+    results = Results({one.id: one for one in items}, values, {"noise": NOISE})
+    assert results.by_case("noise") == {"birds": -2.0, "a dog": -5.0, "a4": -7.0}
+
+
+def test_the_group_case_goes_before_the_prompt() -> None:
+    items = [item("a1", "make it blue", case="edit-1"), item("a2", "make it blue", case="edit-2")]
+    results = Results({one.id: one for one in items}, (), {})
+    assert [results.case(one.id) for one in items] == ["edit-1", "edit-2"]
+
+
+def test_an_interval_stays_in_the_range_of_its_output() -> None:
+    # Student's t for 0.9 and 0.5: 0.7 ± 12.7062 · 0.2 = 0.7 ± 2.54.
+    found = total("share", [value("a", 0.9, "share"), value("b", 0.5, "share")], SHARE)
+    assert found.summary is not None
+    assert found.summary.value == pytest.approx(0.7)
+    assert (found.summary.low, found.summary.high) == (0.0, 1.0)
+
+
+def test_half_of_that_range_is_cut_where_the_other_end_is_inside() -> None:
+    # Student's t for 0.8, 0.9 and 1.0: 0.9 ± 4.3027 · 0.1 / √3 = 0.9 ± 0.2484.
+    values = [value(str(n), n / 10, "share") for n in (8, 9, 10)]
+    found = total("share", values, SHARE)
+    assert found.summary is not None
+    assert found.summary.low == pytest.approx(0.9 - 0.24841, abs=1e-4)
+    assert found.summary.high == 1.0

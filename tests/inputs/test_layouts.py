@@ -1,0 +1,450 @@
+"""Layouts of other tools, read as they are: prompts and seeds kept, what is wrong listed."""
+
+from __future__ import annotations
+
+import io
+import json
+import tarfile
+from pathlib import Path
+
+import pyarrow
+import pytest
+from pyarrow import parquet
+
+from screentest.core import BadOption, Item, ManifestError
+from screentest.inputs.check import check_manifest
+from screentest.inputs.fields import ProblemKind
+from screentest.inputs.importers import Corpus, examine_inputs, format_of, importer_of
+
+CATS = ("A cat sleeps", "Two dogs run")
+
+
+def files(folder: Path, *names: str) -> None:
+    for name in names:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(name.encode())
+
+
+def read(path: Path, form: str | None = None) -> Corpus:
+    return examine_inputs([path], form=form)
+
+
+def said(corpus: Corpus, kind: ProblemKind) -> list[str]:
+    return [str(one) for one in corpus.problems if one.kind is kind]
+
+
+def rows(corpus: Corpus) -> list[tuple[str, str, str]]:
+    return [(one.video.name, one.prompt, one.groups.get("seed", "")) for one in corpus.items]
+
+
+def test_names_are_prompt_and_seed(tmp_path: Path) -> None:
+    files(tmp_path, *(f"{prompt}-{seed}.mp4" for prompt in CATS for seed in range(2)))
+    assert format_of(tmp_path, films=False) == "prompt_names"
+    found = read(tmp_path)
+    assert rows(found) == [
+        ("A cat sleeps-0.mp4", "A cat sleeps", "0"),
+        ("A cat sleeps-1.mp4", "A cat sleeps", "1"),
+        ("Two dogs run-0.mp4", "Two dogs run", "0"),
+        ("Two dogs run-1.mp4", "Two dogs run", "1"),
+    ]
+    assert not found.problems
+    assert "2 prompts, 2 videos of each, seeds 0, 1, prompts by names" in found.seen
+
+
+def test_some_prompts_are_one_word_and_have_seeds_of_their_own(tmp_path: Path) -> None:
+    files(tmp_path, *(f"{prompt}-{seed}.mp4" for prompt in CATS for seed in range(2)))
+    files(tmp_path, "coffee-7.mp4")
+    found = read(tmp_path)
+    assert ("coffee-7.mp4", "coffee", "7") in rows(found)
+    assert said(found, ProblemKind.MISSING) == [
+        "only 1 video (7) of the prompt 'coffee': others have 2"
+    ]
+    files(tmp_path, "coffee-9.mp4", "A cow-0.mp4")
+    assert said(read(tmp_path), ProblemKind.MISSING) == ["no video 1 of the prompt 'A cow'"]
+
+
+def test_names_are_checked_against_a_list_of_prompts(tmp_path: Path) -> None:
+    full = [{"prompt_en": one, "dimension": ["color"]} for one in (*CATS, "A red bus?")]
+    (tmp_path / "VBench_full_info.json").write_text(json.dumps(full))
+    files(tmp_path, "A cat sleeps-0.mp4", "A cat sleeps-0.webm", "A cat sleeps-1.mp4")
+    files(tmp_path, "a_red_bus-0.mp4", "A cow jumps-0.mp4")
+    found = read(tmp_path)
+    assert [one.prompt for one in found.items] == ["A cat sleeps", "A cat sleeps", "A red bus?"]
+    assert said(found, ProblemKind.DUPLICATE_VIDEO) == [
+        "A cat sleeps-0.webm: the same prompt and seed as A cat sleeps-0.mp4"
+    ]
+    assert said(found, ProblemKind.UNLISTED) == [
+        "'A cow jumps-0.mp4' is named by no prompt of the list"
+    ]
+    assert said(found, ProblemKind.MISSING) == [
+        "no video 1 of the prompt 'A red bus?'",
+        "no video of the prompt 'Two dogs run'",
+    ]
+
+
+def test_a_name_that_was_cut_off_is_the_only_prompt_it_begins(tmp_path: Path) -> None:
+    long = "A long road through the hills " * 5
+    (tmp_path / "prompts.txt").write_text(f"{long}at dawn\n{long}at noon\n{'B' * 80} end\n")
+    files(tmp_path, f"{'B' * 70}-0.mp4", f"{long.strip()}-0.mp4")
+    found = read(tmp_path, "prompt_names")
+    assert [one.prompt for one in found.items] == [f"{'B' * 80} end"]
+    assert len(said(found, ProblemKind.UNLISTED)) == 1  # it may be either of two
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("render-1.mp4", "render-2.mp4"),  # one word is a name
+        ("my film-Scene-001.mp4",),  # a clip of Vript
+        ("A cat sleeps-0.mp4", "notes.mp4"),
+    ],
+)
+def test_other_names_are_plain_videos(tmp_path: Path, names: tuple[str, ...]) -> None:
+    files(tmp_path, *names)
+    assert format_of(tmp_path, films=False) == "videos"
+    found = read(tmp_path)
+    assert not any(one.prompt for one in found.items)
+    assert ("--layout prompt_names" in found.seen) == (len({one[0] for one in names}) > 1)
+
+
+def test_a_stray_file_is_surplus_and_the_layout_holds(tmp_path: Path) -> None:
+    files(tmp_path, *(f"{prompt}-{seed}.mp4" for prompt in CATS for seed in range(2)), "dog.mp4")
+    found = read(tmp_path)
+    assert len(found.items) == 4
+    assert said(found, ProblemKind.UNLISTED) == ["'dog.mp4' is not named PROMPT-SEED"]
+    (tmp_path / "prompts.txt").write_text("\n".join([*CATS, "dog"]))
+    found = read(tmp_path)
+    assert len(found.items) == 4
+    assert said(found, ProblemKind.MISSING) == ["no video of the prompt 'dog'"]
+
+
+def test_prompts_that_were_not_read_are_a_problem(tmp_path: Path) -> None:
+    files(tmp_path, "one.mp4", "two.mp4")
+    assert not read(tmp_path).problems
+    (tmp_path / "prompts.txt").write_text("A cat\nA dog\n")
+    assert said(read(tmp_path), ProblemKind.NO_PROMPT) == [
+        "prompts.txt is not read: no layout fits it and the videos"
+    ]
+    (tmp_path / "prompts.txt").unlink()
+    (tmp_path / "metadata.csv").write_text("video,prompt\none.mp4,A cat\ntwo.mp4,\n")
+    assert said(read(tmp_path), ProblemKind.NO_PROMPT) == ["1 of 2 rows have no prompt"]
+
+
+TABLES = {
+    "metadata.csv": "video,prompt,fps\na.mp4,A cat,8\nsub/b.mp4,Two dogs,8\n",
+    "metadata.jsonl": '{"file_name": "a.mp4", "text": "A cat"}\n'
+    '{"file_name": "sub/b.mp4", "text": "Two dogs"}\n',
+    "metadata.json": json.dumps(
+        [{"video": "a.mp4", "prompt": "A cat"}, {"video": "sub/b.mp4", "prompt": "Two dogs"}]
+    ),
+    "rows.json": json.dumps(
+        {
+            "data": [
+                {"video_path": "a.mp4", "caption": "A cat"},
+                {"video_path": "sub/b.mp4", "caption": "Two dogs"},
+            ]
+        }
+    ),
+    "names.json": json.dumps({"a.mp4": "A cat", "sub/b.mp4": "Two dogs"}),
+}
+
+
+@pytest.mark.parametrize("name", [*TABLES, "metadata.parquet"])
+def test_tables_of_videos_and_prompts(tmp_path: Path, name: str) -> None:
+    files(tmp_path, "a.mp4", "sub/b.mp4", "sub/c.mp4")
+    if name.endswith(".parquet"):
+        columns = {"file_name": ["a.mp4", "sub/b.mp4"], "caption": ["A cat", "Two dogs"]}
+        parquet.write_table(pyarrow.table({**columns, "video": [b"1", b"2"]}), tmp_path / name)
+    else:
+        (tmp_path / name).write_text(TABLES[name])
+    for path in [tmp_path / name, *([tmp_path] if name.startswith("metadata") else [])]:
+        assert format_of(path, films=False) == "metadata"
+        found = read(path)
+        assert [(one.id, one.prompt) for one in found.items] == [
+            ("a.mp4", "A cat"),
+            ("sub/b.mp4", "Two dogs"),
+        ]
+        assert said(found, ProblemKind.UNLISTED) == ["'sub/c.mp4' belongs to no prompt"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("captions.csv", "file_name,text\na.mp4,A cat\nb.mp4,Two dogs\n"),
+        ("list.json", '[{"video":"a.mp4","prompt":"A cat"},{"video":"b.mp4","prompt":"Two dogs"}]'),
+    ],
+)
+def test_the_only_table_of_a_folder_is_read_under_any_name(
+    tmp_path: Path, name: str, content: str
+) -> None:
+    files(tmp_path, "a.mp4", "b.mp4")
+    (tmp_path / "results.csv").write_text("video,score\na.mp4,3\n")
+    (tmp_path / name).write_text(content)
+    found = read(tmp_path)
+    assert [one.prompt for one in found.items] == ["A cat", "Two dogs"]
+    assert f"read as metadata: {name}" in found.seen
+    (tmp_path / f"other {name}").write_text(content)  # which of two is not guessed
+    found = read(tmp_path)
+    assert not any(one.prompt for one in found.items)
+    assert f"other {name}" in found.seen
+    assert f"{name}, " in found.seen or f", {name}" in found.seen
+
+
+def test_a_misspelt_column_is_suggested(tmp_path: Path) -> None:
+    files(tmp_path, "a.mp4", "b.mp4")
+    (tmp_path / "captions.csv").write_text("vidoe,prompt\na.mp4,A cat\n")
+    (lost,) = said(read(tmp_path), ProblemKind.NO_PROMPT)
+    assert lost.startswith("captions.csv is not read:")
+    assert lost.endswith("There is 'vidoe': did you mean 'video'?")
+    (tmp_path / "captions.csv").unlink()
+    (tmp_path / "metadata.csv").write_text("video,promt\na.mp4,A cat\n")
+    assert said(read(tmp_path), ProblemKind.NO_PROMPT) == [
+        "metadata.csv has no column of prompts. There is 'promt': did you mean 'prompt'?"
+    ]
+    assert not check_manifest(tmp_path).ok
+    with pytest.raises(ManifestError, match="no column of videos") as error:
+        read(tmp_path, "metadata:video=file")
+    assert "the table has 'video', 'promt'" in error.value.advice
+    (tmp_path / "metadata.json").write_text('[{"video": "a.mp4"}, {"vidio": "b.mp4"}]')
+    (tmp_path / "metadata.csv").unlink()
+    with pytest.raises(ManifestError, match=r"row 2: no video\n.*did you mean 'video'"):
+        read(tmp_path)
+
+
+def test_the_only_manifest_in_a_folder_is_read(tmp_path: Path) -> None:
+    files(tmp_path, "a.mp4", "b.mp4")
+    row = '{"id": "x0", "video": "a.mp4", "prompt": "A cat"}'
+    (tmp_path / "list.json").write_text(f"[{row}]")
+    found = read(tmp_path)
+    assert [(one.id, one.text) for one in found.items] == [("x0", "A cat")]
+    assert said(found, ProblemKind.UNLISTED) == ["'b.mp4' belongs to no prompt"]
+    assert "the rows of list.json" in found.seen
+    assert [one.kind for one in check_manifest(tmp_path).reading.problems] == [ProblemKind.UNLISTED]
+    (tmp_path / "films.jsonl").write_text(row)
+    assert "films.jsonl is a manifest: give it instead of the folder" in read(tmp_path).seen
+
+
+def test_a_prompt_is_text(tmp_path: Path) -> None:
+    files(tmp_path, "a.mp4")
+    (tmp_path / "list.json").write_text('[{"video": "a.mp4", "prompt": 5}]')
+    with pytest.raises(ManifestError, match="prompt must be text, and is '5'"):
+        read(tmp_path)
+
+
+def test_groups_of_a_table_and_a_video_twice(tmp_path: Path) -> None:
+    files(tmp_path, "a.mp4", "b.mp4")
+    lines = ["video,prompt,seed,model,group.kind", "a.mp4,A cat,3,x,fur", "b.mp4,A cat,4,x,fur"]
+    (tmp_path / "metadata.csv").write_text("\n".join([*lines, "./a.mp4,A cat,5,x,fur"]))
+    found = read(tmp_path)
+    assert [dict(one.groups) for one in found.items] == [
+        {"seed": "3", "model": "x", "kind": "fur"},
+        {"seed": "4", "model": "x", "kind": "fur"},
+    ]
+    assert said(found, ProblemKind.DUPLICATE_VIDEO) == ["./a.mp4: the same video as a.mp4"]
+
+
+def test_a_json_array_of_items_is_a_manifest(tmp_path: Path) -> None:
+    items = [{"id": "one", "video": "a.mp4", "prompt": "A cat", "groups": {"model": "x"}}]
+    path = tmp_path / "m.json"
+    path.write_text(json.dumps(items, indent=1))
+    assert format_of(path, films=False) == "manifest"
+    (item,) = read(path).items
+    assert item == Item("one", tmp_path / "a.mp4", "A cat", groups={"model": "x"})
+    path.write_text('[\n{"id": "a", "video": "a.mp4"},\n{"id": "b", "vidoe": "b.mp4"}\n]')
+    with pytest.raises(ManifestError, match=r"row 2 \(b\): unknown field 'vidoe'"):
+        read(path)
+    # On one line, rows are told apart all the same.
+    path.write_text('[{"id": "a", "video": "a.mp4"}, {"id": "a", "video": "b.mp4"}]')
+    with pytest.raises(ManifestError, match=r"row 2 \(a\): the same id as row 1"):
+        read(path)
+
+
+def test_videos2caption(tmp_path: Path) -> None:
+    files(tmp_path, "videos/a.mp4", "videos/b.mp4")
+    content = [{"path": "a.mp4", "cap": ["A cat", "A pet"], "fps": 8}]
+    (tmp_path / "videos2caption.json").write_text(json.dumps(content))
+    found = read(tmp_path)
+    assert [(one.video, one.prompt) for one in found.items] == [
+        (tmp_path / "videos/a.mp4", "A cat")
+    ]
+    assert said(found, ProblemKind.UNLISTED) == ["'b.mp4' belongs to no prompt"]
+
+
+def test_two_lists(tmp_path: Path) -> None:
+    files(tmp_path, "videos/1.mp4", "videos/2.mp4")
+    (tmp_path / "prompts.txt").write_text("A cat\nTwo dogs\n")
+    (tmp_path / "videos.txt").write_text("videos/1.mp4\nvideos/2.mp4\n")
+    assert format_of(tmp_path, films=False) == "lists"
+    assert [one.prompt for one in read(tmp_path).items] == ["A cat", "Two dogs"]
+    (tmp_path / "videos.txt").write_text("videos/1.mp4\n")
+    with pytest.raises(ManifestError, match=r"prompts\.txt has 2 lines and videos\.txt 1"):
+        read(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["prompts.txt", "prompts.csv", "prompts.parquet", "prompts.json"])
+def test_numbers_in_the_order_of_a_list(tmp_path: Path, name: str) -> None:
+    files(tmp_path, "0001.mp4", "0003.mp4", "3.mp4", "0004.mp4")
+    prompts = ["A cat", "Two dogs", "A bus", "A cow"]
+    if name.endswith(".txt"):
+        (tmp_path / name).write_text("\n".join(prompts))
+    elif name.endswith(".csv"):
+        (tmp_path / name).write_text("\n".join(["index,prompt", *map("0,{}".format, prompts)]))
+    elif name.endswith(".json"):
+        (tmp_path / name).write_text(json.dumps(prompts))
+    else:
+        parquet.write_table(pyarrow.table({"caption": prompts}), tmp_path / name)
+    found = read(tmp_path)
+    assert [(one.video.name, one.prompt) for one in found.items] == [
+        ("0001.mp4", "A cat"),
+        ("0003.mp4", "A bus"),
+        ("0004.mp4", "A cow"),
+    ]
+    assert said(found, ProblemKind.MISSING) == ["no video of prompt 2: 'Two dogs'"]
+    assert said(found, ProblemKind.DUPLICATE_VIDEO) == [
+        "3.mp4: the same prompt and seed as 0003.mp4"
+    ]
+
+
+@pytest.mark.parametrize("head", ["video,prompt", "file_name,text", "id,video,prompt"])
+def test_a_list_of_prompts_that_names_its_videos_goes_by_names(tmp_path: Path, head: str) -> None:
+    """Not by the order of its rows."""
+    files(tmp_path, "clip0.mp4", "clip1.mp4")
+    rows_ = ["clip1.mp4,Two dogs", "clip0.mp4,A cat"]
+    mark = "x" if head.startswith("id") else ""
+    table = [head, *(f"{mark}{place},{row}" if mark else row for place, row in enumerate(rows_))]
+    (tmp_path / "prompts.csv").write_text("\n".join(table))
+    found = read(tmp_path)
+    assert {one.video.name: one.prompt for one in found.items} == {
+        "clip0.mp4": "A cat",
+        "clip1.mp4": "Two dogs",
+    }
+
+
+def test_numbers_with_seeds_from_zero(tmp_path: Path) -> None:
+    files(tmp_path, "0_0.mp4", "0_1.mp4", "1_0.mp4", "2_0.mp4")
+    (tmp_path / "prompts.txt").write_text("A cat\nTwo dogs")
+    found = read(tmp_path)
+    assert rows(found) == [
+        ("0_0.mp4", "A cat", "0"),
+        ("0_1.mp4", "A cat", "1"),
+        ("1_0.mp4", "Two dogs", "0"),
+    ]
+    assert said(found, ProblemKind.UNLISTED) == ["'2_0.mp4' is of no prompt: prompts.txt has no 2"]
+    assert said(found, ProblemKind.MISSING) == ["no video 1 of prompt 1 ('Two dogs')"]
+
+
+def test_where_counting_begins_is_not_guessed(tmp_path: Path) -> None:
+    files(tmp_path, "1.mp4", "2.mp4")
+    (tmp_path / "prompts.txt").write_text("A cat\nTwo dogs\nA bus")
+    with pytest.raises(BadOption, match="counted from 0 or 1 cannot be seen"):
+        read(tmp_path)
+    found = read(tmp_path, "numbered:first=0")
+    assert [one.prompt for one in found.items] == ["Two dogs", "A bus"]
+
+
+def archive(path: Path, members: dict[str, bytes]) -> None:
+    with tarfile.open(path, "w") as file:
+        for name, content in members.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            file.addfile(member, io.BytesIO(content))
+
+
+def test_an_archive_is_unpacked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SCREENTEST_CACHE", str(tmp_path / "cache"))
+    shards = tmp_path / "shards"
+    shards.mkdir()
+    members = {"a.mp4": b"one", "a.txt": b"A cat\n", "b.mp4": b"two", "c.txt": b"lost"}
+    archive(shards / "0.tar", {**members, "../../up.mp4": b"up", "b.json": b'{"caption": "B"}'})
+    found = read(shards)
+    texts = {one.id: (one.video.read_bytes(), one.prompt) for one in found.items}
+    assert texts == {"a": (b"one", "A cat"), "b": (b"two", "B"), "../../up": (b"up", "")}
+    assert said(found, ProblemKind.MISSING) == ["0.tar has no video 'c'"]
+    assert all(one.video.is_relative_to(tmp_path / "cache") for one in found.items)
+    before = {one.video: one.video.stat().st_mtime_ns for one in found.items}
+    assert {one.video: one.video.stat().st_mtime_ns for one in read(shards).items} == before
+
+
+def test_a_broken_archive_says_so(tmp_path: Path) -> None:
+    (tmp_path / "x.tar").write_bytes(b"not a tar")
+    with pytest.raises(ManifestError, match="cannot be unpacked"):
+        read(tmp_path / "x.tar")
+
+
+def test_a_folder_for_each_model(tmp_path: Path) -> None:
+    files(tmp_path, "step100/A cat sleeps-0.mp4", "step100/Two dogs run-0.mp4")
+    files(tmp_path, "step200/A cat sleeps-0.mp4")
+    found = read(tmp_path)
+    assert [(one.id, one.groups["model"], one.prompt) for one in found.items] == [
+        ("step100/A cat sleeps-0.mp4", "step100", "A cat sleeps"),
+        ("step100/Two dogs run-0.mp4", "step100", "Two dogs run"),
+        ("step200/A cat sleeps-0.mp4", "step200", "A cat sleeps"),
+    ]
+    assert said(found, ProblemKind.MISSING) == [
+        "step200: no video of the prompt 'Two dogs run', which others have"
+    ]
+
+
+def test_models_share_the_list_of_prompts_above_them(tmp_path: Path) -> None:
+    files(tmp_path, *(f"{model}/{number}.mp4" for model in "ab" for number in range(2)))
+    (tmp_path / "prompts.txt").write_text("A cat\nTwo dogs")
+    found = read(tmp_path)
+    assert [one.prompt for one in found.items] == ["A cat", "Two dogs"] * 2
+    assert not found.problems
+
+
+def test_what_is_not_recognised_is_named_with_what_was_seen(tmp_path: Path) -> None:
+    files(tmp_path, "x/readme.md", "notes.json", "notes2.json")
+    with pytest.raises(BadOption, match=r"holds no videos; seen: 2 \.json, 1 folders") as error:
+        read(tmp_path)
+    assert "--layout NAME" in error.value.advice
+    assert "prompt_names" in error.value.advice
+    (tmp_path / "m.json").write_text('{"a": 1}')
+    with pytest.raises(BadOption, match="is not a video"):
+        read(tmp_path / "m.json")
+
+
+def test_plain_videos_beside_a_list_say_that_it_was_not_read(tmp_path: Path) -> None:
+    files(tmp_path, "cat.mp4", "dog.mp4", "prompts.txt")
+    found = read(tmp_path)
+    assert len(found.items) == 2
+    assert "prompts.txt not read" in found.seen
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("metadata.csv", "video,prompt\na.mp4\n", "line 2: 1 cells where the first line has 2"),
+        ("metadata.csv", b"video,prompt\na.mp4,\xff\n", "not UTF-8"),
+        ("metadata.jsonl", '{"video": "a"}\n{"video"\n', "line 2: wrong JSON"),
+        ("metadata.csv", "video,prompt\n", "names no video"),
+    ],
+)
+def test_a_table_that_is_wrong_says_where(
+    tmp_path: Path, name: str, content: str | bytes, words: str
+) -> None:
+    (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(ManifestError, match=words):
+        read(tmp_path)
+
+
+def test_validate_checks_a_layout(tmp_path: Path) -> None:
+    files(tmp_path, "c.mp4")
+    (tmp_path / "c.mp4").write_bytes(b"")
+    (tmp_path / "metadata.csv").write_text("video,prompt\na.mp4,A cat\n")
+    found = check_manifest(tmp_path)
+    assert found.reading.layout == "metadata"
+    assert {one.kind for one in found.problems} == {ProblemKind.MISSING, ProblemKind.UNLISTED}
+    assert [one.kind for one in check_manifest(tmp_path, partial=True).problems] == [
+        ProblemKind.MISSING
+    ]
+
+
+def test_a_layout_that_does_not_exist_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadOption, match="unknown layout 'prompt_name'") as error:
+        importer_of(tmp_path, "prompt_name:prompts=x")
+    assert error.value.advice == "Did you mean 'prompt_names'?"
+    with pytest.raises(BadOption, match="has no option 'promts'") as error:
+        importer_of(tmp_path, "prompt_names:promts=x")
+    assert "prompts" in error.value.advice

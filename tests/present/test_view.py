@@ -1,0 +1,444 @@
+"""What the first screen says is what the answer, the certificates and the run say."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from screentest.analysis.models.unread import unread_remark
+from screentest.core import Item, Outcome, OutputInfo, Reason, Score
+from screentest.core.metric import SideEffect
+from screentest.judges.votes import VoteRecord, VoteTask, as_csv
+from screentest.present.page.belief import checks
+from screentest.present.page.data import Report, read_report
+from screentest.present.page.drilldown import direction, lowest, scales_of
+from screentest.present.page.parts import Chip, Named, View, chip
+from screentest.present.page.sidebyside import labels, side_by_side
+from screentest.present.page.tables import tables
+from screentest.present.page.view import page_view
+from screentest.stats import Claim
+from tests.present.runs import (
+    BUSY,
+    CALM,
+    certificate,
+    certify_run,
+    curve,
+    items,
+    lost,
+    score_run,
+    scored,
+)
+
+
+def view_of(report: Report) -> View:
+    return page_view(report, list(report.results.items))
+
+
+def models(folder: Path, numbers: dict[str, list[float]], metric: str = "calm") -> Report:
+    """Each model with a value for each prompt."""
+    films, values = [], {}
+    for model, row in numbers.items():
+        for place, number in enumerate(row):
+            name = f"{model}{place}"
+            films.append(Item(name, Path("/x.mp4"), f"Prompt {place}.", groups={"model": model}))
+            values[name, metric] = scored(number)
+    info = {"calm": CALM, "busy": BUSY}[metric]
+    return read_report([score_run(folder / "run", films, values, metrics={metric: info})])
+
+
+def test_a_few_prompts_settle_nothing_and_the_page_says_so(tmp_path: Path) -> None:
+    report = models(tmp_path, {"a": [0.9, 0.8, 0.9], "b": [0.1, 0.3, 0.2]})
+    assert report.answer is not None
+    view = view_of(report)
+    assert view.headline == report.answer.headline
+    first = view.checks[0]
+    assert (first.kind, first.title) == ("fail", "Not settled: 3 prompts.")
+    # Six prompts that all agree: 2 · 2^-6 < 0.05, and 2 · 2^-5 is not.
+    assert "fewer than 6 cannot settle anything" in first.words
+    best, behind, see = view.cards[0].lines, view.cards[1].lines, view.cards[1].lines[-1]
+    assert (best[0].label, best[0].note) == ("So far ahead in", "on 3 prompts; not settled")
+    assert behind[1].label == "So far last in"
+    assert (see.label, see.link, see.video) == ("See", "b0", 3)
+
+
+def test_best_and_worst_are_said_only_where_a_difference_holds(tmp_path: Path) -> None:
+    high = [0.8 + 0.01 * n for n in range(8)]
+    report = models(tmp_path, {"a": high, "b": [one - 0.5 for one in high]})
+    view = view_of(report)
+    assert view.headline.startswith("a is best in what was measured on 8 prompts")
+    assert [card.lines[0].label for card in view.cards] == ["Best at", "Ahead in"]
+    assert view.cards[1].lines[0].named == (Named("nothing shown so far"),)
+    assert view.cards[1].lines[1].label == "Worst at"
+    (row,) = view.open_rows
+    assert (row.holds, row.says) == (True, "a better than b (8 of 8)")
+    assert [cell.best for cell in row.cells] == [True, False]
+    # Enough prompts are no reason to believe what is not measured: that comes first.
+    assert [one.kind for one in view.checks] == ["warn", "warn", "ok", "ok"]
+    assert view.checks[0].title == "Not all is measured."
+    assert view.checks[0].words.startswith("Nothing here reads the prompt")
+    assert view.checks[2].title == "8 prompts are enough for 1 of 1 measures."
+
+
+def test_best_is_ahead_of_all_and_else_it_is_said_of_whom(tmp_path: Path) -> None:
+    """``b`` is surely ahead of ``c`` and not of ``a``: neither of the two is best."""
+    low = [0.1 + 0.01 * n for n in range(10)]
+    near = [one + 0.5 + (0.03 if n % 2 else -0.02) for n, one in enumerate(low)]
+    report = models(tmp_path, {"a": [one + 0.5 for one in low], "b": near, "c": low})
+    said = {card.name: [line.label for line in card.lines] for card in view_of(report).cards}
+    assert said["a"] == ["Ahead of c in", "Behind in", "See"]
+    assert said["b"] == ["Ahead of c in", "Behind in", "See"]
+    assert said["c"] == ["Ahead in", "Worst at", "See"]
+
+
+def test_a_lead_that_is_owed_to_a_fault_is_marked_and_not_best(tmp_path: Path) -> None:
+    effect = SideEffect("sharp", "blurred pictures")
+    clean = OutputInfo("noise", higher_is_better=False, helped_by=(effect,))
+    films, values = [], {}
+    for model, numbers in (("clear", (0.9, 0.8)), ("dim", (0.2, 0.1))):
+        for place in range(10):
+            name = f"{model}{place}"
+            films.append(Item(name, Path("/x.mp4"), f"P {place}.", groups={"model": model}))
+            values[name, "sharp"], values[name, "noise"] = (
+                scored(one + 0.001 * place) for one in numbers
+            )
+    metrics = {"sharp": OutputInfo("detail"), "noise": clean}
+    report = read_report([score_run(tmp_path / "run", films, values, metrics=metrics)])
+    clear, dim = view_of(report).cards
+    assert [line.label for line in clear.lines] == ["Best at", "Behind in", "See"]
+    lead, worst, see = dim.lines
+    assert (lead.label, lead.named[0].name) == ("Ahead of clear in", "noise °")
+    assert lead.named[0].beside.endswith("as blurred pictures have: it makes no winner")
+    assert (worst.label, worst.named[0].name, see.named[0].name) == ("Worst at", "sharp", "sharp")
+
+
+def test_who_is_last_in_nothing_has_its_most_striking_moment(tmp_path: Path) -> None:
+    """No difference is shown: each card says so, and where its videos fall furthest."""
+    films, values = [], {}
+    for model in "ab":
+        for place in range(3):
+            name = f"{model}{place}"
+            films.append(Item(name, Path("/x.mp4"), f"P {place}.", groups={"model": model}))
+            fall = 0.1 if place == 1 else 0.8
+            values[name, "calm"] = scored(0.8, 0.9, fall, 0.8, 0.8)
+    report = read_report([score_run(tmp_path / "run", films, values, metrics={"calm": CALM})])
+    for card in view_of(report).cards:
+        level, see = card.lines
+        assert (level.label, level.named[0].name) == ("So far", "no difference shown")
+        assert (see.link, see.t) == (f"{card.name}1 at 0:01.5", 1.5)
+        assert see.note == "its most striking moment; no claim"
+
+
+def test_a_forecast_stands_beside_what_it_is_about(tmp_path: Path) -> None:
+    """Two that are alike are ahead of a third: it is last, and nobody is first."""
+    rest = [0.5, 0.52, 0.48, 0.51]
+    report = models(tmp_path, {"a": rest, "b": rest, "c": [0.3, 0.31, 0.29, 0.45]})
+    (row,) = view_of(report).open_rows
+    assert row.says.startswith("so far c last on 4 of 4, about ")
+    assert row.says.endswith(" prompts might settle it")
+
+
+def test_lower_is_better_turns_the_axis_and_the_lead(tmp_path: Path) -> None:
+    report = models(tmp_path, {"a": [5.0, 6.0, 7.0], "b": [25.0, 26.0, 27.0]}, "busy")
+    view = view_of(report)
+    (row,) = view.open_rows
+    assert row.arrow == "↓"
+    assert row.says.startswith("so far a ahead on 3 of 3")
+    # The lowest value, 5, is at the right end of the axis.
+    assert '<circle cx="98.00%"' in row.plot.partition('class="series-2"')[0]
+
+
+def test_what_each_video_is_worst_at_against_the_others(tmp_path: Path) -> None:
+    report = models(tmp_path, {"a": [0.9, 0.5], "b": [0.1, 0.5], "c": [0.7, 0.9]})
+    found = side_by_side(report, lambda name: direction(report.results, name))
+    weak = found.weak["b0"]
+    # The others have 0.9 and 0.7, 0.7 behind their mean of a spread of 0.8.
+    assert (weak.value, weak.low, weak.high) == (0.1, 0.7, 0.9)
+    assert weak.behind == pytest.approx(0.7 / 0.8)
+    # Nobody else is last alone: a and b share the last place on the second prompt.
+    assert list(found.weak) == ["b0"]
+    assert [round(row.gap, 3) for row in found.rows] == [1.0, 0.5]
+
+
+def test_one_group_says_where_to_look(tmp_path: Path) -> None:
+    values = {(name, "calm"): scored(0.2 if name == "c" else 0.8) for name in "abc"}
+    values |= {(name, "busy"): scored(50.0 if name == "c" else 5.0) for name in "abc"}
+    values["a", "busy"] = lost(Reason.CRASHED, "Traceback\nboom")
+    report = read_report([score_run(tmp_path / "run", items(*"abc"), values)])
+    view = view_of(report)
+    assert view.headline == "Look at c first: of 3 videos it is the worst in 2 of 2 measures."
+    assert view.lead[0].startswith("Not measured. Nothing here reads the prompt")
+    (missing,) = (one for one in view.checks if "missing" in one.title)
+    assert missing.more == ("a: crashed: boom",)
+    assert [row.says for row in view.open_rows] == ["0.200 to 0.800", "5.00 to 50.0"]
+
+
+def test_files_that_could_not_be_read_are_named_and_are_why_nothing_is_compared(
+    tmp_path: Path,
+) -> None:
+    films = [
+        Item(f"{model}{place}", Path(f"/clips/{model}{place}.mp4"), f"P {place}.", groups=groups)
+        for model in "ab"
+        for groups in ({"model": model},)
+        for place in range(3)
+    ]
+    unread = {"a2": (Reason.EMPTY_FILE, "is empty"), "b0": (Reason.UNDECODABLE, "has no picture")}
+    unread["b1"] = unread["b0"]
+    info = {"calm": CALM, "moves": OutputInfo("how much moves", descriptive=True)}
+    values = {}
+    for film in films:
+        for name in info:
+            values[film.id, name] = scored(0.5)
+            if film.id in unread:
+                reason, seen = unread[film.id]
+                values[film.id, name] = lost(reason, f"'/clips/{film.id}.mp4' {seen}")
+    report = read_report([score_run(tmp_path / "run", films, values, metrics=info)])
+    view = view_of(report)
+    why = "3 of 6 videos could not be read (undecodable 2, empty file 1)."
+    assert view.headline == f"Nothing is compared: {why}"
+    assert why not in view.lead
+    (check,) = (one for one in view.checks if "could not be read" in one.title)
+    assert "/clips/a2.mp4: empty_file: the file is empty" in check.words
+    assert "/clips/b1.mp4: undecodable: the file has no picture" in check.words
+    assert not any("missing" in one.title for one in view.checks)
+    alone = report.results.by_group("model")["b"]
+    assert unread_remark(alone) == "2 of 3 videos could not be read (undecodable 2)."
+
+
+def test_moments_of_several_curves_are_one_and_a_flat_curve_has_none(tmp_path: Path) -> None:
+    values = {
+        ("a", "calm"): scored(0.2, 0.9, 0.2, 0.9, 0.9, note="a flash"),
+        ("a", "busy"): scored(50.0, 5.0, 50.0, 5.0, 5.0),
+        ("b", "calm"): scored(1.0, 1.0, 1.0, 1.0),
+    }
+    report = read_report([score_run(tmp_path / "run", items("a", "b"), values)])
+    results = report.results
+    (moment,) = lowest(results, results.of_item("a").values(), scales_of(results))
+    assert moment.time == Fraction(3, 2)
+    assert {(low.name, low.value) for low in moment.lows} == {("calm", 0.2), ("busy", 50.0)}
+    assert lowest(results, results.of_item("b").values(), scales_of(results)) == []
+
+
+def test_a_clip_of_one_shot_has_moments_and_its_seed_is_named(tmp_path: Path) -> None:
+    films, values = [], {}
+    for model, low in (("a", 0.5), ("b", 0.1)):
+        for number in range(6):  # two seeds of three prompts
+            name = f"{model}-{number}"
+            groups = {"model": model, "seed": str(number % 2), "kind": "test"}
+            films.append(Item(name, Path("/x.mp4"), f"Prompt {number // 2}.", groups=groups))
+            pieces = [[0.0, 0.25, 0.9], [0.25, 0.5, low], [0.5, 0.75, 0.9], [0.75, 1.0, 0.9]]
+            score = Score(low + 0.3, curve(low + 0.3), details={"within": pieces})
+            values[name, "calm"] = Outcome.of(score)
+    run = score_run(tmp_path / "run", films, values, metrics={"calm": CALM})
+    report = read_report([run])
+    of_b = report.results.of_item("b-0").values()
+    (moment,) = lowest(report.results, of_b, scales_of(report.results))
+    assert moment.time == Fraction(3, 8)
+    see = view_of(report).cards[1].lines[-1]
+    assert (see.label, see.link, see.t) == ("See", "b-0 at 0:00.2", 0.25)
+    row, *_ = side_by_side(report, lambda name: direction(report.results, name)).rows
+    assert labels(report, row)["b-1"] == "seed 1"  # and not the kind, which is the same
+
+
+def test_the_worst_moment_of_a_frozen_clip_is_its_freeze(tmp_path: Path) -> None:
+    moving, frozen = [4.0, 4.2, 4.1, 4.0, 4.1, 4.0], [4.1, 4.2, 0.0, 0.0, 0.0, 0.0]
+    still = [0.0, 0.0, 1.0, 1.0, 1.0, 1.0]
+    metrics = {
+        "flicker": OutputInfo("steps", 0.0, 255.0, higher_is_better=False),
+        "frozen": OutputInfo("share", higher_is_better=False),
+    }
+    for name, others in (("beside", "bcd"), ("alone", "")):
+        values = {("a", "flicker"): scored(1.4, *frozen), ("a", "frozen"): scored(0.7, *still)}
+        values |= {(one, "flicker"): scored(4.0, *moving) for one in others}
+        values |= {(one, "frozen"): scored(0.0, *[0.0] * 6) for one in others}
+        run = score_run(tmp_path / name, items("a", *others), values, metrics=metrics)
+        results = read_report([run]).results
+        margined = [replace(one, signature=f"{one.name}|v:2") for one in results.values]
+        results = replace(results, values=tuple(margined))
+        first, *_ = lowest(
+            results, results.of_item("a").values(), scales_of(results), by_time=False
+        )
+        assert first.lows[0].name == "frozen", name
+        assert first.time == Fraction(5, 2)
+
+
+def test_a_piece_that_is_on_another_scale_is_a_time_and_no_value(tmp_path: Path) -> None:
+    """Where the longest freeze is cut at the edges of pieces, their numbers are not its own."""
+    info = OutputInfo("frames", 0.0, 1e6, higher_is_better=False)
+    films, values = [], {}
+    for model, longest in (("a", 0.0), ("b", 19.0)):
+        for number in range(6):
+            name = f"{model}-{number}"
+            films.append(Item(name, Path("/x.mp4"), f"P {number}.", groups={"model": model}))
+            pieces = [[0.0, 1.0, 0.0], [1.0, 2.0, min(4.0, longest)], [2.0, 3.0, 0.0]]
+            score = Score(longest, curve(longest), details={"within": pieces})
+            values[name, "hold"] = Outcome.of(score)
+    report = read_report([score_run(tmp_path / "run", films, values, metrics={"hold": info})])
+    results = report.results
+    assert lowest(results, results.of_item("b-0").values(), scales_of(results)) == []
+    see = view_of(report).cards[1].lines[-1]
+    assert (see.named[0].value, see.t) == ("", 1.0)
+
+
+def test_cards_say_what_is_behind_so_far_where_nothing_is_settled(tmp_path: Path) -> None:
+    """Ten steps in the order of numbers; of the black ones it is said that they are."""
+    values = {str(step): [1.0] for step in range(100, 900, 100)} | {"900": [0.1], "1000": [0.1]}
+    report = models(tmp_path, values)
+    view = view_of(replace(report, alarms=("2 of 2 clips are black since step 900",)))
+    assert view.models[-3:] == ("800", "900", "1000")
+    assert view.alarms == ("2 of 2 clips are black since step 900",)
+    assert [(card.name, card.series) for card in view.cards] == [("900", 8), ("1000", 9)]
+    steps = ", ".join(str(step) for step in range(100, 900, 100))
+    assert view.level == f"No difference shown so far: {steps}."
+    black = view.cards[-1].lines
+    # Two are as bad: neither is last, and both are behind.
+    assert [line.label for line in black[:2]] == ["Ahead in", "So far behind in"]
+    assert black[1].note == "on one prompt; not settled"
+    assert (black[1].named[0].name, black[1].named[0].value) == ("calm", "0.100")
+    assert black[1].named[0].beside == "100 1.00"
+
+
+def test_last_is_said_of_the_last_alone_and_on_one_prompt_of_that_prompt(tmp_path: Path) -> None:
+    """The one between the others is behind the first; only the last is called last."""
+    view = view_of(models(tmp_path, {"a": [0.9], "b": [0.5], "c": [0.1], "d": [0.7]}))
+    said = {
+        card.name: [
+            (line.label, *((one.name, one.beside) for one in line.named)) for line in card.lines
+        ]
+        for card in view.cards
+    }
+    assert said["a"][0] == ("So far ahead in", ("calm", "next d 0.700"))
+    assert said["b"][1] == ("So far behind in", ("calm", "a 0.900"))
+    assert said["c"][1] == ("So far last in", ("calm", "next b 0.500"))
+    assert said["d"] == [("So far", ("no difference shown", "")), ("See",)]
+    # Who is behind in nothing, and has no moment, is to be seen beside the others.
+    assert [card.lines[-1].anchor for card in view.cards] == ["#side", "", "", "#side"]
+    assert view.open_rows[0].says == "a ahead, c last on this one prompt"
+    assert view.more[0].startswith("On this one prompt a is ahead in calm; b, c and d in nothing.")
+
+
+def test_what_is_not_compared_is_said_once(tmp_path: Path) -> None:
+    films, values = [], {}
+    for model in "ab":
+        for place in range(6):
+            name = f"{model}{place}"
+            films.append(Item(name, Path("/x.mp4"), f"P {place}.", groups={"model": model}))
+            lacks = model == "b" and place < 3
+            values[name, "calm"] = lost() if lacks else scored(0.5 + 0.01 * place)
+    run = score_run(tmp_path / "run", films, values, metrics={"calm": CALM})
+    view = view_of(read_report([run]))
+    said = "Not compared: calm: b lacks 3 of 6 values, a none"
+    assert any(one.startswith(said) for one in view.more)
+    assert not any("Not compared" in one for one in view.lead)
+    assert not any("Not compared" in check.words for check in view.checks)
+
+
+def test_who_is_behind_only_what_owes_it_to_a_fault_is_not_called_worst(tmp_path: Path) -> None:
+    """Less noise in blurred pictures: the sharp ones are not the noisy ones."""
+    effect = SideEffect("sharp", "blurred pictures")
+    noise = OutputInfo("noise", higher_is_better=False, helped_by=(effect,))
+    films, values = [], {}
+    for model, numbers in (("clear", (0.9, 0.8)), ("dim", (0.2, 0.1))):
+        for place in range(8):
+            name = f"{model}{place}"
+            films.append(Item(name, Path("/x.mp4"), f"P {place}.", groups={"model": model}))
+            values[name, "sharp"], values[name, "noise"] = map(scored, numbers)
+    metrics = {"sharp": OutputInfo("detail"), "noise": noise}
+    report = read_report([score_run(tmp_path / "run", films, values, metrics=metrics)])
+    weak = side_by_side(report, lambda name: direction(report.results, name)).weak
+    assert weak["dim0"].name == "sharp"
+    assert "clear0" not in weak
+    clear, _ = view_of(report).cards
+    assert "noise" not in {one.name for line in clear.lines for one in line.named if one.value}
+
+
+def test_what_only_describes_has_no_worst_moment_and_no_leader(tmp_path: Path) -> None:
+    info = OutputInfo("how much moves", descriptive=True)
+    films = [*items("a", model="x"), *items("b", model="y")]
+    values = {("a", "moves"): scored(0.1, 0.9, 0.1, 0.9), ("b", "moves"): scored(0.9)}
+    run = score_run(tmp_path / "run", films, values, metrics={"moves": info})
+    report = read_report([run])
+    results = report.results
+    assert lowest(results, results.of_item("a").values(), scales_of(results)) == []
+    assert side_by_side(report, lambda name: direction(results, name)).weak == {}
+
+
+def test_certificates_and_borders_stand_among_the_reasons(tmp_path: Path) -> None:
+    film = items("a", "b")
+    bars = [100, 0, 100, 0, 400, 300]
+    one = scored(0.5)
+    boxed = one.map(lambda score: type(score)(score.value, score.curve, {"borders": bars}))
+    values = {("a", "calm"): boxed, ("b", "calm"): one}
+    run = score_run(tmp_path / "run", film, values, metrics={"calm": CALM})
+    plain = {check.title for check in checks(read_report([run]), None)}
+    assert "No measure here is certified." in plain
+    assert "1 of 2 videos has borders:" in plain
+    judged = certify_run(tmp_path / "certificates", [certificate()])
+    found = checks(read_report([run, judged]), None)
+    certified = next(check for check in found if "certified" in check.title)
+    assert certified.title == "1 of 1 measures is certified."
+    assert certified.more[0].startswith("calm: sees harmed aesthetics")
+    words = next(check.words for check in found if "borders" in check.title)
+    assert words == "50% of the frame; pictures are measured inside them."
+
+
+def test_a_certificate_that_cannot_tell_certifies_nothing(tmp_path: Path) -> None:
+    run = score_run(
+        tmp_path / "run", items("a"), {("a", "calm"): scored(0.5)}, metrics={"calm": CALM}
+    )
+    told = certificate()
+    parts = {
+        name: tuple(
+            replace(one, finding=replace(one.finding, claim=Claim.CANNOT_TELL))
+            for one in getattr(told, name)
+            if one.finding
+        )
+        for name in ("operators", "aspects")
+    }
+    judged = certify_run(tmp_path / "certificates", [replace(told, **parts)])
+    report = read_report([run, judged])
+    title, words = next(
+        (check.title, check.words) for check in checks(report, None) if "certified" in check.title
+    )
+    assert title == "No measure here is certified."
+    assert words == "Tested, and not shown to see anything: calm."
+    assert chip(report, "calm") == Chip("tested", "")
+
+
+def test_people_stand_beside_the_metrics(tmp_path: Path) -> None:
+    votes = [
+        VoteRecord(
+            task=VoteTask.ARENA,
+            unit=f"{prompt}",
+            source=f"Prompt {prompt}.",
+            worker=f"w{worker}",
+            first="a",
+            second="b",
+            left="first",
+            choice="second",
+        )
+        for prompt in range(8)
+        for worker in range(8)
+    ]
+    path = tmp_path / "votes.csv"
+    path.write_text(as_csv(votes), newline="")
+    numbers = {"a": [0.5, 0.6] * 4, "b": [0.5, 0.6] * 4}
+    plain = models(tmp_path, numbers)
+    asked = read_report([tmp_path / "run"], votes=path)
+    before, view = view_of(plain), view_of(asked)
+    # The metrics' answer is what it was: people are a test of their own.
+    assert view.headline == before.headline
+    assert (before.whose, view.whose) == ("", "By the metrics:")
+    assert view.lead[0].startswith("People prefer b to a (64 votes by 8 people on 8 prompts)")
+    row = view.open_rows[0]
+    assert (row.title, row.group, row.holds) == ("people prefer", "People", True)
+    assert row.says == "b better than a (8 of 8)"
+    assert [cell.best for cell in row.cells] == [False, True]
+    names = [table.name for table in tables(asked)]
+    assert {"people", "people_pairs"} <= set(names)
+    others = [replace(one, first="x", second="y") for one in votes]
+    path.write_text(as_csv(others), newline="")
+    elsewhere = view_of(read_report([tmp_path / "run"], votes=path))
+    assert [row.title for row in elsewhere.open_rows] == [row.title for row in before.open_rows]
