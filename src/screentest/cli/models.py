@@ -26,11 +26,11 @@ from screentest.core.frames import Filter, Frame
 from screentest.core.table import Column, Table
 from screentest.models import Models, read_models, weights
 from screentest.models.ask import Frames, plain_request
-from screentest.models.catalogue import Weights
 from screentest.models.chat.costs import MemoryLedger
 from screentest.models.choice import RoleState, WeightsState, list_roles, list_weights
 from screentest.models.pull import add as add_weights
 from screentest.models.pull import pull as pull_weights
+from screentest.models.weights import Weights
 from screentest.run import RunStore
 from screentest.run.session import Settings, Tools, read_settings
 from screentest.video import supervised
@@ -220,7 +220,7 @@ def _downloads_table(missing: Sequence[Weights]) -> Table:
 
 
 def _hosts(one: Weights) -> str:
-    return ", ".join(sorted({urlsplit(url).netloc for url in one.official.urls})) or "the mirror"
+    return ", ".join(sorted({urlsplit(url).netloc for url in one.urls})) or "the mirror"
 
 
 def _confirm(yes: bool) -> None:

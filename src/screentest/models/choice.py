@@ -399,7 +399,7 @@ def list_weights() -> list[WeightsState]:
             one.licence,
             one.bytes,
             one.package.bytes,
-            str(one.official),
+            one.official,
             str(one.package),
             one.mirror,
             one.sets,

