@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -30,6 +31,11 @@ if TYPE_CHECKING:
 
 # Two tests run at once: threads of both would wait for each other.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# A shell hands an ignored SIGINT down to what it starts in the background; tests of signals need
+# the ordinary one, here and in the processes that they start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # No timed assertions: a busy machine is not a failure.
 settings.register_profile(
