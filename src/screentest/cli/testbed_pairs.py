@@ -362,7 +362,3 @@ def _groups_table(statistics: Statistics) -> Table:
         for one in counts
     ]
     return Table("groups", "Groups", columns, rows)
-
-
-GROUP = "testbed"
-COMMANDS = {"show": show_testbed, "stats": stats}
