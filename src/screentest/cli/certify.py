@@ -215,6 +215,3 @@ def _print_lost(made: Certificates) -> None:
         for (words, advice), who in judges.items()
     ]
     print_lost(rows, "Not judged")
-
-
-COMMANDS = {"certify": certify}
