@@ -48,7 +48,7 @@ from screentest.judges.cases import (
     read_judgements,
     strongest,
 )
-from screentest.judges.margins import in_signature
+from screentest.judges.spread import in_signature
 from screentest.judges.verdicts import judge_pairs, metrics_of
 from screentest.measure.evaluators import Evaluator, resolve
 from screentest.measure.tasks import roles_of
@@ -212,7 +212,7 @@ def make_certificate(
         operators=operator_results(top, findings),
         models=models_of(run, judge),
         frames=frames_results(top),
-        remarks=tuple(filter(None, [same_films(plan.cases)])),
+        remarks=tuple(same_films(plan.cases)),
     )
 
 
