@@ -17,11 +17,12 @@ from pathlib import Path
 
 import screentest
 from screentest.analysis.judges.certificate import Certificate
-from screentest.analysis.judges.matrix import LEGEND, PLACEBO, Matrix, matrix
+from screentest.analysis.judges.matrix import PLACEBO, Matrix, matrix
 from screentest.core.codec import from_object, to_json
 from screentest.core.errors import BadOption
 from screentest.core.registry import build, registry
 from screentest.core.signature import split_value_name, value_name
+from screentest.present.certificates import LEGEND, summary_table
 from screentest.present.charts import matrix_chart, save
 from screentest.stats import Claim
 
@@ -85,7 +86,7 @@ def by_harm(found: Matrix) -> list[str]:
             continue
         cells: dict[str, list[tuple[float, str]]] = {"seen": [], "preferred": [], "moves": []}
         for judge, row in found.rows.items():
-            if column not in row or row[column].claim not in (Claim.SEES, Claim.PREFERS_HARM):
+            if column not in row or row[column].claim not in (Claim.SEES, Claim.PREFERS_DEGRADED):
                 continue
             sees = row[column].claim is Claim.SEES
             strength = -abs(row[column].share - 0.5)
@@ -107,7 +108,7 @@ def _listed(names: Sequence[str]) -> str:
 
 def section(found: Matrix) -> str:
     """What stands on the page between its marks."""
-    table = found.summary()
+    table = summary_table(found)
     head = "| " + " | ".join(column.heading for column in table.columns) + " |"
     rows = ["| " + " | ".join(str(cell) for cell in row) + " |" for row in _marked(table.rows)]
     counts = sorted({found.pairs[name] for name in found.columns})

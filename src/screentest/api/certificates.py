@@ -61,10 +61,10 @@ def certify(
     max_file_size: float = 100.0,
     **work: Unpack[WorkOptions],
 ) -> Certificates:
-    """Measure how often judges, or metrics, prefer the intact video of a pair.
+    """Measure how often judges, or metrics, prefer the original of a pair to the degraded video.
 
     With ``suite`` every value of its metrics is a judge, too. ``orders`` is both, or first: the
-    intact video first. ``probes`` are other words for the same videos (prompts swapped, shuffled or
+    original first. ``probes`` are other words for the same videos (prompts swapped, shuffled or
     empty, definitions hinted, or all), for ``probe_pairs`` pairs of each aspect. ``human`` are
     votes of people to stand beside, ``kept`` what their filter left. ``chart`` draws judges by
     aspects. Files above ``max_file_size`` GB are not read.

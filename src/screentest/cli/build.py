@@ -244,6 +244,3 @@ def _print(made: BuiltTestbed) -> None:
         print_indented(f"Look at them side by side: {made.page}", indent=0)
     for remark in made.remarks:
         err().print(shown(remark), soft_wrap=True)
-
-
-COMMANDS = {"build": build}

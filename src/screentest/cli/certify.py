@@ -39,6 +39,7 @@ from screentest.cli.tables import (
 )
 from screentest.core.errors import BadOption
 from screentest.core.signature import short_signature
+from screentest.present.certificates import claim_lines, headline, headline_of_all
 from screentest.present.results import Certificates
 
 PeopleOption = Annotated[
@@ -85,7 +86,7 @@ def certify(
     out: OutOption = Path("certificates"),
     aspects: AspectsOption = "all",
     orders: Annotated[
-        str, typer.Option(metavar="WHICH", help="both, or first: the intact video first.")
+        str, typer.Option(metavar="WHICH", help="both, or first: the original first.")
     ] = "both",
     repeats: Annotated[int, typer.Option(min=1, help="How often each question is asked.")] = 1,
     probes: Annotated[
@@ -116,7 +117,7 @@ def certify(
     as_json: JsonOption = False,
     **work: Any,
 ) -> None:
-    """Measure how often judges prefer the intact video of a pair.
+    """Measure how often judges prefer the original of a pair to the degraded video.
 
     Any metric is a judge too. Both orders of presentation are asked by default. The
     certificates lie in the run; `screentest report` shows them as a page.
@@ -174,6 +175,7 @@ def certify(
         print_json(made.documents())
     else:
         if suite:
+            print_heading(headline_of_all(made.certificates))
             show(made.matrix())
             if signature == "full":
                 print_heading("Signatures")
@@ -197,9 +199,11 @@ def certify(
 
 def _print_certificates(made: Certificates, *, full: bool) -> None:
     for one, table in zip(made.certificates, made.tables(), strict=True):
-        print_heading(table.title)
+        print_heading(headline(one))
+        print_facts((line.label, line.words) for line in claim_lines(one))
+        console().print()
         console().print(rendered(table))
-        print_facts(made.facts(one.judge))
+        print_facts(made.details(one.judge))
         print_indented(one.signature if full else short_signature(one.signature))
 
 
@@ -215,6 +219,3 @@ def _print_lost(made: Certificates) -> None:
         for (words, advice), who in judges.items()
     ]
     print_lost(rows, "Not judged")
-
-
-COMMANDS = {"certify": certify}
