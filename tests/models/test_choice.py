@@ -9,8 +9,9 @@ import pytest
 from screentest.core import BadOption, Item, NoValue, Reason, UserError
 from screentest.core.registry import registry
 from screentest.measure.tasks import score_items
-from screentest.models import PROFILES, ModelChoice, Models, pretrained, read_models, weights
+from screentest.models import PROFILES, ModelChoice, Models, read_models, weights
 from screentest.models.choice import lacking, profile_choice
+from screentest.models.networks import pretrained
 from screentest.models.roles import role_entry, role_names
 from screentest.run import InlineEngine, RunReader, RunStore
 from screentest.run.session import MODELS, Settings, read_settings

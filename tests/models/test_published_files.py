@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from screentest.core import NoValue, Reason
-from screentest.models.pull import fetch
 from screentest.models.weights import WeightsFile
+from screentest.models.weights.pull import fetch
 from tests.web_server import Behaviour, answer, reset, serving
 
 # pooch leaves the connection of a failed response to the collector.
@@ -60,7 +60,7 @@ def test_a_body_that_ends_early(tmp_path: Path) -> None:
 
 
 def test_a_silent_server_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("screentest.models.pull._SILENCE", 0.3)
+    monkeypatch.setattr("screentest.models.weights.pull._SILENCE", 0.3)
 
     def behave(handler: BaseHTTPRequestHandler) -> None:
         answer(handler, b"", Content_Length=str(len(WEIGHTS)))

@@ -25,10 +25,10 @@ from typing import Any
 import pytest
 
 from screentest.core import BadOption, Failure, NoValue, Outcome, Reason
-from screentest.models import pull as pulling
 from screentest.models import weights
-from screentest.models.pull import add, pull
 from screentest.models.weights import CATALOGUE, Package, Weights
+from screentest.models.weights import pull as pulling
+from screentest.models.weights.pull import add, pull
 from tests.models.conftest import TOY_FILES, toy_weights
 from tests.models.pulled import unreachable
 
@@ -315,7 +315,7 @@ def test_killed_at_any_moment_it_can_be_started_again(
     code = f"""
         import os, signal, shutil
         from pathlib import Path
-        from screentest.models import pull as pulling
+        from screentest.models.weights import pull as pulling
         from screentest.models.weights import CATALOGUE
         from tests.models.conftest import toy_weights
         CATALOGUE["toy"] = toy_weights("pip")

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from screentest.core import BadOption, NoValue, Reason
-from screentest.models import runtimes
+from screentest.models.networks import runtimes
+from screentest.models.networks.runtimes import LITERT, ONNX, onnx_session, require, runs, threads
 from screentest.models.optional import optional
-from screentest.models.runtimes import LITERT, ONNX, onnx_session, require, runs, threads
 from tests.models.pulled import pulled
 
 

@@ -29,13 +29,12 @@ from typing import TYPE_CHECKING, Any
 from screentest.core import BadOption, LedgerClient, NoValue, Reason, UserError
 from screentest.core.registry import Built, Entry, registry
 from screentest.core.signature import Signature, read_options, split_options, write_options
-from screentest.models import weights
 from screentest.models.remote import remote_backend
 from screentest.models.roles import CHAT, role_entry, role_names
 
 if TYPE_CHECKING:
     from screentest.models.chat.costs import Prices
-    from screentest.models.memory import Memory
+    from screentest.models.networks.memory import Memory
 
 
 PROFILES = {
@@ -148,7 +147,7 @@ class Models:
 
     def remember(self) -> None:
         """From now on, keep what models said of a picture for those who ask the same again."""
-        from screentest.models.memory import Memory
+        from screentest.models.networks.memory import Memory
 
         self._memory = self._memory or Memory()
 
@@ -248,7 +247,7 @@ class Models:
         thing = self._load(role, use).thing
         if self._memory is None:
             return thing
-        from screentest.models.memory import remembered
+        from screentest.models.networks.memory import remembered
 
         return remembered(role, thing, self._memory)
 
@@ -367,47 +366,9 @@ class RoleState:
     backends: tuple[BackendState, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class WeightsState:
-    """One entry of the catalogue, and whether it is here."""
-
-    name: str
-    job: str
-    licence: str
-    bytes: int
-    download_bytes: int
-    official: str
-    package: str
-    mirrors: str
-    """What the package is a mirror of, in words."""
-    sets: tuple[str, ...]
-    here: bool
-    folder: str
-
-
 def list_roles(models: Models) -> list[RoleState]:
     """All roles, as ``models`` would fill them. Loads nothing."""
     return [_role_state(models, role) for role in role_names()]
-
-
-def list_weights() -> list[WeightsState]:
-    """Every entry of the catalogue, and whether it is here."""
-    return [
-        WeightsState(
-            one.name,
-            one.job,
-            one.licence,
-            one.bytes,
-            one.package.bytes,
-            one.official,
-            str(one.package),
-            one.mirror,
-            one.sets,
-            weights.available(one.name),
-            str(weights.folder(one.name)),
-        )
-        for one in weights.CATALOGUE.values()
-    ]
 
 
 def _role_state(models: Models, role: str) -> RoleState:

@@ -92,10 +92,10 @@ def _external(name: str) -> Callable[..., Any]:
     ) -> Any:
         """``model`` is the command; it is started without a shell, on first use."""
         # Late: this module is imported wherever a role is named.
-        from screentest.models.external import ExternalWorker, WorkerTerms, filled_by, split_command
+        from screentest.models.external import External, ExternalWorker, WorkerTerms, split_command
 
         terms = WorkerTerms(split_command(model), timeout, start_timeout, restarts, device)
-        return filled_by(name, ExternalWorker.shared(terms))
+        return External(name, ExternalWorker.shared(terms))
 
     return external
 

@@ -22,9 +22,9 @@ from screentest.core.item import Shot, Time
 from screentest.core.registry import build
 from screentest.core.signature import Signature
 from screentest.models import ModelChoice, Models, read_models
+from screentest.models.ask.templates import Prompts
 from screentest.models.chat.costs import Prices, read_prices
 from screentest.models.roles import CHAT
-from screentest.models.templates import Prompts
 from screentest.run import Engine, LocalEngine, Stamp
 from screentest.video import DEFAULT_LIMITS, Limits, find_shots, sample_frames, scan
 from screentest.video.probe import examine

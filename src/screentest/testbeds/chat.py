@@ -23,10 +23,10 @@ from screentest.core.outcome import Outcome, Reason, attempt
 from screentest.core.signature import Signature
 from screentest.models import Models
 from screentest.models.ask import Frames, Query, send
+from screentest.models.ask.forms import Said
+from screentest.models.ask.templates import Prompts, Slot
 from screentest.models.chat.messages import ChatRequest
-from screentest.models.forms import Said
 from screentest.models.roles import Chat
-from screentest.models.templates import Prompts, Slot
 from screentest.run import Job, TaskResults
 from screentest.run.session import Settings, Tools, open_tools
 from screentest.testbeds.captions.facts import TEMPLATE as FACTS

@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from screentest.core import Image, NoValue, Reason, register
-from screentest.models.optional import optional
-from screentest.models.pictures import check_picture, limit_long_side, opencv_identity, to_oklab
-from screentest.models.pretrained import (
+from screentest.models.networks.pretrained import (
     EXTRA,
     NEUTRAL,
     ModelDevice,
@@ -22,8 +20,10 @@ from screentest.models.pretrained import (
     read_tensors,
     ready,
 )
-from screentest.models.runtimes import batches
-from screentest.models.saliency import saliency
+from screentest.models.networks.runtimes import batches
+from screentest.models.networks.saliency import saliency
+from screentest.models.optional import optional
+from screentest.models.pictures import check_picture, limit_long_side, opencv_identity, to_oklab
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from screentest.models.runtimes import onnx_session
+from screentest.models.networks.runtimes import onnx_session
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,7 +11,17 @@ import numpy as np
 
 from screentest.core import Image, build, register
 from screentest.models import weights
-from screentest.models.class_names import ClassMatcher
+from screentest.models.networks.class_names import ClassMatcher
+from screentest.models.networks.pretrained import (
+    EXTRA,
+    NEUTRAL,
+    ModelDevice,
+    Origin,
+    lacking,
+    ready,
+)
+from screentest.models.networks.runtimes import LITERT, litert_model, runs, versions
+from screentest.models.networks.saliency import saliency as salience_of
 from screentest.models.optional import optional
 from screentest.models.pictures import (
     check_picture,
@@ -20,10 +30,7 @@ from screentest.models.pictures import (
     readable,
     writable,
 )
-from screentest.models.pretrained import EXTRA, NEUTRAL, ModelDevice, Origin, lacking, ready
 from screentest.models.roles import Detection
-from screentest.models.runtimes import LITERT, litert_model, runs, versions
-from screentest.models.saliency import saliency as salience_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

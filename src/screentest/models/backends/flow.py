@@ -11,10 +11,10 @@ import numpy as np
 
 from screentest.core import Image, NoValue, Reason, register
 from screentest.models import weights
+from screentest.models.networks.pretrained import EXTRA, NEUTRAL, ModelDevice, read_tensors, ready
+from screentest.models.networks.runtimes import batches
 from screentest.models.optional import optional
 from screentest.models.pictures import brightened, check_pair, opencv_identity
-from screentest.models.pretrained import EXTRA, NEUTRAL, ModelDevice, read_tensors, ready
-from screentest.models.runtimes import batches
 
 if TYPE_CHECKING:
     from screentest.models.roles import FlowField

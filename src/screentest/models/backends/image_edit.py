@@ -10,6 +10,16 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from screentest.core import Image, NoValue, Reason, build, register
+from screentest.models.networks.pretrained import (
+    DIFFUSERS,
+    EXTRA,
+    NEUTRAL,
+    ModelDevice,
+    Origin,
+    lacking,
+    load_pipeline,
+    ready,
+)
 from screentest.models.optional import optional
 from screentest.models.pictures import (
     BASIC_COLOURS,
@@ -24,16 +34,6 @@ from screentest.models.pictures import (
     to_bytes,
     to_oklab,
     to_pillow,
-)
-from screentest.models.pretrained import (
-    DIFFUSERS,
-    EXTRA,
-    NEUTRAL,
-    ModelDevice,
-    Origin,
-    lacking,
-    load_pipeline,
-    ready,
 )
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ import numpy as np
 
 from screentest.core import Image, register
 from screentest.models import weights
-from screentest.models.optimize import AUTOMATIC, PictureBatches, optimize_model
+from screentest.models.networks.optimize import AUTOMATIC, PictureBatches, optimize_model
+from screentest.models.networks.pretrained import EXTRA, NEUTRAL, ModelDevice, Origin, ready
+from screentest.models.networks.runtimes import ONNX, onnx_session, runs, versions
 from screentest.models.optional import optional
 from screentest.models.pictures import check_picture, opencv_identity
-from screentest.models.pretrained import EXTRA, NEUTRAL, ModelDevice, Origin, ready
-from screentest.models.runtimes import ONNX, onnx_session, runs, versions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

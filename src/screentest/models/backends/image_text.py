@@ -14,7 +14,9 @@ from screentest.models.backends.detection import EfficientDet
 from screentest.models.backends.labels import LABELS, ImageNetLabels
 from screentest.models.backends.text_embedding import LONGEST, WIDTH, MiniLM
 from screentest.models.backends.text_embedding import WEIGHTS as TEXT
-from screentest.models.optimize import AUTOMATIC, PictureBatches, optimize_model
+from screentest.models.networks.optimize import AUTOMATIC, PictureBatches, optimize_model
+from screentest.models.networks.pretrained import EXTRA, NEUTRAL, ModelDevice, Origin, ready
+from screentest.models.networks.runtimes import LITERT, TOKENIZERS, batches, runs, versions
 from screentest.models.optional import optional
 from screentest.models.pictures import (
     BASIC_COLOURS,
@@ -24,8 +26,6 @@ from screentest.models.pictures import (
     opencv_identity,
     readable,
 )
-from screentest.models.pretrained import EXTRA, NEUTRAL, ModelDevice, Origin, ready
-from screentest.models.runtimes import LITERT, TOKENIZERS, batches, runs, versions
 
 if TYPE_CHECKING:
     from screentest.models.roles import Vectors

@@ -10,15 +10,7 @@ import numpy as np
 
 from screentest.core import Image, NoValue, Reason, register
 from screentest.models import weights
-from screentest.models.optional import optional
-from screentest.models.pictures import (
-    check_mask,
-    check_picture,
-    limit_long_side,
-    opencv_identity,
-    to_pillow,
-)
-from screentest.models.pretrained import (
+from screentest.models.networks.pretrained import (
     DIFFUSERS,
     EXTRA,
     NEUTRAL,
@@ -28,7 +20,15 @@ from screentest.models.pretrained import (
     load_pipeline,
     ready,
 )
-from screentest.models.runtimes import ONNX, onnx_session, runs, versions
+from screentest.models.networks.runtimes import ONNX, onnx_session, runs, versions
+from screentest.models.optional import optional
+from screentest.models.pictures import (
+    check_mask,
+    check_picture,
+    limit_long_side,
+    opencv_identity,
+    to_pillow,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

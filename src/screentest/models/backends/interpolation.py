@@ -12,10 +12,10 @@ import numpy as np
 from screentest.core import Image, NoValue, Reason, register
 from screentest.models import weights
 from screentest.models.backends.flow import DisFlow, Preset
+from screentest.models.networks.pretrained import EXTRA, NEUTRAL, ModelDevice, read_tensors
+from screentest.models.networks.runtimes import batches
 from screentest.models.optional import installed, optional
 from screentest.models.pictures import check_pair, to_bytes
-from screentest.models.pretrained import EXTRA, NEUTRAL, ModelDevice, read_tensors
-from screentest.models.runtimes import batches
 
 if TYPE_CHECKING:
     from screentest.models.pictures import Plane

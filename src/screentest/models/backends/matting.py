@@ -10,9 +10,9 @@ import numpy as np
 
 from screentest.core import Image, NoValue, Reason, register
 from screentest.models import weights
+from screentest.models.networks.runtimes import ONNX, onnx_session, runs, versions
+from screentest.models.networks.saliency import Guess, cut, saliency
 from screentest.models.pictures import check_picture, limit_long_side, opencv_identity, to_bytes
-from screentest.models.runtimes import ONNX, onnx_session, runs, versions
-from screentest.models.saliency import Guess, cut, saliency
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

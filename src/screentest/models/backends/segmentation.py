@@ -9,11 +9,11 @@ import numpy as np
 
 from screentest.core import Image, register
 from screentest.models import weights
+from screentest.models.networks.pretrained import EXTRA, NEUTRAL, ModelDevice, Origin, ready
+from screentest.models.networks.runtimes import ONNX, onnx_session, runs, versions
+from screentest.models.networks.saliency import Guess, cut
 from screentest.models.optional import optional
 from screentest.models.pictures import check_picture, limit_long_side, opencv_identity, writable
-from screentest.models.pretrained import EXTRA, NEUTRAL, ModelDevice, Origin, ready
-from screentest.models.runtimes import ONNX, onnx_session, runs, versions
-from screentest.models.saliency import Guess, cut
 
 if TYPE_CHECKING:
     from screentest.models.roles import Mask

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from screentest.core import Image, NoValue, Reason, register
-from screentest.models import distortions
+from screentest.models.networks import distortions
 from screentest.models.pictures import check_picture, opencv_identity
 
 if TYPE_CHECKING:

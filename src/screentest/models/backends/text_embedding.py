@@ -18,10 +18,17 @@ import numpy as np
 from screentest.core import register
 from screentest.models import weights
 from screentest.models.backends.bert import Bert
+from screentest.models.networks.pretrained import EXTRA, NEUTRAL, ModelDevice, Origin, ready
+from screentest.models.networks.runtimes import (
+    ONNX,
+    TOKENIZERS,
+    onnx_session,
+    require,
+    runs,
+    versions,
+)
 from screentest.models.optional import optional
 from screentest.models.pictures import readable
-from screentest.models.pretrained import EXTRA, NEUTRAL, ModelDevice, Origin, ready
-from screentest.models.runtimes import ONNX, TOKENIZERS, onnx_session, require, runs, versions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from screentest.core import BadOption, Image, NoValue, Reason, register
+from screentest.models.networks.pretrained import EXTRA, NEUTRAL, ModelDevice, Origin, ready
 from screentest.models.optional import optional
 from screentest.models.pictures import to_pillow
-from screentest.models.pretrained import EXTRA, NEUTRAL, ModelDevice, Origin, ready
 
 QUALITIES = (
     "visual_quality",

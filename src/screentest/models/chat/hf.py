@@ -16,9 +16,9 @@ from screentest.models.chat.messages import (
     Usage,
 )
 from screentest.models.chat.parsing import conclude, repair_turns
+from screentest.models.networks.pretrained import EXTRA, NEUTRAL, ModelDevice, Origin, ready
 from screentest.models.optional import optional
 from screentest.models.pictures import to_pillow
-from screentest.models.pretrained import EXTRA, NEUTRAL, ModelDevice, Origin, ready
 
 _GENERATION = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty")
 

@@ -11,12 +11,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from screentest.core import Image
@@ -409,63 +407,14 @@ def encode(image: Image, encoding: Encoding) -> Picture:
     return Picture(data.tobytes(), kind, *wanted)
 
 
-class PictureCache:
-    """Keeps the pictures used last, up to so many bytes. Safe to share between threads."""
-
-    def __init__(self, max_bytes: int = 256 * 2**20) -> None:
-        self._max_bytes = max_bytes
-        self._bytes = 0
-        self._kept: OrderedDict[Hashable, Picture] = OrderedDict()
-        self._lock = Lock()
-
-    def picture(self, image: Image, encoding: Encoding, key: Hashable = None) -> Picture:
-        """The encoded image; ``key`` says which it is, such as (video digest, time).
-
-        Without a key the pixels themselves are looked at, which costs less than encoding.
-        """
-        if key is None:
-            key = (image.shape, hashlib.sha256(image.tobytes()).digest())
-        place = (key, encoding)
-        with self._lock:
-            known = self._kept.get(place)
-            if known is not None:
-                self._kept.move_to_end(place)
-                return known
-        made = encode(image, encoding)
-        with self._lock:
-            if place not in self._kept:
-                self._kept[place] = made
-                self._bytes += len(made.data)
-            while self._bytes > self._max_bytes and len(self._kept) > 1:
-                _, dropped = self._kept.popitem(last=False)
-                self._bytes -= len(dropped.data)
-        return made
-
-    def __len__(self) -> int:
-        return len(self._kept)
-
-
-def timed(
-    frames: Iterable[Frame],
-    encoding: Encoding,
-    *,
-    cache: PictureCache | None = None,
-    video: str = "",
-    label: str = "[{seconds:.2f} second]",
-    film: Film | None = None,
-) -> list[Part]:
-    """Each frame as its time in words and its picture. ``video`` names the film for the cache.
+def timed(frames: Iterable[Frame], encoding: Encoding, *, film: Film | None = None) -> list[Part]:
+    """Each frame as its time in words and its picture.
 
     With ``film``, they are frames of all of it, and a server that takes videos may be sent that.
     """
     parts: list[Part] = []
     for frame in frames:
-        key = (video, frame.time) if video else None
-        if cache is None:
-            picture = encode(frame.image, encoding)
-        else:
-            picture = cache.picture(frame.image, encoding, key)
-        if label:
-            parts.append(Text(label.format(seconds=float(frame.time)), film))
+        picture = encode(frame.image, encoding)
+        parts.append(Text(f"[{float(frame.time):.2f} second]", film))
         parts.append(picture if film is None else replace(picture, film=film))
     return parts

@@ -9,10 +9,11 @@ True
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from screentest.core import NoValue, Reason
@@ -303,8 +304,6 @@ def _check(request: ChatRequest, answer: object) -> None:
 def _value(request: ChatRequest, schema: type[BaseModel], text: str) -> BaseModel:
     from pydantic import ValidationError
 
-    from screentest.models.forms import respelt
-
     try:
         found = read_object(text)
         _must_answer(request, found)
@@ -325,6 +324,53 @@ def _value(request: ChatRequest, schema: type[BaseModel], text: str) -> BaseMode
 def _validated(schema: type[BaseModel], found: dict[str, Any]) -> BaseModel:
     # Through JSON, since only there strict pydantic still takes "first" for an enum.
     return schema.model_validate_json(json.dumps(found), strict=True)
+
+
+# "YES" where yes or no was asked for, "3" where a number was: to lose such an answer would measure
+# how a model spells. Nothing is guessed: a value that fits no allowed one in this way stays as it
+# is, and the answer has no value.
+_ALLOWED = re.compile(r"'([^']*)'")
+_WRITTEN_NUMBER = re.compile(r"[+-]?[0-9]{1,15}(?:\.[0-9]{1,15})?")
+_BOOLEANS = {"true": True, "false": False}
+
+
+def respelt(answer: dict[str, Any], errors: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The object with every value that an error of pydantic names, where it can be read one way.
+
+    >>> errors = [{"type": "bool_type", "loc": ("seen",)}]
+    >>> respelt({"seen": " True "}, errors)
+    {'seen': True}
+    """
+    changed = copy.deepcopy(answer)
+    for error in errors:
+        place: Any = changed
+        *way, last = error["loc"] or (None,)
+        for step in way:
+            place = place[step] if _has(place, step) else None
+        if _has(place, last) and isinstance(place[last], str):
+            place[last] = _read_value(place[last], error)
+    return changed
+
+
+def _has(place: Any, step: Any) -> bool:
+    if isinstance(place, dict):
+        return step in place
+    return isinstance(place, list) and type(step) is int and 0 <= step < len(place)
+
+
+def _read_value(written: str, error: Mapping[str, Any]) -> Any:
+    text = written.strip()
+    kind = error["type"]
+    if kind in ("literal_error", "enum"):
+        allowed = _ALLOWED.findall(str(error.get("ctx", {}).get("expected", "")))
+        fits = [value for value in allowed if value.casefold() == text.casefold()]
+        return fits[0] if len(fits) == 1 else written
+    if kind in ("int_type", "float_type") and _WRITTEN_NUMBER.fullmatch(text):
+        value = float(text)
+        return int(value) if value.is_integer() and math.isfinite(value) else value
+    if kind == "bool_type":
+        return _BOOLEANS.get(text.casefold(), written)
+    return written
 
 
 def _must_answer(request: ChatRequest, answer: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from screentest.core import Resources
 from screentest.english.chunks import chunks_of
 from screentest.models.ask import Query
-from screentest.models.forms import Said
+from screentest.models.ask.forms import Said
 from screentest.suites.locot2v.data import Event, HumanAction, PromptRecord
 
 _LONGEST = 2000

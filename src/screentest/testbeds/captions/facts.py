@@ -22,9 +22,9 @@ from pydantic import BaseModel, Field
 from screentest._util.atomic import storage_error, write_whole
 from screentest.core import DecodeError, Outcome, Signature, from_json, to_json
 from screentest.models.ask import Query, send
+from screentest.models.ask.templates import Prompts
 from screentest.models.chat.messages import ChatRequest, Sampling
 from screentest.models.roles import Chat
-from screentest.models.templates import Prompts
 
 
 class CaptionAction(NamedTuple):

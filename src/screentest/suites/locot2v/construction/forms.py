@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from screentest.core import Filter, FrameRequest, Image, NoValue, Reason, Resources, Size
 from screentest.models.ask import Query
-from screentest.models.forms import Grounds, Said
+from screentest.models.ask.forms import Grounds, Said
 from screentest.suites.locot2v.metrics.herd import Expectations
 from screentest.video import evenly
 

@@ -13,9 +13,9 @@ from functools import lru_cache
 from typing import Any, Final
 
 from screentest.core import Image
+from screentest.models.networks.pretrained import EXTRA, ModelDevice, pixel_inputs
+from screentest.models.networks.runtimes import batches
 from screentest.models.optional import optional
-from screentest.models.pretrained import EXTRA, ModelDevice, pixel_inputs
-from screentest.models.runtimes import batches
 
 _FEWEST_LAYERS: Final = 2
 

@@ -26,8 +26,8 @@ from urllib.parse import urlsplit
 
 from screentest.core import BadOption, NoValue, Outcome, Progress, Reason, Silent, UserError
 from screentest.models import weights
-from screentest.models.archives import is_archive, take
 from screentest.models.weights import Package, Weights, WeightsFile
+from screentest.models.weights.archives import is_archive, take
 
 LICENCE_FILE = "LICENCE.txt"
 _LARGEST_LICENCE = 1 << 20

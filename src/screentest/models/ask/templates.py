@@ -207,7 +207,7 @@ def withhold(value: Any, name: str) -> Any:
     return value
 
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 _SUFFIX = ".jinja"
 _SYSTEM = ".system"
 
