@@ -14,7 +14,7 @@ from screentest.core import NoValue, Reason
 
 
 def optional(module: str, extra: str) -> Any:
-    """The module; NoValue with the command that installs it where it is missing.
+    """Return the module; NoValue with the command that installs it where it is missing.
 
     ``extra`` is the extra of screentest that brings it. The result is untyped on purpose:
     these packages may be absent where types are checked.
@@ -38,5 +38,5 @@ def optional(module: str, extra: str) -> Any:
 
 
 def installed(module: str) -> bool:
-    """Whether a top-level module could be imported, without importing it."""
+    """Tell whether a top-level module could be imported, without importing it."""
     return importlib.util.find_spec(module) is not None

@@ -37,7 +37,7 @@ LONG_SIDE = 512
 
 @dataclass(frozen=True, slots=True)
 class ImageMeasures:
-    """What is measured, each from 0 to 1."""
+    """Six measures, each from 0 to 1."""
 
     contrast: float
     sharpness: float
@@ -122,7 +122,7 @@ def contrast(lightness: Plane) -> float:
 
 
 def sharpness(lightness: Plane) -> float:
-    """How steep the steepest fiftieth of all edges is.
+    """Return the steepness of the steepest fiftieth of all edges.
 
     >>> step = np.repeat([[0.0, 1.0]], 20, axis=1).repeat(30, axis=0)
     >>> sharpness(step) > 0.9, sharpness(np.ones((30, 40)))
@@ -169,7 +169,7 @@ def exposure(lightness: Plane) -> float:
 
 
 def composition(salient: Plane) -> float:
-    """How near the centre of what stands out lies to a crossing of the thirds.
+    """Nearness of the salient part's centre to a crossing of the thirds.
 
     >>> map_ = np.zeros((90, 90)); map_[30, 30] = 1
     >>> round(composition(map_), 2)
@@ -253,7 +253,7 @@ class SiglipAesthetic:
     def _fold(
         self, state: Mapping[str, Any], width: int
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The head as one affine map: between its layers there is only dropout."""
+        """Return the head as one affine map: between its layers there is only dropout."""
         layers = sorted(
             (name for name in state if name.endswith("weight")), key=lambda name: _number(name)
         )
@@ -273,7 +273,7 @@ class SiglipAesthetic:
 
 
 def _number(name: str) -> int:
-    """Where a layer stands in its sequence: ``layers.4.weight`` is the fourth."""
+    """Return the place of a layer in its sequence: ``layers.4.weight`` is the fourth."""
     return next((int(part) for part in reversed(name.split(".")) if part.isdigit()), 0)
 
 

@@ -166,23 +166,23 @@ def in_our_layout(state: Mapping[str, Any]) -> dict[str, Any]:
     >>> list(in_our_layout({"module.fnet.layer2.0.downsample.0.bias": 1}))
     ['feature_encoder.layer2.0.downsample.0.bias']
     """
-    found: dict[str, Any] = {}
+    tensors: dict[str, Any] = {}
     for name, tensor in state.items():
         plain = name.removeprefix("module.")
         part, _, rest = plain.partition(".")
         if part in _ENCODERS:
             renamed = _in_encoder(rest)
             if renamed:
-                found[f"{_ENCODERS[part]}.{renamed}"] = tensor
+                tensors[f"{_ENCODERS[part]}.{renamed}"] = tensor
         elif part == "update_block":
             place, _, kind = rest.rpartition(".")
             if place in _MASK:
-                found[f"{_MASK[place]}.{kind}"] = tensor
+                tensors[f"{_MASK[place]}.{kind}"] = tensor
             else:
-                found[f"update_block.{_UPDATES.get(place, place)}.{kind}"] = tensor
+                tensors[f"update_block.{_UPDATES.get(place, place)}.{kind}"] = tensor
         else:
-            found[name] = tensor
-    return found
+            tensors[name] = tensor
+    return tensors
 
 
 def _in_encoder(rest: str) -> str:

@@ -28,7 +28,7 @@ SIDE = 224
 
 
 class ImageNetLabels:
-    """Which of ImageNet's thousand labels fit a picture, by MobileNet v1.
+    """ImageNet's thousand labels for a picture, by MobileNet v1.
 
     A picture in, a probability for each label out.
     """
@@ -55,8 +55,8 @@ class ImageNetLabels:
         with self._using:
             self._model.set_tensor(self._input, scaled[None])
             self._model.invoke()
-            found: NDArray[np.float32] = self._model.get_tensor(self._output)[0].copy()
-        return found
+            shares: NDArray[np.float32] = self._model.get_tensor(self._output)[0].copy()
+        return shares
 
 
 @register(
@@ -70,7 +70,7 @@ class ImageNetLabels:
     get=f"screentest models pull {LABELS}",
 )
 def mobilenet_v1(*, threads: int = 0) -> MobileNetLabels:
-    """A picture in, a probability for each label out."""
+    """Take a picture and give a probability for each label."""
     return MobileNetLabels(threads)
 
 
@@ -101,19 +101,19 @@ def label_words(labels: Sequence[str]) -> dict[str, tuple[int, ...]]:
     ((0, 1, 2), (3,), (4,), (4,))
     """
     place = {name: number for number, name in reversed(list(enumerate(labels)))}
-    found: dict[str, tuple[int, ...]] = {}
+    words: dict[str, tuple[int, ...]] = {}
     last: dict[str, list[int]] = {}
     for name, number in place.items():
         last.setdefault(name.casefold().split()[-1], []).append(number)
     for word, numbers in last.items():
         if word not in _NAMES["ambiguous"]:
-            found[word] = tuple(sorted(numbers))
-    found |= {name.casefold(): (number,) for name, number in place.items() if " " in name}
+            words[word] = tuple(sorted(numbers))
+    words |= {name.casefold(): (number,) for name, number in place.items() if " " in name}
     for word, names in _NAMES["kinds"].items():
-        if known := tuple(sorted(place[name] for name in names if name in place)):
-            found[word] = known
+        if members := tuple(sorted(place[name] for name in names if name in place)):
+            words[word] = members
     for word, spans in _NAMES["spans"].items():
-        ends = [(place[one], place[two]) for one, two in spans if one in place and two in place]
+        ends = [(place[low], place[high]) for low, high in spans if low in place and high in place]
         if ends:
-            found[word] = tuple(n for one, two in ends for n in range(one, two + 1))
-    return found
+            words[word] = tuple(n for low, high in ends for n in range(low, high + 1))
+    return words

@@ -166,5 +166,5 @@ class LocalChat:
 
     def _ends(self, tokens: Any) -> bool:
         ends = self._model.generation_config.eos_token_id
-        known = set(ends if isinstance(ends, list) else [ends])
-        return int(tokens[-1]) in known
+        marks = set(ends if isinstance(ends, list) else [ends])
+        return int(tokens[-1]) in marks

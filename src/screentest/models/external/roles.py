@@ -48,7 +48,7 @@ class External:
 
     @property
     def native_rate(self) -> bool:
-        """Whether it wants every frame of a piece; not unless its greeting says so."""
+        """Tell whether it wants every frame of a piece; not unless its greeting says so."""
         return self._worker.hello.properties.get("native_rate") is True
 
     def close(self) -> None:
@@ -91,7 +91,7 @@ class External:
 
 
 def _prepared(arguments: Arguments) -> dict[str, Any]:
-    """The arguments as the worker gets them, each checked by its name."""
+    """Return the arguments as the worker gets them, each checked by its name."""
     ready: dict[str, Any] = {}
     gain = arguments.get("gain", 1.0)
     for name, value in arguments.items():

