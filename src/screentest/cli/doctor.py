@@ -387,7 +387,8 @@ def _print_parts(state: Diagnosis) -> None:
 def _print_advice(state: Diagnosis, every: bool) -> None:
     """Print the commands that get what is missing: all, or those that get most of it."""
     wanted = dict[str, list[str]]()
-    for part in (*state.optional, *state.registered):
+    parts: list[PackageStatus | Registered] = [*state.optional, *state.registered]
+    for part in parts:
         if part.fix:
             wanted.setdefault(part.fix, []).append(part.name)
     if wanted:
