@@ -124,7 +124,7 @@ def report(
     *runs: File | Scores | Certificates,
     out: File = "report.html",
     tables: File | None = None,
-    formats: Sequence[str] = ("md", "tex", "csv", "parquet"),
+    formats: Sequence[str] = ("md", "tex", "csv"),
     by: str = "",
     suites: Sequence[str] = (),
     pool: Pool = "worst",
@@ -139,14 +139,17 @@ def report(
     ``by`` is the group that is compared, or ``GROUP=A,B…``; ``suites`` are added up besides those
     that the runs were made with. ``pool`` takes each video by its worst tenth, or by its mean.
     ``votes`` is a file of people's votes on the models, to stand beside the metrics.
+    ``formats`` of the tables are md, tex, csv and parquet.
     ``pictures`` says for how many videos there are pictures; ``embed`` puts the videos into the
     page.
     """
-    from screentest.present.files import write_tables
+    from screentest.present.files import must_be_formats, write_tables
     from screentest.present.page.data import read_report
     from screentest.present.page.html import PageOptions, write_html
     from screentest.watch.loop import alarms_of
 
+    if tables is not None:
+        must_be_formats(formats)
     said = Path(votes) if votes is not None else None
     read = read_report(folders_of(runs), by=by, suites=suites, pool=pool, votes=said)
     # What a watch called out belongs first; what it watched is known here, and not to the page.

@@ -13,6 +13,7 @@ from typing import Any, TextIO, TypeVar
 
 import typer
 
+from screentest._util.optional import need
 from screentest.cli.console import shown
 from screentest.core import NoValue, Reason, ScreentestError, Stopped, StorageError
 
@@ -38,7 +39,7 @@ def run(ctx: Any, command: Callable[[Any], Any]) -> Any:
     """Run a command and turn whatever it raises into a message and an exit code."""
     _say_own_warnings()
     try:
-        result = command(ctx)
+        result = _with_its_extra(command, ctx)
         # Where the reader has gone, say so now and not when the interpreter shuts down.
         sys.stdout.flush()
         return result
@@ -72,6 +73,16 @@ def run(ctx: Any, command: Callable[[Any], Any]) -> Any:
         else:
             _report_bug(f"{type(error).__name__}: {error}", traceback.format_exc())
         raise typer.Exit(EXIT_BUG) from None
+
+
+def _with_its_extra(command: Callable[[Any], Any], ctx: Any) -> Any:
+    """Run a command; one whose module needs an extra says which, when it is imported."""
+    try:
+        return command(ctx)
+    except ModuleNotFoundError as error:
+        if error.name:
+            need(error.name.partition(".")[0])
+        raise
 
 
 def _say_own_warnings() -> None:

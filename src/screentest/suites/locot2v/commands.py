@@ -19,6 +19,7 @@ import cv2
 import numpy as np
 import typer
 
+from screentest._util.optional import need
 from screentest.analysis.models.tables import suite_tables
 from screentest.cli.console import plural
 from screentest.cli.options import BACKENDS, MODELS, JsonOption, shares
@@ -188,6 +189,8 @@ def analyse(
       screentest suite locot2v analyse ours/ theirs/
       screentest suite locot2v analyse scores/ --charts charts/
     """
+    if charts is not None:
+        need("matplotlib")
     results = read_report(runs, by=by).results
     suite = suite_in(results)
     if suite is None or not any(item_scores(suite, results).values()):
