@@ -11,7 +11,7 @@ import pytest
 from screentest import api
 from screentest.analysis.models.alone import lowest_videos
 from screentest.core import Item, OutputInfo, Reason
-from screentest.measure.items import FRAME_RATE
+from screentest.core.outcome import FRAME_RATE
 from screentest.present.page.data import read_report
 from screentest.present.page.sidebyside import uncompared_of
 from tests.present.runs import (

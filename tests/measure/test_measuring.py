@@ -29,7 +29,9 @@ from screentest.core import (
 from screentest.measure.items import measure
 from screentest.run.session import Settings, Tools
 from screentest.sample import sample_videos
-from screentest.video import find_shots, probe, scan
+from screentest.video.probe import probe
+from screentest.video.scan import scan
+from screentest.video.shots import find_shots
 
 SAMPLE = sample_videos()[2].item
 
@@ -221,7 +223,8 @@ def test_a_model_that_is_missing_fails_those_who_ask_for_it(tmp_path: Path) -> N
     """The role videoscore has no built-in backend: other metrics must not suffer for that."""
     from screentest.analysis.results import read_results
     from screentest.measure.tasks import score_items
-    from screentest.run import InlineEngine, RunStore
+    from screentest.run.engine import InlineEngine
+    from screentest.run.store import RunStore
 
     item = Item("one", SAMPLE.video, "a bird")
     with RunStore(tmp_path / "run", command="score") as store:
@@ -240,7 +243,9 @@ def test_a_file_that_claims_any_size_holds_nobody_up(
     """15 TB of nothing; with ``large`` = 1 the good film is one that is hashed ahead."""
     from screentest.analysis.results import read_results
     from screentest.measure.tasks import score_items
-    from screentest.run import InlineEngine, RunStore, inputs
+    from screentest.run import inputs
+    from screentest.run.engine import InlineEngine
+    from screentest.run.store import RunStore
 
     monkeypatch.setattr(inputs, "LARGE", large)
     sparse = tmp_path / "sparse.mp4"

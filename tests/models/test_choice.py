@@ -11,8 +11,11 @@ from screentest.measure.tasks import score_items
 from screentest.models import PROFILES, ModelChoice, Models, pretrained, read_models, weights
 from screentest.models.choice import lacking, profile_choice
 from screentest.models.roles import role_entry, role_names
-from screentest.run import InlineEngine, RunReader, RunStore
-from screentest.run.session import MODELS, Settings, read_settings
+from screentest.run.engine import InlineEngine
+from screentest.run.notes import MODELS
+from screentest.run.reader import RunReader
+from screentest.run.session import Settings, read_settings
+from screentest.run.store import RunStore
 from tests.models.pulled import pulled
 
 WITHOUT_BUILTIN = {"chat", "videoscore", "labels"}

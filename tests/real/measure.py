@@ -29,7 +29,7 @@ from screentest import api
 from screentest.core import Outcome, from_object, to_json
 from screentest.models import ModelChoice, Models
 from screentest.present.certificates import facts
-from screentest.run import InlineEngine
+from screentest.run.engine import InlineEngine
 from screentest.suites.etva.questions import QuestionSet
 from screentest.suites.etva.rules.writer import write_by_rules
 from screentest.testbeds.captions.facts import CRITERIA, CaptionFacts

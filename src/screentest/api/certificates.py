@@ -28,9 +28,11 @@ from screentest.core.metric import Metric
 from screentest.core.registry import build
 from screentest.core.signature import value_name
 from screentest.present.results import BuiltTestbed, Certificates, Verdicts
-from screentest.run import RunReader, RunStore
 from screentest.run.database import FILE
-from screentest.run.session import MODELS, File, cap_of, settings_of
+from screentest.run.notes import MODELS
+from screentest.run.reader import RunReader
+from screentest.run.session import File, cap_of, settings_of
+from screentest.run.store import RunStore
 
 if TYPE_CHECKING:
     from screentest.analysis.judges.forecast import Forecast
@@ -152,8 +154,8 @@ def forecast(
 
     Where ``out`` is a run that has certified a judge before, its calls are taken as a measure.
     """
+    from screentest.analysis.judges.certificate import read_certificates
     from screentest.analysis.judges.forecast import forecast as foretell
-    from screentest.analysis.judges.plan import read_certificates
 
     refuse_unknown(forecast, work)
     plan = _certification(

@@ -13,8 +13,8 @@ from urllib.parse import quote
 
 from screentest.core.errors import BadOption, UserError
 from screentest.core.item import Item, seconds
-from screentest.run import RunReader
 from screentest.run.database import FILE
+from screentest.run.reader import RunReader
 from screentest.video.arrays import read_frames
 from screentest.video.memory import LOSSLESS, MemoryVideo, held
 

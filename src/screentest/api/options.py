@@ -18,8 +18,9 @@ from screentest.core.errors import BadOption
 from screentest.core.item import Clip, Item, Script
 from screentest.inputs.importers import Corpus, examine_inputs
 from screentest.present.results import Certificates, Scores
-from screentest.run import Engine, Retry
+from screentest.run.execute import Retry
 from screentest.run.session import File, ModelOptions, Settings, open_engine
+from screentest.run.tasks import Engine
 from screentest.video.limits import Limits
 
 Videos: TypeAlias = File | Item | Iterable[File | Item]

@@ -13,15 +13,15 @@ from screentest.analysis.results import Pool
 from screentest.api.options import folders_of, progress_of
 from screentest.core.calls import Progress
 from screentest.core.errors import BadOption, UnknownName, UserError
-from screentest.measure.evaluators import metric_names
+from screentest.core.signature import metric_names
 from screentest.present.results import WORST, Certificates, Comparison, ItemScores, Page, Scores
-from screentest.run import RunReader
+from screentest.run.reader import RunReader
 from screentest.run.session import File
 
 if TYPE_CHECKING:
     from screentest.analysis.judges.certificate import PlaceboResult
     from screentest.analysis.models.margins import Margin
-    from screentest.run import Coverage
+    from screentest.run.reader import Coverage
 
 PACKED_OTHERWISE = frozenset({"container", "trim", "severity_zero", "painted_instruction"})
 """Placebos that may leave every pixel as it is, or that are no matter of saving."""
@@ -69,7 +69,7 @@ def _margins_in(folder: Path) -> Callable[[Sequence[str]], Mapping[str, Margin]]
     A certificate counts where a placebo changed the pixels: what packs the same ones otherwise
     says nothing of what saving them otherwise makes.
     """
-    from screentest.analysis.judges.plan import read_certificates
+    from screentest.analysis.judges.certificate import read_certificates
     from screentest.analysis.models.margins import Margin
     from screentest.present.page.trust import certificates_of
 

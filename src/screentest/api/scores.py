@@ -25,19 +25,22 @@ from screentest.api.options import (
 )
 from screentest.core.errors import BadOption, Stopped
 from screentest.core.item import Item
-from screentest.core.signature import parse, write_options
+from screentest.core.signature import metric_names, parse, write_options
 from screentest.inputs.fields import ProblemKind
 from screentest.inputs.importers import Corpus
 from screentest.inputs.remote import Cache
 from screentest.measure.earlier import beside_earlier
-from screentest.measure.evaluators import metric_names, resolve
+from screentest.measure.evaluators import resolve
 from screentest.measure.tasks import score_items
 from screentest.models.chat.costs import MemoryLedger
 from screentest.models.weights import cache_folder
 from screentest.present.results import Scores
-from screentest.run import InlineEngine, RunReader, RunStore
 from screentest.run.database import FILE
-from screentest.run.session import MODELS, File, Settings, cap_of, open_tools, settings_of
+from screentest.run.engine import InlineEngine
+from screentest.run.notes import MODELS
+from screentest.run.reader import RunReader
+from screentest.run.session import File, Settings, cap_of, open_tools, settings_of
+from screentest.run.store import RunStore
 
 if TYPE_CHECKING:
     from screentest.analysis.forecast import ScoreForecast

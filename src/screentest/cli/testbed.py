@@ -20,7 +20,7 @@ from screentest.cli.testbed_pairs import Folder, print_testbed_as_json
 from screentest.core import BadOption
 from screentest.core.table import Column, Table
 from screentest.models import read_models
-from screentest.run import LocalEngine
+from screentest.run.engine import LocalEngine
 from screentest.testbeds.catalogue import operators_table
 from screentest.testbeds.page import write_page
 from screentest.testbeds.remake import remake_pairs

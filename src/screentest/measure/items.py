@@ -2,45 +2,33 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
-from screentest.core.errors import STOPPING, BadOption, NoValue
+from screentest.core.errors import NoValue
 from screentest.core.frames import Borders, Consumer, Fault, Frame, FrameRequest, VideoInfo
 from screentest.core.item import Item, Shot, Time, timecode
 from screentest.core.metric import Measurement, Metric, MetricInfo, Outcomes, Resources
-from screentest.core.outcome import Failure, Json, Outcome, Reason, Score
+from screentest.core.outcome import (
+    BORDERS,
+    FRAME_RATE,
+    Failure,
+    Json,
+    Outcome,
+    Reason,
+    Score,
+    guarded,
+)
 from screentest.core.registry import Built, build
 from screentest.run.session import Tools
-from screentest.video import ScanReport, scan
 from screentest.video.detectors import ShotDetector
+from screentest.video.scan import ScanReport, scan
 from screentest.video.shots import scanned, shot_list
 
 T = TypeVar("T")
-
-
-def guarded(step: Callable[[], T], whose: str) -> T | Failure:
-    """What the step of a ``whose`` (metric, judge) gives, or why it gives nothing.
-
-    What every further item would meet too is raised: it ends the run.
-    """
-    try:
-        return step()
-    except NoValue as error:
-        return error.failure
-    except STOPPING:
-        raise
-    except BadOption as error:
-        return Failure(Reason.CRASHED, error.message, error.advice)
-    except Exception as error:  # noqa: BLE001 - untrusted metrics and judges raise anything
-        message = "".join(traceback.format_exception(error)).strip()
-        return Failure(
-            Reason.CRASHED, message, f"This is a fault in the {whose}, not in the video."
-        )
 
 
 def must_be_outcome(found: Any, kind: type[T]) -> Outcome[T]:
@@ -93,13 +81,6 @@ def measure(
         with around(name):
             outcomes[name] = _noting(shared, item, one.finish(), one.metric.info)
     return outcomes
-
-
-BORDERS = "borders"
-"""The detail of a score that was measured inside borders: left, top, right, bottom, width, height
-in pixels."""
-FRAME_RATE = "frame_rate"
-"""The detail of a score that depends on it: frames a second of the video."""
 
 
 def _noting(tools: _ItemTools, item: Item, found: Outcomes, info: MetricInfo) -> Outcomes:

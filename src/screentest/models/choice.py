@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 PROFILES = {
     "builtin": "what the base install always has; no weights",
-    "light": "small open weights: needs the extra `light-models`, and `screentest models pull light`",
+    "light": "small open weights; needs the extra `light-models` and `models pull light`",
     "paper": "the models that papers name, from their hubs; needs the extra `models`",
 }
 DEFAULT = "builtin"

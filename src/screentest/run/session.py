@@ -20,15 +20,18 @@ from screentest.models import ModelChoice, Models, read_models
 from screentest.models.chat.costs import Prices, read_prices
 from screentest.models.roles import CHAT
 from screentest.models.templates import Prompts
-from screentest.run import Engine, LocalEngine, Stamp
-from screentest.video import DEFAULT_LIMITS, Limits, find_shots, probe, sample_frames, scan
+from screentest.run.engine import LocalEngine
+from screentest.run.inputs import Stamp
+from screentest.run.tasks import Engine
+from screentest.video.limits import DEFAULT_LIMITS, Limits
+from screentest.video.probe import probe
+from screentest.video.samples import sample_frames
+from screentest.video.scan import scan
+from screentest.video.shots import find_shots
 from screentest.video.survey import Survey, survey
 
 File: TypeAlias = str | PathLike[str]
 Money: TypeAlias = str | float | Decimal
-
-MODELS = "models"
-"""The note of a run that says which backends it used."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,8 @@ from screentest.core.item import Item
 from screentest.hooks.contract import Alarm, HookSet, open_hooks
 from screentest.measure.evaluators import resolve
 from screentest.present.results import Scores
-from screentest.run import RunReader
 from screentest.run.database import FILE
+from screentest.run.reader import RunReader
 from screentest.watch.alarms import METRICS, Series, alarms
 from screentest.watch.steps import Arrivals, Step, read_step, step_pattern
 

@@ -15,7 +15,8 @@ from screentest.core import Item, Outcome, Reason, Score
 from screentest.core.registry import registry
 from screentest.metrics.functions import metric
 from screentest.present.certificates import facts
-from screentest.run import InlineEngine, RunStore
+from screentest.run.engine import InlineEngine
+from screentest.run.store import RunStore
 from screentest.stats import Claim
 from screentest.testbeds.testbed import read_testbed, write_testbed
 from tests.judges.written import number_in, written

@@ -9,14 +9,18 @@ from decimal import Decimal
 from screentest.analysis.judges.frames import InFrames
 from screentest.analysis.people.raters import PeopleResult
 from screentest.core import Aspect, Outcome, Reason
+from screentest.core.codec import from_object
 from screentest.judges.cases import ELSEWHERE, HINTED, INSTRUCTION
 from screentest.judges.margins import Margin
+from screentest.run.reader import RunReader
 from screentest.stats import Claim, Correlation, Finding, Interval
 from screentest.stats.claims import WORTH_FINDING
 from screentest.stats.paired import OrderEffect
 from screentest.stats.trend import DoseResponse, Trend
 
 SCHEMA = 1
+NOTE = "certificate"
+"""Notes of a run that are certificates begin with it."""
 CHANCE = 0.5
 
 
@@ -248,3 +252,12 @@ def percent(share: float) -> str:
     '92.5'
     """
     return f"{100 * share:.1f}"
+
+
+def read_certificates(run: RunReader) -> list[Certificate]:
+    """The certificates that a run keeps."""
+    return [
+        from_object(Certificate, body)
+        for name, body in run.notes().items()
+        if name.startswith(f"{NOTE}: ")
+    ]

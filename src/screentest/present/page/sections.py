@@ -8,8 +8,8 @@ from typing import TypeAlias
 from screentest.analysis.models.tables import suite_tables
 from screentest.analysis.suites import Suite, suites_in
 from screentest.core import Entry, Failure, MissingPackage, Table, registry
+from screentest.core.outcome import guarded
 from screentest.core.table import Chart
-from screentest.measure.items import guarded
 from screentest.present.page.data import Report
 
 Part: TypeAlias = Table | Chart | str

@@ -26,8 +26,8 @@ from screentest.core import BadOption, Column, Outcome, Table, UserError
 from screentest.inputs.manifest import read_manifest
 from screentest.models.roles import CHAT
 from screentest.present.charts import must_be_chart
-from screentest.run import RunStore
 from screentest.run.session import Tools, cap_of, settings_of
+from screentest.run.store import RunStore
 from screentest.suites.etva.agents import (
     PLAIN_NAME,
     add_knowledge,

@@ -29,7 +29,7 @@ from screentest.core import BadOption, Column, Table, UserError
 from screentest.inputs.importers import read_inputs
 from screentest.inputs.manifest import write_manifest
 from screentest.present.charts import must_be_chart, save
-from screentest.run import RunReader
+from screentest.run.reader import RunReader
 from screentest.run.session import Tools, read_settings
 from screentest.suites.univ.caption_files import read_shots
 from screentest.suites.univ.data import read_univbench
