@@ -172,9 +172,9 @@ def attempt(work: Callable[[], T]) -> Outcome[T]:
 
 
 def guarded(step: Callable[[], T], whose: str) -> T | Failure:
-    """What the step of a ``whose`` (metric, judge) gives, or why it gives nothing.
+    """Run a step of a ``whose`` (metric, judge); return its result or the failure.
 
-    What every further item would meet too is raised: it ends the run.
+    Errors that every further item would meet are raised: they end the run.
     """
     try:
         return step()

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from screentest.api import build as build_bed
+from screentest.api.testbeds import build as build_bed
 from screentest.core.item import Item
 from screentest.core.outcome import Reason
 from screentest.present.results import BuiltTestbed
