@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+from screentest.cli.diagnosis import OPTIONAL
 
 import screentest
 from screentest._util.optional import EXTRAS, install_line, need, optional
-from screentest.cli.diagnosis import OPTIONAL
 from screentest.core import MissingPackage, NoValue, Reason, UserError
 from screentest.sample import sample_videos
 from tests.present.runs import two_systems
