@@ -21,28 +21,42 @@ import typer
 
 from screentest import __version__
 from screentest._util.machine import processors
+from screentest._util.optional import install_line, installed
 from screentest.cli.console import out, print_json
 from screentest.cli.options import JsonOption
 from screentest.cli.tables import print_checks, print_facts, print_heading, print_indented
 from screentest.core import BadOption, NoValue, Registry, registry
 from screentest.core.registry import HOMES, Entry
+from screentest.models.choice import packages_of
 
 NOT_READY = "not ready"
 OPENCV = "opencv-contrib-python-headless"
 OPTIONAL = {
-    "torch": ("local models", "screentest[models]"),
-    "transformers": ("local vision and language models", "screentest[models]"),
-    "diffusers": ("inpainting and image editing", "screentest[models]"),
-    "sentence-transformers": ("text similarity", "screentest[models]"),
-    "torchvision": ("optical flow by RAFT", "screentest[models]"),
-    "ray": ("runs on many machines", "screentest[ray]"),
-    "fsspec": ("videos by their address", "screentest[remote]"),
-    "psycopg": ("annotation on PostgreSQL", "screentest[postgres]"),
-    "yt-dlp": ("videos for a prompt suite", "screentest[download]"),
-    "pandas": ("results as a frame", "pandas"),
-    "polars": ("the same, another library", "polars"),
+    "openai": ("chat models", "chat"),
+    "httpx2": ("chat models", "chat"),
+    "onnxruntime": ("--models light", "light-models"),
+    "ai-edge-litert": ("--models light", "light-models"),
+    "tokenizers": ("--models light", "light-models"),
+    "torch": ("models from their hubs", "models"),
+    "transformers": ("models from their hubs", "models"),
+    "diffusers": ("inpainting and image editing", "models"),
+    "sentence-transformers": ("text similarity", "models"),
+    "torchvision": ("optical flow by RAFT", "models"),
+    "matplotlib": ("charts", "charts"),
+    "pyarrow": ("Parquet", "parquet"),
+    "fastapi": ("the annotation server", "annotate"),
+    "uvicorn": ("the annotation server", "annotate"),
+    "python-multipart": ("the annotation server", "annotate"),
+    "sqlalchemy": ("the annotation server", "annotate"),
+    "psycopg": ("annotation on PostgreSQL", "postgres"),
+    "ray": ("runs on many machines", "ray"),
+    "fsspec": ("videos by their address", "remote"),
+    "aiohttp": ("videos by their address", "remote"),
+    "yt-dlp": ("videos for a prompt suite", "download"),
+    "pandas": ("results as a frame", ""),
+    "polars": ("results as a frame", ""),
 }
-"""Packages that some commands need: their purpose, and the requirement that brings them."""
+"""Packages that some commands need: their purpose, and the extra that brings them."""
 _MODULES = {OPENCV: "cv2", "pillow": "PIL"}
 _FIRST_CHOICE = {"chat": "openai:NAME"}
 _CODECS = ("h264", "hevc", "vp9", "av1", "mpeg4", "libx264")
@@ -76,6 +90,8 @@ class PackageStatus:
     purpose: str = ""
     problem: str = ""
     fix: str = ""
+    extra: str = ""
+    """The extra of screentest that brings it."""
 
     @property
     def ok(self) -> bool:
@@ -170,12 +186,16 @@ def diagnose(registered: Registry) -> Diagnosis:
         for name, why in registered.broken_plugins.items()
     ]
     optional = [
-        replace(part, purpose=purpose, fix="" if part.ok else f"pip install '{wanted}'")
-        for name, (purpose, wanted) in OPTIONAL.items()
+        replace(part, purpose=purpose, fix="" if part.ok else _fix(name, extra), extra=extra)
+        for name, (purpose, extra) in OPTIONAL.items()
         if (part := _part(name, "", imported=False))  # importing torch would take seconds
     ]
     machine = survey_machine()
     return Diagnosis(__version__, machine, required, optional, entries, ffmpeg, codecs, faults)
+
+
+def _fix(name: str, extra: str) -> str:
+    return f"pip install 'screentest[{extra}]'" if extra else f"pip install {name}"
 
 
 def survey_machine() -> dict[str, Any]:
@@ -293,8 +313,11 @@ def _examined(entry: Entry) -> Registered:
     summary = str(entry.info.get("summary") or (entry.factory.__doc__ or "").strip())
     problem, fix = "", str(entry.info.get("get", ""))
     ready = entry.info.get("ready")
+    absent = [name for name in packages_of(entry) if not installed(name)]
     try:
-        if ready is not None:
+        if absent:
+            problem, fix = NOT_READY, install_line(absent)
+        elif ready is not None:
             problem = "" if ready() else NOT_READY
         elif entry.kind in ("metric", "judge") and (role := _to_be_chosen(entry)):
             problem = NOT_READY
@@ -385,20 +408,25 @@ def _print_parts(state: Diagnosis) -> None:
 
 
 def _print_advice(state: Diagnosis, every: bool) -> None:
-    """Print the commands that get what is missing: all, or those that get most of it."""
-    wanted = dict[str, list[str]]()
-    parts: list[PackageStatus | Registered] = [*state.optional, *state.registered]
-    for part in parts:
-        if part.fix:
-            wanted.setdefault(part.fix, []).append(part.name)
-    if wanted:
+    """Print every extra that is missing, then the commands that get the rest, or most of it."""
+    extras = dict[str, list[str]]()
+    for part in state.optional:
+        if part.fix and part.extra and part.purpose not in extras.setdefault(part.fix, []):
+            extras[part.fix].append(part.purpose)
+    rest = dict[str, list[str]]()
+    parts: tuple[PackageStatus | Registered, ...] = (*state.optional, *state.registered)
+    for entry in parts:
+        if entry.fix and entry.fix not in extras:
+            rest.setdefault(entry.fix, []).append(entry.name)
+    if extras or rest:
         print_heading("To get what is missing" if every else "For more")
     if every:
-        print_facts([(fix, ", ".join(names)) for fix, names in wanted.items()])
+        print_facts([(fix, ", ".join(names)) for fix, names in (extras | rest).items()])
         return
-    listed = sorted(wanted.items(), key=lambda advice: -len(advice[1]))
+    most = sorted(rest.items(), key=lambda advice: -len(advice[1]))[:_MOST_ADVICE]
+    listed = [*extras.items(), *most]
     width = max(20, out().width - max((len(fix) for fix, _ in listed), default=0) - 6)
-    print_facts([(fix, _fitting(names, width)) for fix, names in listed[:_MOST_ADVICE]])
+    print_facts([(fix, _fitting(names, width)) for fix, names in listed])
 
 
 def _fitting(names: list[str], width: int) -> str:

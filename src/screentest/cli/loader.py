@@ -23,25 +23,28 @@ ENTRY_POINTS = "screentest.commands"
 _COMPLETION = {"install_completion", "show_completion"}
 
 COMMANDS = """
-ask      cli.models:ask         Ask a chat model once: try an endpoint, a key, a price list.
-build    cli.build:build        Build pairs of intact and degraded videos from captioned films.
-certify  cli.certify:certify    Measure how often judges prefer the intact video of a pair.
-compare  cli.compare:compare    Compare models, or judges, on what all of them have.
-demo     cli.demo:demo          Try screentest on the sample it brings.
-doctor   cli.doctor:doctor      Show what is installed and how to get the rest.
-export   cli.export:export      Write the records of a run to a file.
-frames   cli.video:frames       Save frames as pictures, and a contact sheet of them.
-judge    cli.judge:judge        Ask a judge which of two videos is better, in both orders.
-merge    cli.runs:merge         Merge runs that several machines made of one job.
-models   cli.models:models      Show the models of each role, and where their weights are.
-probe    cli.video:probe_videos Show what video files hold.
-report   cli.report:report      Make one page of one or several runs.
-runs     cli.runs:runs          List runs with coverage and cost.
-score    cli.score:score        Score videos with a suite or with single metrics.
-shots    cli.video:shots        Find the shots of a video.
-show     cli.show:show_item     Show one video's scores over time.
-validate cli.validate:validate  Check a manifest and its videos before a run.
-watch    cli.watch:watch        Score validation clips as they appear, and raise alarms on collapse.
+ask cli.models:ask Ask a chat model once: try an endpoint, a key, a price list.
+build cli.build:build Build pairs of original and degraded videos from captioned films.
+build-prompts cli.build:build_prompts Build pairs of one video under its own and a false prompt.
+certify cli.certify:certify Measure how often judges prefer the original video of a pair.
+certify-scores cli.certify:certify_scores Compare scores of another tool with people's votes.
+certify-votes cli.certify:certify_votes Compare judges with people's votes.
+compare cli.compare:compare Compare models, or judges, on what all of them have.
+demo cli.demo:demo Try screentest on the sample it brings.
+doctor cli.doctor:doctor Show what is installed and how to get the rest.
+export cli.export:export Write the records of a run to a file.
+frames cli.video:frames Save frames as pictures, and a contact sheet of them.
+judge cli.judge:judge Ask a judge which of two videos is better, in both orders.
+merge cli.runs:merge Merge runs that several machines made of one job.
+models cli.models:models Show the models of each role, and where their weights are.
+probe cli.video:probe_videos Show what video files hold.
+report cli.report:report Make one page of one or several runs.
+runs cli.runs:runs List runs with coverage and cost.
+score cli.score:score Score videos with a suite or with single metrics.
+shots cli.video:shots Find the shots of a video.
+show cli.show:show_item Show one video's scores over time.
+validate cli.validate:validate Check a manifest and its videos before a run.
+watch cli.watch:watch Score validation clips as they appear, and raise alarms on collapse.
 """
 """Each row: name, module:function, first line of the docstring."""
 
