@@ -41,8 +41,11 @@ from screentest.testbeds.contract import (
     boundaries,
     film_of,
 )
-from screentest.video import Pixels, Reencode, normalize, sample_frames, splice
-from screentest.video.edit.pictures import PixelConverter
+from screentest.video.edit.normalize import normalize
+from screentest.video.edit.parts import Reencode
+from screentest.video.edit.pictures import PixelConverter, Pixels
+from screentest.video.edit.splice import splice
+from screentest.video.samples import sample_frames
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "reference" / "operators.md"

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 import screentest
-from screentest import api
+from screentest.api.scores import forecast_score
 from screentest.cli.console import out as console
 from screentest.cli.console import plural
 from screentest.cli.errors import EXIT_UNREAD, until_stopped
@@ -142,7 +142,7 @@ def score(
         "out": out,
     }
     if dry_run:
-        show(api.forecast_score(videos or (), **options, **work).table, as_json=as_json)
+        show(forecast_score(videos or (), **options, **work).table, as_json=as_json)
         return
     job = partial(
         screentest.score,
