@@ -12,6 +12,7 @@ from screentest.analysis.results import Results, Value
 from screentest.core.calls import Progress, Silent
 from screentest.core.codec import to_json
 from screentest.core.item import Item
+from screentest.core.metric import Traits
 from screentest.core.signature import value_name
 from screentest.measure.evaluators import Evaluator, resolve, sign
 from screentest.measure.items import measure
@@ -43,12 +44,18 @@ def score_clips(
                 for output, outcome in outcomes[one.text].items()
             ]
             shown.advance(note=item.id)
-    outputs = {
-        value_name(one.name, output): replace(info, group=one.metric.info.group)
-        for one in evaluators
-        for output, info in one.metric.info.outputs.items()
-    }
-    return Results({item.id: item for item in items}, tuple(values), outputs, (), tuple(suites))
+    infos = [(one.name, one.metric.info) for one in evaluators]
+    return Results(
+        {item.id: item for item in items},
+        tuple(values),
+        {value_name(name, key): out for name, info in infos for key, out in info.outputs.items()},
+        suites=tuple(suites),
+        traits={
+            value_name(name, key): replace(info.traits.get(key, Traits()), group=info.group)
+            for name, info in infos
+            for key in info.outputs
+        },
+    )
 
 
 _signed: dict[tuple[tuple[str, ...], str], list[Evaluator]] = {}

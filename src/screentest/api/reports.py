@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from screentest.analysis.results import Pool
+from screentest.analysis.results import Pool, read_results
 from screentest.api.options import folders_of, progress_of
 from screentest.core.calls import Progress
 from screentest.core.errors import BadOption, UnknownName, UserError
@@ -53,7 +53,7 @@ def compare(
         if margins is not None and pool != "worst":
             raise BadOption("certificates rate videos by their worst tenth", advice="--pool worst.")
         own = None if margins is None else _margins_in(Path(margins))
-        return Comparison(answer=compare_scores(folders, by, pool, own))
+        return Comparison(models=compare_scores(folders, by, pool, own))
     if margins is not None:
         raise BadOption("--margins is for runs of `score`")
     from screentest.analysis.judges.compare import compare_runs
@@ -95,7 +95,7 @@ def _margins_in(folder: Path) -> Callable[[Sequence[str]], Mapping[str, Margin]]
             ]
             if learnt:
                 most = max(learnt, key=lambda one: one.value)
-                found[name] = Margin(most.value, most.films, f"placebos in {folder}")
+                found[name] = Margin(most.value, most.films, str(folder))
         return found
 
     return margins
@@ -166,10 +166,10 @@ def show(run: File | Scores, item: str = "", *, worst: int = WORST) -> ItemScore
     if isinstance(run, Scores):
         results = run.results
     else:
-        from screentest.present.page.data import read_report
-
-        results = read_report([Path(run)]).results
-    if not results.items:
+        with RunReader(Path(run)) as reader:
+            # What only describes has no worst part: it is by its mean.
+            results = read_results(reader).pooled("worst")
+    if not results.items or not results.outputs:
         raise UserError(
             f"{'this' if isinstance(run, Scores) else run} holds no scores of videos",
             advice="A run of `screentest score` does. `screentest report RUN` is for all runs.",

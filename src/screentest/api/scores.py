@@ -300,18 +300,7 @@ def _tell(hooks: Hooks, scores: Scores, new: Sequence[Item], step: int | None) -
 
 def narrowed(scores: Scores, items: Collection[str], metrics: Collection[str]) -> Scores:
     """What some items of a run got by some metrics."""
-    whole = scores.results
-    values = tuple(one for one in whole.values if one.item in items and one.metric in metrics)
-    pending = tuple(one for one in whole.pending if one[0] in items)
-    names = {*(one.name for one in values), *(name for _, name in pending)}
-    results = dataclasses.replace(
-        whole,
-        items={name: item for name, item in whole.items.items() if name in items},
-        values=values,
-        outputs={name: info for name, info in whole.outputs.items() if name in names},
-        pending=pending,
-    )
-    return dataclasses.replace(scores, results=results)
+    return dataclasses.replace(scores, results=scores.results.only(items, metrics))
 
 
 def _told(found: Corpus, *, missing: bool) -> list[str]:

@@ -45,7 +45,6 @@ from screentest.core.metric import (
     Judge,
     JudgeInfo,
     Level,
-    Look,
     Measurement,
     Metric,
     MetricInfo,
@@ -55,6 +54,7 @@ from screentest.core.metric import (
     RatingJudge,
     Resources,
     SideEffect,
+    Traits,
 )
 from screentest.core.outcome import Failure, Outcome, Point, Reason, Score, Summary, attempt
 from screentest.core.registry import Built, Entry, Registry, Spec, build, register, registry
@@ -93,7 +93,6 @@ __all__ = [
     "Layout",
     "LedgerClient",
     "Level",
-    "Look",
     "ManifestError",
     "Measurement",
     "Metric",
@@ -130,6 +129,7 @@ __all__ = [
     "Summary",
     "Table",
     "Time",
+    "Traits",
     "Transition",
     "UnknownName",
     "UserError",

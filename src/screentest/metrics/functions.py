@@ -50,7 +50,7 @@ from screentest.core.functions import (
     summary_of,
 )
 from screentest.core.item import Item, Span
-from screentest.core.metric import Level, MetricInfo, Outcomes, OutputInfo, Resources
+from screentest.core.metric import Level, MetricInfo, Outcomes, OutputInfo, Resources, Traits
 from screentest.core.outcome import Outcome, Reason, Score, attempt
 from screentest.core.registry import register
 from screentest.metrics.curve import (
@@ -96,6 +96,7 @@ def metric(
     higher_is_better: bool = True,
     descriptive: bool = False,
     outputs: Mapping[str, OutputInfo | ShotOutput] | None = None,
+    traits: Mapping[str, Traits] | None = None,
     rate: float | None = SAMPLED,
     long_side: int | None = None,
     frames: int | None = None,
@@ -114,6 +115,7 @@ def metric(
     the metric too (``vividness:rate=1``), where the form has a use for them. ``request`` has the
     layout, filter and size that are not options. Pictures are without the borders of the video;
     with ``inside`` False they are whole frames. ``version`` rises whenever the numbers change.
+    ``traits`` are facts for the comparison of models, by output.
     A ``descriptive`` number, such as the amount of motion, is shown and never called better.
     """
 
@@ -139,6 +141,7 @@ def metric(
             (*needs, *(("text",) if "prompt" in besides else ())),
             shots=shots or form[0] in _LEVELS,
             about=_ABOUT.get(form[0], ""),
+            traits={**{key: one.traits for key, one in whole.items()}, **(traits or {})},
             inside=within,
             consecutive=form[0] == "before" and rate is None and (not request or not request.rate),
         )

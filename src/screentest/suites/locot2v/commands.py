@@ -19,7 +19,6 @@ import cv2
 import numpy as np
 import typer
 
-from screentest.analysis.models.tables import suite_tables
 from screentest.cli.console import plural
 from screentest.cli.options import BACKENDS, MODELS, JsonOption, shares
 from screentest.cli.tables import print_indented, print_models, show
@@ -29,6 +28,7 @@ from screentest.inputs.manifest import write_manifest
 from screentest.judges.votes import VoteTask, read_votes
 from screentest.present.charts import must_be_chart, save
 from screentest.present.page.data import read_report
+from screentest.present.tables import suite_tables
 from screentest.run import RunStore
 from screentest.run.session import Tools, cap_of, settings_of
 from screentest.suites.locot2v.charts import drawings
