@@ -33,8 +33,10 @@ from screentest.core import (
     to_json,
 )
 from screentest.judges.cases import CASES
-from screentest.run import EvaluatorNote, Finished, Job, RecordKey, RunStore, Task, TaskResults
-from screentest.run.records import encode
+from screentest.run.notes import EvaluatorNote
+from screentest.run.records import RecordKey, encode
+from screentest.run.store import RunStore
+from screentest.run.tasks import Finished, Job, Task, TaskResults
 from screentest.stats import Claim, Finding, Interval, wald
 from screentest.stats.paired import order_effect
 from screentest.stats.trend import Trend, dose_response
@@ -150,7 +152,7 @@ def certificate(judge: str = "calm", testbed: str = "bed") -> Certificate:
             for aspect, found, said, human in results
         ),
         operators=tuple(
-            OperatorResult(aspect, aspect.value, f"harmed {aspect.title}", 20, found, said)
+            OperatorResult(aspect, aspect.value, f"degraded {aspect.title}", 20, found, said)
             for aspect, found, said, _ in results
         ),
         order=order_effect([(Choice.FIRST, Choice.SECOND)] * 9 + [(Choice.FIRST, Choice.FIRST)]),

@@ -21,15 +21,13 @@ from screentest.core import (
     RunError,
     ScreentestError,
 )
-from screentest.run import (
-    EvaluatorNote,
-    InlineEngine,
-    RunReader,
-    RunStore,
-    Task,
-    execute,
-    repair,
-)
+from screentest.run.engine import InlineEngine
+from screentest.run.execute import execute
+from screentest.run.notes import EvaluatorNote
+from screentest.run.reader import RunReader
+from screentest.run.repair import repair
+from screentest.run.store import RunStore
+from screentest.run.tasks import Task
 from tests.run.canonical import canonical
 from tests.run.conftest import Children, dump, read_lines
 from tests.run.work import item, task

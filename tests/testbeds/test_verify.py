@@ -18,7 +18,7 @@ import screentest
 from screentest.core import register
 from screentest.core.registry import registry
 from screentest.models import read_models
-from screentest.run import InlineEngine
+from screentest.run.engine import InlineEngine
 from screentest.sample import backgrounds, sample_videos
 from screentest.testbeds.builder import build_testbed
 from screentest.testbeds.options import BuildOptions

@@ -38,7 +38,7 @@ from screentest.judges.votes import VoteTask
 from screentest.models import ModelChoice, Models
 from screentest.models.chat.costs import Prices
 from screentest.models.templates import Prompts
-from screentest.run import RunStore
+from screentest.run.store import RunStore
 
 
 def plan(
@@ -213,7 +213,3 @@ def bundle(
 
 def _sizes(units: list[Unit]) -> list[tuple[float, int]]:
     return [(unit.seconds, len(unit.prompt)) for unit in units]
-
-
-GROUP = "annotate"
-COMMANDS = {"plan": plan, "translate": translate, "bundle": bundle}

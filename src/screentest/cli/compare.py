@@ -58,6 +58,3 @@ def compare(
         print_json(found.models.document())
     else:
         print_screen(found.screen())
-
-
-COMMANDS = {"compare": compare}

@@ -17,8 +17,10 @@ from pathlib import Path
 
 from screentest import __version__
 from screentest._util.machine import processors
+from screentest._util.optional import install_line, installed
 from screentest.core import BadOption, NoValue, Registry, registry
 from screentest.core.registry import HOMES, Entry
+from screentest.models.choice import packages_of
 
 NOT_READY = "not ready"
 _FIRST_CHOICE = {"chat": "openai:NAME"}
@@ -27,18 +29,31 @@ OPENCV = "opencv-contrib-python-headless"
 _MODULES = {OPENCV: "cv2", "pillow": "PIL", "psycopg": "psycopg", "ray": "ray", "yt-dlp": "yt_dlp"}
 
 OPTIONAL = (
-    ("torch", "local models", "pip install 'screentest[models]'"),
-    ("transformers", "local vision and language models", "pip install 'screentest[models]'"),
-    ("diffusers", "inpainting and image editing", "pip install 'screentest[models]'"),
-    ("sentence-transformers", "text similarity", "pip install 'screentest[models]'"),
-    ("torchvision", "optical flow by RAFT", "pip install 'screentest[models]'"),
-    ("ray", "runs on many machines", "pip install 'screentest[ray]'"),
-    ("fsspec", "videos by their address", "pip install 'screentest[remote]'"),
-    ("psycopg", "annotation on PostgreSQL", "pip install 'screentest[postgres]'"),
-    ("yt-dlp", "videos for a prompt suite", "pip install 'screentest[download]'"),
-    ("pandas", "results as a frame", "pip install pandas"),
-    ("polars", "the same, another library", "pip install polars"),
+    ("openai", "chat models", "chat"),
+    ("httpx2", "chat models", "chat"),
+    ("onnxruntime", "--models light", "light-models"),
+    ("ai-edge-litert", "--models light", "light-models"),
+    ("tokenizers", "--models light", "light-models"),
+    ("torch", "models from their hubs", "models"),
+    ("transformers", "models from their hubs", "models"),
+    ("diffusers", "inpainting and image editing", "models"),
+    ("sentence-transformers", "text similarity", "models"),
+    ("torchvision", "optical flow by RAFT", "models"),
+    ("matplotlib", "charts", "charts"),
+    ("pyarrow", "Parquet", "parquet"),
+    ("fastapi", "the annotation server", "annotate"),
+    ("uvicorn", "the annotation server", "annotate"),
+    ("python-multipart", "the annotation server", "annotate"),
+    ("sqlalchemy", "the annotation server", "annotate"),
+    ("psycopg", "annotation on PostgreSQL", "postgres"),
+    ("ray", "runs on many machines", "ray"),
+    ("fsspec", "videos by their address", "remote"),
+    ("aiohttp", "videos by their address", "remote"),
+    ("yt-dlp", "videos for a prompt suite", "download"),
+    ("pandas", "results as a frame", ""),
+    ("polars", "results as a frame", ""),
 )
+"""Package, what it is for, and the extra that brings it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +177,8 @@ class PackageStatus:
     purpose: str = ""
     problem: str = ""
     fix: str = ""
+    extra: str = ""
+    """The extra of screentest that brings it."""
 
     @property
     def ok(self) -> bool:
@@ -183,10 +200,11 @@ def required_parts() -> list[PackageStatus]:
 def optional_parts() -> list[PackageStatus]:
     """What some commands need. Only looked up: importing torch would take seconds."""
     found = []
-    for name, purpose, fix in OPTIONAL:
+    for name, purpose, extra in OPTIONAL:
         part = _part(name, "", imported=False)
+        fix = f"pip install 'screentest[{extra}]'" if extra else f"pip install {name}"
         found.append(
-            PackageStatus(name, part.version, purpose, part.problem, "" if part.ok else fix)
+            PackageStatus(name, part.version, purpose, part.problem, "" if part.ok else fix, extra)
         )
     return found
 
@@ -308,7 +326,10 @@ def _examined(entry: Entry) -> Registered:
     summary = str(entry.info.get("summary", "")) or _first_line(entry.factory.__doc__)
     problem, fix = "", str(entry.info.get("get", ""))
     ready = entry.info.get("ready")
-    if ready is not None:
+    absent = [name for name in packages_of(entry) if not installed(name)]
+    if absent:
+        problem, fix = NOT_READY, install_line(absent)
+    elif ready is not None:
         try:
             problem = "" if ready() else NOT_READY
         except NoValue as error:

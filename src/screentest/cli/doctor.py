@@ -133,13 +133,18 @@ def _counts(found: Diagnosis) -> list[tuple[str, str]]:
 
 
 def _print_first_advice(found: Diagnosis) -> None:
-    """The commands that get most of what is missing."""
-    wanted = _wanted(found)
-    if wanted:
+    """Print every extra that is missing, then the commands that get most of the rest."""
+    extras = dict[str, list[str]]()
+    for part in found.optional:
+        if part.fix and part.extra and part.purpose not in extras.setdefault(part.fix, []):
+            extras[part.fix].append(part.purpose)
+    rest = {fix: names for fix, names in _wanted(found).items() if fix not in extras}
+    most = sorted(rest.items(), key=lambda row: -len(row[1]))[:_MOST_ADVICE]
+    listed = [*extras.items(), *most]
+    if listed:
         print_heading("For more")
-    listed = sorted(wanted.items(), key=lambda one: -len(one[1]))
     width = max(20, out().width - max((len(fix) for fix, _ in listed), default=0) - 6)
-    print_facts([(fix, _some(names, width)) for fix, names in listed[:_MOST_ADVICE]])
+    print_facts([(fix, _some(names, width)) for fix, names in listed])
 
 
 def _some(names: list[str], width: int) -> str:
@@ -179,6 +184,3 @@ def _print_faults(found: Diagnosis, more: str) -> None:
     for fault in found.faults:
         print_indented(f"✗ {fault.what}", style="red")
         print_indented(fault.fix, indent=4)
-
-
-COMMANDS = {"doctor": doctor}

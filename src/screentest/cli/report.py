@@ -22,7 +22,7 @@ def report(
     ] = None,
     formats: Annotated[
         str, typer.Option(metavar="NAMES", help="Of the tables: md, tex, csv, parquet.")
-    ] = "md,tex,csv,parquet",
+    ] = "md,tex,csv",
     by: Annotated[
         str, typer.Option(metavar="GROUP", help="What is compared: model, or model=A,B.")
     ] = "",
@@ -73,6 +73,3 @@ def report(
     console().print(f"{shown(str(out))}: {out.stat().st_size / 1e6:.1f} MB")
     if tables is not None:
         console().print(f"{shown(str(tables))}: {plural(len(made.tables), 'file')}")
-
-
-COMMANDS = {"report": report}

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 import screentest
-from screentest import api
+from screentest.api.scores import forecast_score
 from screentest.cli.console import out as console
 from screentest.cli.console import plural
 from screentest.cli.errors import EXIT_UNREAD, until_stopped
@@ -54,7 +54,7 @@ APART = Reason.NOT_APPLICABLE.value
 
 @shares(MODELS, WORKERS, ENGINE, RETRY)
 def score(
-    inputs: Annotated[
+    videos: Annotated[
         list[Path] | None,
         typer.Argument(
             metavar="ITEMS…", help="Manifests (.jsonl, .csv, .json), videos, or folders of them."
@@ -70,9 +70,11 @@ def score(
     data: Annotated[
         Path | None, typer.Option(metavar="PATH", help="The suite's own files: its prompts.")
     ] = None,
-    videos: Annotated[
+    generated: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="A generator's videos for --data, named by id."),
+        typer.Option(
+            "--videos", metavar="DIR", help="A generator's videos for --data, named by id."
+        ),
     ] = None,
     model_name: Annotated[
         str, typer.Option("--model-name", metavar="NAME", help="Which generator made --videos.")
@@ -131,23 +133,23 @@ def score(
       screentest score --suite NAME --data prompts.json --videos out/ \\
           --model-name X
     """
-    asked: dict[str, Any] = {
+    options: dict[str, Any] = {
         "suite": suite,
         "metrics": metrics or (),
         "prompt": prompt,
         "layout": layout,
         "data": data,
-        "generated": videos,
+        "generated": generated,
         "model_name": model_name,
         "out": out,
     }
     if dry_run:
-        show(api.forecast_score(inputs or (), **asked, **work).table, as_json=as_json)
+        show(forecast_score(videos or (), **options, **work).table, as_json=as_json)
         return
     job = partial(
         screentest.score,
-        inputs or (),
-        **asked,
+        videos or (),
+        **options,
         add=add,
         replace=replace,
         detector=detector,
@@ -169,7 +171,7 @@ def score(
             facts["borders"] = asdict(scores.borders)
         if scores.unread:
             facts["unread"] = [asdict(one) for one in scores.unread]
-        if videos or scores.missing or scores.problems:
+        if generated or scores.missing or scores.problems:
             facts |= {"missing": list(scores.missing), "problems": list(scores.problems)}
         found = scores.comparison(by, pool=pool)
         if found is not None:
@@ -251,6 +253,3 @@ def _print_lost(scores: Scores) -> None:
     print_lost(shown[:REASONS], "Not scored (--json has every reason)")
     if len(shown) > REASONS:
         print_indented(f"and for {plural(len(shown) - REASONS, 'reason')} more")
-
-
-COMMANDS = {"score": score}

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from screentest import api
+from screentest.api.reports import show as show_video
 from screentest.cli.console import out as console
 from screentest.cli.console import shown
 from screentest.cli.options import JsonOption
@@ -47,7 +47,7 @@ def show_item(
       screentest show scores/ castle-7 --worst 10
       screentest show scores/ castle-7 --json | jq '.values[].value'
     """
-    found = api.show(run, item, worst=worst)
+    found = show_video(run, item, worst=worst)
     if as_json:
         show(found.table(), as_json=True, **found.about())
     else:
@@ -124,6 +124,3 @@ def _reasons(lost: Sequence[tuple[str, Failure]]) -> dict[str, list[str]]:
         parts = (failure.reason.value, lines[-1] if lines else "", failure.advice)
         found.setdefault(": ".join(part for part in parts if part), []).append(name)
     return found
-
-
-COMMANDS = {"show": show_item}

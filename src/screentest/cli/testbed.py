@@ -1,4 +1,4 @@
-"""Look at a testbed, check it, count it, draw from it."""
+"""Inspect, verify and sample testbeds."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from screentest.cli.testbed_pairs import Folder, print_testbed_as_json
 from screentest.core import BadOption
 from screentest.core.table import Column, Table
 from screentest.models import read_models
-from screentest.run import LocalEngine
+from screentest.run.engine import LocalEngine
 from screentest.testbeds.catalogue import operators_table
 from screentest.testbeds.page import write_page
 from screentest.testbeds.remake import remake_pairs
@@ -234,12 +234,3 @@ def list_operators(
       screentest testbed operators --aspects technical_quality
     """
     show(operators_table(aspects), as_json=as_json)
-
-
-GROUP = "testbed"
-COMMANDS = {
-    "verify": verify,
-    "sample": sample,
-    "page": page,
-    "operators": list_operators,
-}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
@@ -12,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from screentest._util.optional import need
 from screentest.cli.console import err, plural, shown
 from screentest.cli.options import JsonOption
 from screentest.cli.tables import (
@@ -23,7 +23,8 @@ from screentest.cli.tables import (
     print_record,
     show,
 )
-from screentest.core import timecode, to_json
+from screentest.core import timecode
+from screentest.core.codec import to_object
 from screentest.core.table import Column, Table
 from screentest.present.charts import charts_of_testbed
 from screentest.testbeds.statistics import Statistics, duration_of, statistics_of
@@ -211,7 +212,7 @@ def _show_pair(testbed: Testbed, pair: Pair, as_json: bool) -> None:
 
 def _pair_table(pair: Pair, source: SourceFilm | None) -> Table:
     """The pair as testbed.json has it, with the captions of the touched clips."""
-    data: dict[str, Any] = json.loads(to_json(pair))
+    data: dict[str, Any] = to_object(pair)
     for one, touched in zip(data.get("touched", []), pair.touched, strict=True):
         if source is not None and touched.clip < len(source.clips):
             one["caption"] = source.clips[touched.clip].caption
@@ -273,6 +274,8 @@ def stats(
       screentest testbed stats testbed/ --plots charts/
       screentest testbed stats testbed/ --json | jq .aspects
     """
+    if plots is not None:
+        need("matplotlib")
     statistics = statistics_of(read_testbed(folder))
     tables = (
         _aspects_table(statistics),
@@ -362,7 +365,3 @@ def _groups_table(statistics: Statistics) -> Table:
         for one in counts
     ]
     return Table("groups", "Groups", columns, rows)
-
-
-GROUP = "testbed"
-COMMANDS = {"show": show_testbed, "stats": stats}

@@ -40,7 +40,7 @@ from screentest.testbeds.verify import (
     check_manifest,
     item_of,
 )
-from screentest.video import supervised
+from screentest.video.sandbox import supervised
 
 _SECOND = re.compile(r"intact_[0-9]{1,6}\.mp4")
 """A second intact video has its long side in its name."""

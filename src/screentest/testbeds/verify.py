@@ -15,7 +15,7 @@ from screentest.core.outcome import Reason
 from screentest.core.registry import build, registry
 from screentest.core.signature import options_of, write_options
 from screentest.models import ModelChoice, Models
-from screentest.run import hash_file
+from screentest.run.inputs import hash_file
 from screentest.testbeds.checks import check_pair
 from screentest.testbeds.files import file_in, is_inside, video_in
 from screentest.testbeds.intact import load_intact
@@ -32,7 +32,9 @@ from screentest.testbeds.testbed import (
     of_prompts,
     pair_name,
 )
-from screentest.video import NormalizedVideo, Supervisor, probe
+from screentest.video.edit.normalize import NormalizedVideo
+from screentest.video.probe import probe
+from screentest.video.sandbox import Supervisor
 
 # What must hold in testbed.json itself, before any file is opened.
 

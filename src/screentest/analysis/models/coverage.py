@@ -10,8 +10,7 @@ from screentest.analysis.models.margins import margin_of
 from screentest.analysis.models.samples import rates_differ
 from screentest.analysis.results import Pool, Results, Value
 from screentest.core.frames import Borders
-from screentest.core.outcome import Reason
-from screentest.measure.items import BORDERS
+from screentest.core.outcome import BORDERS, Reason
 from screentest.metrics import CORE, UNSEEN
 
 FAIR_SHARE = 0.25

@@ -8,8 +8,8 @@ from screentest._util.text import plural
 from screentest.analysis.models.coverage import lowest_videos, not_covered, unread_videos
 from screentest.analysis.results import Total, Value
 from screentest.core.table import ARROWS
+from screentest.present.certificates import headline_of_all
 from screentest.present.page.belief import checks
-from screentest.present.page.certified import certificates_headline
 from screentest.present.page.data import Report
 from screentest.present.page.dots import Dot, Lane, dot_plot
 from screentest.present.page.drilldown import direction
@@ -81,7 +81,7 @@ def _own_headline(report: Report) -> str:
     if report.results.items:
         return scores_headline(report.results, report.pool)
     if report.certificates:
-        return certificates_headline(report.certificates)
+        return headline_of_all(report.certificates)
     return "Verdicts of judges"
 
 

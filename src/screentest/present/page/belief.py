@@ -17,6 +17,7 @@ from screentest.analysis.models.coverage import PromptCoverage, bordered, unread
 from screentest.analysis.models.rows import State
 from screentest.analysis.results import Results
 from screentest.core import Reason, UserError, registry
+from screentest.present.certificates import bias_words
 from screentest.present.page.data import Report
 from screentest.present.page.trust import sees_something, trust
 from screentest.present.screens import (
@@ -159,11 +160,11 @@ def _certified(report: Report) -> Iterator[Check]:
         "What their certificates say",
     )
     failed = {
-        f"{short[name]} {placebo.unfairness}": None
+        f"{short[name]} {bias_words(bias)}": None
         for name, found in said.items()
         for one in found
         for placebo in one.placebos
-        if placebo.unfairness
+        if (bias := placebo.bias) is not None
     }
     if failed:
         yield Check(

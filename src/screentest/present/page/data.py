@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from screentest.analysis.judges.certificate import Certificate
-from screentest.analysis.judges.plan import read_certificates
+from screentest.analysis.judges.certificate import Certificate, read_certificates
 from screentest.analysis.models.comparison import ModelComparison, compare_models
 from screentest.analysis.people.arena import Arena
 from screentest.analysis.results import Pool, Results, Total, read_results
@@ -18,8 +17,9 @@ from screentest.judges.cases import read_abouts, verdict_in
 from screentest.present.page.people import read_people
 from screentest.present.page.trust import certificates_of
 from screentest.present.text import labels
-from screentest.run import Coverage, EvaluatorNote, RunReader, Spending, Start
-from screentest.run.session import MODELS
+from screentest.run.ledger import Spending
+from screentest.run.notes import MODELS, EvaluatorNote
+from screentest.run.reader import Coverage, RunReader, Start
 
 
 @dataclass(frozen=True, slots=True)
