@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -52,11 +51,15 @@ def motion(before: Image, after: Image, *, rate: float = 8.0) -> tuple[float, fl
 
     Flow by OpenCV's dense inverse search at its quickest.
     """
+    import cv2
+
     if min(after.shape) < SMALLEST:
         return None
     # The rows of a decoded picture may have a margin; DIS takes none.
     pair = np.ascontiguousarray(before), np.ascontiguousarray(after)
-    speed = lengths(_search().calc(*pair, None))
+    # A new one for each pair: a small picture changes its scales for good.
+    search: Any = cv2.DISOpticalFlow.create(cv2.DISOpticalFlow_PRESET_ULTRAFAST)
+    speed = lengths(search.calc(*pair, None))
     most = max(1, int(FASTEST * speed.size))
     scale = rate / float(np.hypot(*after.shape))
     return float(speed.mean()) * scale, float(largest(speed, most).mean()) * scale
@@ -81,13 +84,6 @@ def largest(values: NDArray[np.float64], count: int) -> NDArray[np.float64]:
     array([3., 4.])
     """
     return np.sort(np.partition(values, -count)[-count:])
-
-
-@cache
-def _search() -> Any:
-    import cv2
-
-    return cv2.DISOpticalFlow.create(cv2.DISOpticalFlow_PRESET_ULTRAFAST)
 
 
 def change(before: Image, after: Image) -> float:
