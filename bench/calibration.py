@@ -22,11 +22,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+from screentest.analysis.models.answer import SENSIBLE, Answer
 
 from screentest.analysis.judges.accuracy import find_claims
 from screentest.analysis.judges.cases import read_cases
 from screentest.analysis.judges.plan import Plan, certify
-from screentest.analysis.models.answer import SENSIBLE, Answer
 from screentest.analysis.models.comparison import answer
 from screentest.analysis.people.arena import Arena, arena_of
 from screentest.analysis.results import Results, Value
@@ -46,7 +46,8 @@ from screentest.judges.spread import PlaceboSpreads
 from screentest.judges.votes import VoteRecord, VoteTask
 from screentest.metrics.functions import metric
 from screentest.present.certificates import verdict
-from screentest.run import InlineEngine, RunStore
+from screentest.run.engine import InlineEngine
+from screentest.run.store import RunStore
 from screentest.stats.agreement import Vote, percent_agreement, review_workers
 from screentest.stats.claims import Claim, Finding, Placebos, Points, claims
 from screentest.stats.films import COIN, films_needed

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 import screentest
 from screentest.core import BadOption, Outcome, Score
 from screentest.present.results import Scores
-from screentest.run import RunReader
+from screentest.run.reader import RunReader
 from screentest.video.memory import MemoryVideo, held, memory_video
 
 RATE = Fraction(12)
@@ -70,6 +70,14 @@ def test_values_are_those_of_the_same_frames_in_lossless_files(tmp_path: Path) -
     for item in run.results.items:
         found = {name: one.outcome for name, one in run.results.of_item(item).items()}
         assert found == memory
+
+
+def test_a_small_clip_changes_no_number_of_the_next() -> None:
+    """OpenCV's search for flow takes other scales for small pictures, and then keeps them."""
+    alone = screentest.score(frames=CLIP, fps=12, metrics="motion").means
+    small = screentest.score(frames=CLIP[:, :24, :24], fps=12, metrics="motion").means
+    assert screentest.score(frames=CLIP, fps=12, metrics="motion").means == alone
+    assert screentest.score(frames=CLIP[:, :24, :24], fps=12, metrics="motion").means == small
 
 
 def test_one_clip_has_values_reasons_and_no_folder(

@@ -53,10 +53,24 @@ def test_the_pages_have_few_words() -> None:
     assert sum(len(text.split()) for text in written.values()) <= MOST_WORDS
 
 
-@pytest.mark.parametrize(("name", "text"), pages().items(), ids=list(pages()))
+def documents() -> dict[str, str]:
+    """The pages, and the documents beside them."""
+    beside = [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("design/*.md"))]
+    return pages() | {
+        path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in beside
+    }
+
+
+@pytest.mark.parametrize(("name", "text"), documents().items(), ids=list(documents()))
 def test_no_paragraph_is_long(name: str, text: str) -> None:
     long = [one for one in paragraphs(text) if words(one) > LONGEST_PARAGRAPH]
     assert not long, f"{name}: {[one[:60] for one in long]}"
+
+
+@pytest.mark.parametrize("name", [name for name in pages() if name.startswith(EVIDENCE)])
+def test_evidence_names_the_command_that_measured_it(name: str) -> None:
+    command = r"python (-m )?(bench|docs|tests)[/.]|make [a-z]+|^\$ screentest "
+    assert re.search(command, pages()[name], re.MULTILINE)
 
 
 def test_paragraphs_end_where_they_should() -> None:

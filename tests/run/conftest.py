@@ -14,12 +14,18 @@ from typing import Any
 
 import pytest
 
-from screentest.run import RunReader, RunStore
+from screentest.run.reader import RunReader
+from screentest.run.store import RunStore
 from tests.conftest import ROOT
 from tests.run.canonical import canonical
 
 PATIENCE = 300.0
 """Seconds to wait for what must happen soon, on a machine that is busy."""
+
+
+@pytest.fixture(autouse=True)
+def _processes(worker_processes: None) -> None:
+    """Test the processes of runs here."""
 
 
 @pytest.fixture

@@ -19,10 +19,23 @@ import pytest
 from screentest._util.workers import Done, Lost, ProcessWorker, _lives
 from screentest.core import ScreentestError, Silent
 from screentest.models.chat.costs import MemoryLedger
-from screentest.run import LocalEngine, RunStore, Stop, Task, engine, execute
-from screentest.run.engine import Pool
+from screentest.run import engine
+from screentest.run.engine import LocalEngine, Pool
+from screentest.run.execute import execute
+from screentest.run.store import RunStore
+from screentest.run.tasks import Stop, Task
+from tests import conftest
 from tests.run.conftest import PATIENCE
 from tests.run.work import task
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _quick_servers() -> Iterator[None]:
+    """Have servers that import little: here they are killed and started again."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(conftest, "PRELOADED", [])
+        yield
+    forkserver._forkserver._stop()  # type: ignore[attr-defined]
 
 
 @contextmanager

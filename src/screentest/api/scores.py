@@ -12,31 +12,30 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
 from screentest.analysis.results import read_results
 from screentest.analysis.suites import SuiteItems, read_suite
+from screentest.api import names_of, path_of, progress_of
 from screentest.api.options import (
     Videos,
     WorkOptions,
     inputs_of,
     limits_of,
-    names_of,
     open_run,
-    path_of,
-    progress_of,
     refuse_unknown,
 )
 from screentest.core.errors import BadOption, Stopped
-from screentest.core.item import Item
-from screentest.core.signature import parse, write_options
+from screentest.core.item import File, Item
+from screentest.core.signature import metric_names, parse, write_options
 from screentest.inputs.fields import ProblemKind
 from screentest.inputs.remote import Cache
 from screentest.measure.earlier import beside_earlier
-from screentest.measure.evaluators import metric_names, resolve
+from screentest.measure.evaluators import resolve
 from screentest.measure.tasks import score_items
 from screentest.models.chat.costs import MemoryLedger
 from screentest.models.weights import cache_folder
 from screentest.present.results import Scores
-from screentest.run import InlineEngine, RunReader
 from screentest.run.database import FILE
-from screentest.run.session import File, Settings, open_tools, settings_of
+from screentest.run.engine import InlineEngine
+from screentest.run.reader import RunReader
+from screentest.run.session import Settings, open_tools, settings_of
 
 if TYPE_CHECKING:
     from screentest.analysis.forecast import ScoreForecast
@@ -351,20 +350,7 @@ def _log(hooks: Hooks, scores: Scores, items: Sequence[Item], step: int | None) 
 
 def _only(scores: Scores, items: Collection[str], metrics: Collection[str]) -> Scores:
     """Leave only these items and metrics in the scores of a run."""
-    whole = scores.results
-    values = tuple(
-        value for value in whole.values if value.item in items and value.metric in metrics
-    )
-    pending = tuple(place for place in whole.pending if place[0] in items)
-    names = {*(value.name for value in values), *(name for _, name in pending)}
-    results = dataclasses.replace(
-        whole,
-        items={name: item for name, item in whole.items.items() if name in items},
-        values=values,
-        outputs={name: info for name, info in whole.outputs.items() if name in names},
-        pending=pending,
-    )
-    return dataclasses.replace(scores, results=results)
+    return dataclasses.replace(scores, results=scores.results.only(items, metrics))
 
 
 def sample_films() -> list[Item]:

@@ -13,7 +13,7 @@ from screentest.core.outcome import Outcome, attempt
 from screentest.core.registry import register
 from screentest.core.verdict import Choice, Shown, Verdict
 from screentest.models.ask import Frames, Placing, Query, send
-from screentest.models.ask.forms import Grounds
+from screentest.models.ask.forms import Explanation
 from screentest.models.ask.templates import ASPECTS, Pictures, Slot, Trusted
 from screentest.models.chat.messages import Film, Picture, Sampling
 
@@ -25,7 +25,7 @@ class Preference(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    reason: Grounds = Field(description="What decided, in one or two sentences.")
+    reason: Explanation = Field(description="What decided, in one or two sentences.")
     better: Literal["first", "second"] = Field(description="The better video.")
 
 

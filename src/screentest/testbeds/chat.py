@@ -23,15 +23,16 @@ from screentest.core.outcome import Outcome, Reason, attempt
 from screentest.core.signature import Signature
 from screentest.models import Models
 from screentest.models.ask import Frames, Query, send
-from screentest.models.ask.forms import Said
+from screentest.models.ask.forms import NonBlank
 from screentest.models.ask.templates import Prompts, Slot
 from screentest.models.chat.messages import ChatRequest
 from screentest.models.roles import Chat
-from screentest.run import Job, TaskResults
 from screentest.run.session import Settings, Tools, open_tools
+from screentest.run.tasks import Job, TaskResults
 from screentest.testbeds.captions.facts import TEMPLATE as FACTS
 from screentest.testbeds.captions.facts import ChatExtractor
-from screentest.video import probe, sample_frames
+from screentest.video.probe import probe
+from screentest.video.samples import sample_frames
 
 CAPTION = "testbeds/clip_caption"
 FRAMES = 6
@@ -56,7 +57,7 @@ class FilmTask:
 class CaptionText(BaseModel):
     """The answer that holds a caption."""
 
-    caption: Said = Field(max_length=LONGEST_CAPTION)
+    caption: NonBlank = Field(max_length=LONGEST_CAPTION)
 
 
 DESCRIBE = Query(CAPTION, CaptionText, use="slvm.caption")

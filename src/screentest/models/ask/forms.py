@@ -11,7 +11,7 @@ from screentest.core.outcome import Reason
 from screentest.models.chat.refusals import declines
 
 
-def _grounds(text: str) -> str:
+def _explains(text: str) -> str:
     if not any(letter.isalnum() for letter in text):
         raise ValueError("must say why")
     if declines(text):
@@ -20,15 +20,15 @@ def _grounds(text: str) -> str:
     return text
 
 
-def _said(text: str) -> str:
+def _not_blank(text: str) -> str:
     if not text.strip():
         raise ValueError("must not be blank")
     return text
 
 
-Said: TypeAlias = Annotated[str, AfterValidator(_said)]
+NonBlank: TypeAlias = Annotated[str, AfterValidator(_not_blank)]
 """A text that is not blank."""
 
-Grounds: TypeAlias = Annotated[str, AfterValidator(_grounds)]
+Explanation: TypeAlias = Annotated[str, AfterValidator(_explains)]
 """Why the model answers as it does; one that gives none, or says that it guesses, has not
 answered."""

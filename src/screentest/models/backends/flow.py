@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from screentest._util.optional import optional
 from screentest.core import Image, NoValue, Reason, register
 from screentest.models import weights
-from screentest.models.networks.pretrained import EXTRA, NEUTRAL, ModelDevice, read_tensors, ready
+from screentest.models.networks.pretrained import NEUTRAL, ModelDevice, read_tensors
 from screentest.models.networks.runtimes import batches
-from screentest.models.optional import optional
 from screentest.models.pictures import brightened, check_pair, opencv_identity
 
 if TYPE_CHECKING:
@@ -58,11 +58,11 @@ class DisFlow:
             "fast": cv2.DISOpticalFlow_PRESET_FAST,
             "medium": cv2.DISOpticalFlow_PRESET_MEDIUM,
         }
-        # The searcher keeps buffers between calls, so each call has its own.
-        searcher: Any = cv2.DISOpticalFlow.create(presets[self._preset])
         fields: list[FlowField] = []
         for first, second in pairs:
             check_pair(first, second)
+            # A new one for each pair: a small picture changes its scales for good.
+            searcher: Any = cv2.DISOpticalFlow.create(presets[self._preset])
             height, width = first.shape[:2]
             # No flow to start from; zeros would be one, and lead elsewhere.
             field = searcher.calc(
@@ -93,7 +93,7 @@ RAFT_SMALLEST_SIDE = 128
     version=1,
     summary="RAFT by torchvision; weights by path, or torchvision's own download",
     neutral=NEUTRAL,
-    ready=ready,
+    packages=("torch", "torchvision"),
 )
 def raft(
     *,
@@ -112,7 +112,7 @@ def raft(
 
 
 def _network(model: str, size: str, allow_pickle: bool) -> tuple[Any, str]:
-    flows = optional("torchvision.models.optical_flow", EXTRA)
+    flows = optional("torchvision.models.optical_flow")
     build = flows.raft_large if size == "large" else flows.raft_small
     if not model:
         chosen = (flows.Raft_Large_Weights if size == "large" else flows.Raft_Small_Weights).DEFAULT
@@ -209,7 +209,7 @@ class Raft:
     def __init__(
         self, network: Any, name: str, place: ModelDevice, updates: int, batch: int
     ) -> None:
-        self._torch = optional("torch", EXTRA)
+        self._torch = optional("torch")
         self._network = network
         self._name = name
         self._place = place

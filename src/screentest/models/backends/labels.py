@@ -17,7 +17,7 @@ import numpy as np
 
 from screentest.core import Image, register
 from screentest.models import weights
-from screentest.models.networks.runtimes import LITERT, litert_model, runs, versions
+from screentest.models.networks.runtimes import LITERT, litert_model, versions
 from screentest.models.pictures import check_picture
 
 if TYPE_CHECKING:
@@ -64,7 +64,8 @@ class ImageNetLabels:
     "mobilenet_v1",
     version=1,
     summary="MobileNet v1: ImageNet's thousand labels",
-    ready=lambda: runs(LITERT) and weights.available(LABELS),
+    packages=(LITERT,),
+    ready=lambda: weights.available(LABELS),
     weights=(LABELS,),
     neutral=("threads",),
     get=f"screentest models pull {LABELS}",

@@ -10,7 +10,6 @@ started again, it goes on with what is missing.
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
 import shutil
@@ -24,6 +23,7 @@ from itertools import groupby
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from screentest._util.optional import installed, optional
 from screentest.core import BadOption, NoValue, Outcome, Progress, Reason, Silent, UserError
 from screentest.models import weights
 from screentest.models.weights import Package, Weights, WeightsFile
@@ -217,7 +217,7 @@ def fetch(url: str, file: WeightsFile, to: Path) -> Path:
     """
     hub = _HUB.fullmatch(url)
     try:
-        if hub and importlib.util.find_spec("huggingface_hub"):
+        if hub and installed("huggingface_hub"):
             _fetch_from_hub(hub[1], hub[2], hub[3], to)
         else:
             _fetch_by_pooch(url, file.sha256, to)
@@ -229,10 +229,8 @@ def fetch(url: str, file: WeightsFile, to: Path) -> Path:
 
 
 def _fetch_from_hub(repository: str, revision: str, name: str, to: Path) -> None:
-    from huggingface_hub import hf_hub_download
-
-    copy = hf_hub_download(repository, name, revision=revision, local_dir=to.parent / "hub")
-    Path(copy).replace(to)
+    download = optional("huggingface_hub").hf_hub_download
+    Path(download(repository, name, revision=revision, local_dir=to.parent / "hub")).replace(to)
 
 
 def _fetch_by_pooch(url: str, sha256: str, to: Path) -> None:
@@ -263,7 +261,7 @@ def download(package: Package, into: Path, *, timeout: float) -> Path:
 
 def pip_command() -> list[str] | None:
     """Return the command that runs pip here: this Python's own, one on the path, or uv's."""
-    if importlib.util.find_spec("pip") is not None:
+    if installed("pip"):
         return [sys.executable, "-m", "pip"]
     if pip := shutil.which("pip") or shutil.which("pip3"):
         return [pip]
