@@ -11,9 +11,9 @@ from typing import Annotated, Any, Literal
 import typer
 
 import screentest
+from screentest._util.text import plural
 from screentest.api.scores import forecast_score
 from screentest.cli.console import out as console
-from screentest.cli.console import plural
 from screentest.cli.errors import EXIT_UNREAD, until_stopped
 from screentest.cli.options import (
     ENGINE,

@@ -15,7 +15,7 @@ from screentest.core import Outcome
 from screentest.core.signature import short_signature
 from screentest.core.table import ARROWS, Cell, Column, Table, cell_text
 from screentest.present.sentences import say
-from screentest.present.text import names, words
+from screentest.present.text import labels, names, words
 
 WIDEST = 9
 """Columns of dimensions in one table; a wider tree is printed as rows only."""
@@ -54,6 +54,7 @@ def summary_table(
     results = results.pooled(pool)
     groups = results.by_group(by) if by else {"": results}
     short = results.short_names
+    label_of = {short[name]: text for name, text in labels(results).items()}
     totals: dict[str, list[tuple[str, Total]]] = {name: [] for name in results.outputs}
     for group, part in groups.items():
         for total in part.totals():
@@ -76,7 +77,7 @@ def summary_table(
             )
             rows.append((short.get(name, name), *([group] if by else []), *cells))
     columns = [
-        Column("metric", "Metric"),
+        Column("metric", "Metric", show=lambda name: label_of.get(name, name)),
         Column("mean", "Mean"),
         Column("better", "Better", show=ARROWS.__getitem__),
         *_BESIDE,
@@ -97,8 +98,7 @@ def pool_note(results: Results, pool: Pool) -> str:
     part = Part.MEAN if pool == "mean" else Part.WORST_TENTH
     if pool == "worst" and cut < set(results.items):
         part = Part.MIXED
-    text = say("counted", part=words("parts")[part])
-    return f"{text[0].upper()}{text[1:]}."
+    return say("counted", part=words("parts")[part])
 
 
 def interval_text(low: float | None, high: float | None, digits: int | None = None) -> str:
