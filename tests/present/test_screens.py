@@ -81,7 +81,8 @@ OTHERS: Mapping[str, Mapping[str, object]] = {
     "over": {"metrics": "sharpness, noise"},
     "so_far": {"metrics": "flicker (18 of 20; about 65 prompts needed)"},
     "scored": {"metrics": "14 metrics"},
-    "seeds": {"videos": "step-1000 12, step-2000 1 videos"},
+    "same_film": {"count": 20},
+    "seeds": {"videos": "step-1000 12, step-2000 1"},
 }
 
 

@@ -424,7 +424,7 @@ def _left_out(found: ModelComparison) -> Lines:
     seeds = found.uneven_seeds
     if seeds is not None:
         spans = [f"{model} {_span(*own)}" for model, own in seeds.videos.items()]
-        text = say("seeds", videos=f"{', '.join(spans)} videos", count=_span(*seeds.compared))
+        text = say("seeds", videos=", ".join(spans), count=_span(*seeds.compared))
         if seeds.best_without:
             text += f" ({names(seeds.best_without, last=' and ')} have more)"
         yield "paired", text

@@ -31,7 +31,7 @@ SENTENCES: Mapping[str, str] = {
     "so_far": "{model} {place}: {metrics}",
     "unclear": "{model} has added artefacts, or {other} lost detail",
     "looks": "{model} is {looks}",
-    "seeds": "{videos} per prompt; the first {count} of each are compared",
+    "seeds": "videos per prompt: {videos}; compared: {count} of each",
     "merged": "{written} count as {units}: same text or same video",
     "borders": "{shares} of the frame; pictures are measured inside",
     "by_name": "videos are paired by file name: they have no prompts",
