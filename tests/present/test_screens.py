@@ -121,7 +121,7 @@ def test_one_winner() -> None:
     assert str(comparison_screen(found)).splitlines() == [
         "a beats b on 2 of 3 metrics (20 prompts, p < 0.05 after Holm)",
         "  better       noise, sharp",
-        "  undecided    a ahead: jerks (12 of 20; about 180 prompts needed)",
+        "  undecided    jerks (ahead on 12 of 20; about 180 prompts needed)",
         "  not covered  prompt following (no metric reads prompts)",
         "",
         "                      a      b   wins       p",

@@ -267,10 +267,14 @@ def _undecided(found: ModelComparison, label_of: Mapping[str, str]) -> Lines:
         kind, model, count = row_place(found, row)
         if model:
             wins = wins_words(found, row, count, brief=bool(sides))
+            wins = f"{kind} on {wins}" if model == found.winner else wins
             named = because(label_of[row.name], wins)
             sides.setdefault((kind, model), []).append(named)
     for (kind, model), metrics in sides.items():
-        yield "undecided", say("so_far", model=model, place=kind, metrics=names(metrics, NAMED))
+        listed = names(metrics, NAMED)
+        if model != found.winner:
+            listed = say("so_far", model=model, place=kind, metrics=listed)
+        yield "undecided", listed
 
 
 def row_place(found: ModelComparison, row: MetricRow) -> tuple[str, str, int]:
@@ -509,7 +513,9 @@ def comparison_table(
     if not found.tested:
         rows = found.having(State.DESCRIBED)
     lengths = [len(name) for name in found.models]
-    letters = sum(lengths) + len(lengths) > width
+    # Of several, the column of wins has a name too.
+    longest = max(lengths) if len(lengths) > 2 else 0
+    letters = sum(lengths) + len(lengths) + longest > width
     heads = {name: _letter(n) if letters else name for n, name in enumerate(found.models)}
     label_of = row_labels(found.rows)
     columns = [
