@@ -18,7 +18,7 @@ from screentest.core.codec import DecodeError, from_json, from_object, parse_jso
 from screentest.core.errors import UserError
 from screentest.core.frames import VideoInfo
 from screentest.core.item import Item
-from screentest.core.metric import MetricInfo, OutputInfo
+from screentest.core.metric import MetricInfo, OutputInfo, Traits
 from screentest.core.outcome import Json
 from screentest.run.records import SqlRow, insert, now, select, update
 from screentest.run.writer import cleared
@@ -64,6 +64,11 @@ class EvaluatorNote:
             "roles": list(info.roles),
             "needs": list(info.needs),
             "group": info.group,
+            "traits": {
+                output: {**asdict(one), "helped_by": [asdict(effect) for effect in one.helped_by]}
+                for output, one in info.traits.items()
+                if one != Traits()
+            },
             "options": dict(options or {}),
         }
         return cls(name, "metric", signature, about)
@@ -83,6 +88,18 @@ class EvaluatorNote:
             raise DecodeError(f"the run's note on {self.name} cannot be read: {error}") from None
         return {output: from_object(OutputInfo, asdict(info)) for output, info in infos.items()}
 
+    @property
+    def traits(self) -> dict[str, Traits]:
+        """By output, facts for the comparison of models, with the metric's group."""
+        kept: Any = self.about.get("traits") or {}
+        if not isinstance(kept, dict):
+            raise DecodeError(f"the run's note on {self.name} cannot be read: invalid traits")
+        found = {output: from_object(Traits, parts) for output, parts in kept.items()}
+        return {
+            output: replace(found.get(output, Traits()), group=self.group)
+            for output in self.outputs
+        }
+
 
 def _limits(info: OutputInfo) -> dict[str, Json]:
     return {
@@ -93,11 +110,6 @@ def _limits(info: OutputInfo) -> dict[str, Json]:
         "unit": info.unit,
         "descriptive": info.descriptive,
         **({"label": info.label} if info.label else {}),
-        **({"helped_by": [asdict(effect) for effect in info.helped_by]} if info.helped_by else {}),
-        **({"merit": info.merit} if info.merit else {}),
-        **({"lead": info.lead} if info.lead else {}),
-        **({} if info.reads else {"reads": False}),
-        **({"look": asdict(info.look)} if info.look else {}),
     }
 
 
