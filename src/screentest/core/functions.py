@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial, wraps
 from types import UnionType
-from typing import Any, ParamSpec, Protocol, TypeAlias, TypeVar, overload
+from typing import Any, ParamSpec, Protocol, TypeAlias, TypeVar, overload, runtime_checkable
 
 from screentest.core.registry import register
 
@@ -30,6 +30,17 @@ class Setting:
 
     type: Any
     default: Any
+
+
+@runtime_checkable
+class Asks(Protocol):
+    """A question to a model, such as a ``Query``: its role and template are in signatures."""
+
+    @property
+    def role(self) -> str: ...
+
+    @property
+    def template(self) -> str: ...
 
 
 class UnknownForm(TypeError):

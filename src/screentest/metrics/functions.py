@@ -42,6 +42,7 @@ from typing import Any, TypeVar
 from screentest.core.errors import NoValue
 from screentest.core.frames import Consumer, FrameRequest, Image, Size
 from screentest.core.functions import (
+    Asks,
     Maker,
     Setting,
     decorator,
@@ -103,6 +104,7 @@ def metric(
     frames: int | None = None,
     request: FrameRequest | None = None,
     inside: bool | None = None,
+    asks: Sequence[Asks] = (),
     roles: Sequence[str] = (),
     needs: Sequence[str] = (),
     shots: bool = False,
@@ -128,7 +130,8 @@ def metric(
         frames: How many pictures of a shot or of the video.
         request: The layout, filter and size that are not options.
         inside: False passes whole frames; else pictures are without the borders of the video.
-        roles: The model roles that it asks.
+        asks: The queries that it asks: their roles and templates are part of its signature.
+        roles: Further model roles that it asks.
         needs: The fields of an item without which it is not applicable.
         shots: True where it looks at shots.
         level: What one point of its curve is about.
@@ -154,11 +157,12 @@ def metric(
         info = MetricInfo(
             {key: output.info for key, output in whole.items()},
             level or _LEVELS.get(form[0], Level.VIDEO),
-            tuple(roles),
+            (*roles, *(query.role for query in asks)),
             (*needs, *(("text",) if "prompt" in besides else ())),
             shots=shots or form[0] in _LEVELS,
             about=_ABOUT.get(form[0], ""),
             inside=within,
+            prompts=tuple(query.template for query in asks),
             consecutive=form[0] == "before" and rate is None and (not request or not request.rate),
         )
         # Outputs that are all worked out of the rows of a shot say themselves which columns.
