@@ -42,7 +42,7 @@ from screentest.core import (
     Verdict,
 )
 from screentest.judges.cases import Case, Judgement, Order
-from screentest.judges.margins import Margins
+from screentest.judges.spread import PlaceboSpreads
 from screentest.judges.votes import VoteRecord, VoteTask
 from screentest.metrics.functions import metric
 from screentest.present.certificates import verdict
@@ -129,7 +129,7 @@ def first(rng: np.random.Generator, films: int, operators: int) -> Judged:
 def measured(rng: np.random.Generator, films: int, operators: int) -> Judged:
     """As hashed, with the margins that its placebos teach: what is nearer is a tie."""
     apart = rng.random(films) - rng.random((operators + len(KINDS), films))
-    margins = Margins.learnt(
+    margins = PlaceboSpreads.learnt(
         (Aspect.COLOR, str(film), float(one))
         for row in apart[: len(KINDS)]
         for film, one in enumerate(row)
@@ -200,7 +200,7 @@ def copied(runs: int, films: int = 6, copies: int = 3, operators: int = 10) -> f
             for won in [intact[int(case.source)] > harmed[int(case.name), int(case.source)]]
         ]
         found = find_claims(judgements, []).values()
-        said += any(one.claim in (Claim.SEES, Claim.PREFERS_HARM) for one in found)
+        said += any(one.claim in (Claim.SEES, Claim.PREFERS_DEGRADED) for one in found)
     return said / runs
 
 
@@ -211,7 +211,7 @@ def claimed(judge: Judge, films: int, operators: int, runs: int, seed: int = 1) 
     for _ in range(runs):
         groups, placebos = judge(rng, films, operators)
         found = claims(groups, [placebos] * operators)
-        said += any(one.claim in (Claim.SEES, Claim.PREFERS_HARM) for one in found)
+        said += any(one.claim in (Claim.SEES, Claim.PREFERS_DEGRADED) for one in found)
     return said / runs
 
 
@@ -389,7 +389,7 @@ def voted(prompts: int, aspects: int, scores: int, runs: int) -> float:
                         if counted[prompt].any()
                     }
                 )
-        said += any(one.claim in (Claim.SEES, Claim.PREFERS_HARM) for one in claims(groups))
+        said += any(one.claim in (Claim.SEES, Claim.PREFERS_DEGRADED) for one in claims(groups))
     return said / runs
 
 
@@ -548,7 +548,7 @@ def coins(testbeds: list[Path], count: int = 20) -> int:
             claims_made = {part.finding.claim for part in one.aspects}
             claims_made |= {part.finding.claim for part in one.operators}
             trend = one.duration.value is not None and one.duration.value.p_value <= 0.05
-            said = bool(claims_made & {Claim.SEES, Claim.PREFERS_HARM, Claim.MIXED})
+            said = bool(claims_made & {Claim.SEES, Claim.PREFERS_DEGRADED, Claim.MIXED})
             bad += said or trend
             if said or trend:
                 print(f"{one.judge}: {verdict(one)}; duration {one.duration.value}")

@@ -4,7 +4,7 @@
 
 One film, measured in one process with the backends that this machine has; chat models are the
 fake server of the tests, which counts what it is sent and answers at once, so calls and tokens in
-are those of a real one and its seconds are not. The page docs/performance.md is made of these.
+are those of a real one and its seconds are not. docs/evidence/performance.md has them.
 """
 
 from __future__ import annotations

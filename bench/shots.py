@@ -1,4 +1,4 @@
-"""How well each shot detector finds the known cuts, and how fast. Prints docs/shots.md's tables.
+"""Quality and speed of each shot detector on known cuts: docs/evidence/shots.md.
 
     python bench/shots.py [--data DIR] [--weights transnetv2-ffmpeg.onnx] [--detectors a,b]
 

@@ -1,4 +1,4 @@
-"""The list of operators in docs/degradations.md and its pictures, from the packaged sample.
+"""The list of operators in docs/reference/operators.md and its pictures, from the packaged sample.
 
     python docs/pictures/degradations.py            # the list and all pictures
     python docs/pictures/degradations.py NAME …     # the list and these pictures
@@ -45,7 +45,7 @@ from screentest.video import Pixels, Reencode, normalize, sample_frames, splice
 from screentest.video.edit.pictures import PixelConverter
 
 HERE = Path(__file__).parent
-PAGE = HERE.parent / "degradations.md"
+PAGE = HERE.parent / "reference" / "operators.md"
 PICTURES = HERE / "degradations"
 BEGIN, END = "<!-- operators: made by pictures/degradations.py -->", "<!-- end of operators -->"
 
@@ -104,7 +104,7 @@ def described(one: Operator) -> list[str]:
         f"**`{one.name}`**{origin}: {one.summary}. {about(one.name)}{needs}"
         f" *Checked:* {promise(info)}."
     )
-    picture = f"![{one.name}: {caption(info)}](pictures/degradations/{one.name}.webp)"
+    picture = f"![{one.name}: {caption(info)}](../pictures/degradations/{one.name}.webp)"
     return [*textwrap.wrap(text, 110, break_long_words=False), "", picture]
 
 

@@ -14,7 +14,7 @@ import screentest
 from screentest.analysis.models.margins import margin_of
 from screentest.analysis.results import Value
 from screentest.core import BadOption, Outcome, Score, registry
-from screentest.judges.margins import Margin
+from screentest.judges.spread import PlaceboSpread
 from screentest.run import RunReader
 from screentest.suites.core import METRICS
 from tests.present.runs import certificate, certify_run, two_systems
@@ -111,7 +111,7 @@ def test_margins_of_certificates_count_where_pixels_were_changed(tmp_path: Path)
 
     def certified(margin: float, *placebos: str) -> Path:
         one = certificate("calm")
-        aspects = tuple(replace(part, margin=Margin(margin, 7)) for part in one.aspects)
+        aspects = tuple(replace(part, margin=PlaceboSpread(margin, 7)) for part in one.aspects)
         tried = tuple(replace(one.placebos[0], name=name) for name in placebos)
         folder = tmp_path / f"{margin:g} {'+'.join(placebos)}"
         return certify_run(folder, [replace(one, aspects=aspects, placebos=tried)])

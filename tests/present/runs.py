@@ -144,7 +144,7 @@ def certificate(judge: str = "calm", testbed: str = "bed") -> Certificate:
             for aspect, found, said, human in results
         ),
         operators=tuple(
-            OperatorResult(aspect, aspect.value, f"harmed {aspect.title}", 20, found, said)
+            OperatorResult(aspect, aspect.value, f"degraded {aspect.title}", 20, found, said)
             for aspect, found, said, _ in results
         ),
         order=order_effect([(Choice.FIRST, Choice.SECOND)] * 9 + [(Choice.FIRST, Choice.FIRST)]),

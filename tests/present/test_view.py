@@ -379,7 +379,7 @@ def test_certificates_and_borders_stand_among_the_reasons(tmp_path: Path) -> Non
     found = checks(read_report([run, judged]), None)
     certified = next(check for check in found if "certified" in check.title)
     assert certified.title == "1 of 1 measures is certified."
-    assert certified.more[0].startswith("calm: sees harmed aesthetics")
+    assert certified.more[0].startswith("calm: sees degraded aesthetics")
     words = next(check.words for check in found if "borders" in check.title)
     assert words == "50% of the frame; pictures are measured inside them."
 

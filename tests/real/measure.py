@@ -1,4 +1,4 @@
-"""The figures of docs/real_models.md: ``python -m tests.real.measure steps|judge|show …``.
+"""The figures of docs/evidence/real_models.md: ``python -m tests.real.measure steps|judge|show …``.
 
     steps OUT MODEL MINUTES [STEP…] [MODE…]
                                every text-only step, or these (caption, etva, …), with and

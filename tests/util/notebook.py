@@ -1,7 +1,4 @@
-"""Scores clips inside a real IPython kernel, and prints what a notebook was sent: JSON on stdout.
-
-The argument is the folder of IPython's packages, which come last on the path.
-"""
+"""Scores clips in a real IPython kernel, and prints what a notebook was sent: JSON on stdout."""
 
 from __future__ import annotations
 
@@ -18,7 +15,6 @@ scores
 
 
 def main() -> None:
-    sys.path.append(sys.argv[1])
     from ipykernel.inprocess.manager import InProcessKernelManager  # type: ignore
 
     manager = InProcessKernelManager()

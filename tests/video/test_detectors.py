@@ -318,7 +318,7 @@ def test_what_is_known_of_the_sample() -> None:
 def test_over_the_hardest_of_the_known_films(shared_data: Path) -> None:
     """Generated films, gradual transitions, and the one single shot with a false cut.
 
-    bench/shots.py has them all; its figures are in docs/shots.md.
+    bench/shots.py has them all; its figures are in docs/evidence/shots.md.
     """
     hard = ("vgot", "cogvideox", "sintel", "nasa", "imageio_cockatoo")
     known = all_films(shared_data)

@@ -56,7 +56,7 @@ def certify(
     max_file_size: float = 100.0,
     **work: Unpack[WorkOptions],
 ) -> Certificates:
-    """Measure how often judges, or metrics, prefer the intact video of a pair.
+    """Measure how often judges, or metrics, prefer the original of a pair to the degraded video.
 
     Args:
         judges: Names of judges or metrics; may be empty where ``suite`` is given.
@@ -64,7 +64,7 @@ def certify(
         suite: Every value of this suite's metrics is a judge, too.
         out: The run's folder.
         aspects: Only pairs of these; all where empty.
-        orders: ``both``, or ``first``: the intact video first.
+        orders: ``both``, or ``first``: the original first.
         repeats: How often each question is asked.
         probes: Other words for the same videos: ``swapped``, ``shuffled``, ``empty``, ``hinted``,
             or ``all``.

@@ -119,7 +119,7 @@ def build(
     as_json: JsonOption = False,
     **work: Any,
 ) -> None:
-    """Build pairs of intact and degraded videos from captioned films.
+    """Build pairs of original and degraded videos from captioned films.
 
     Every operator degrades a few clips of each film in one aspect and leaves the
     rest bit-identical. A film that cannot be used is skipped with the reason. Start
@@ -183,7 +183,7 @@ def build_prompts(
     form: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Build pairs of a video under its own prompt and under a false one.
+    """Build pairs of one video under its own and a false prompt.
 
     No video is made. A judge or metric that reads prompts must prefer the true one.
     A prompt that a change cannot make false is skipped with the reason.
@@ -191,7 +191,7 @@ def build_prompts(
     \b
     Examples:
       screentest build-prompts manifest.jsonl --out prompts/
-      screentest build-prompts manifest.jsonl --out prompts/ --changes color,object
+      screentest build-prompts manifest.jsonl --out bed/ --changes color,object
     """
     job = partial(screentest.build_prompts, videos, out=out, changes=changes, seed=seed, form=form)
     _run(job, as_json=as_json)
@@ -274,6 +274,3 @@ def _print(made: BuiltTestbed) -> None:
         print_indented(f"Look at them side by side: {made.page}", indent=0)
     for remark in made.remarks:
         err().print(shown(remark), soft_wrap=True)
-
-
-COMMANDS = {"build": build, "build-prompts": build_prompts}

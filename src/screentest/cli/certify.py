@@ -39,6 +39,7 @@ from screentest.cli.tables import (
     show,
 )
 from screentest.core.signature import short_signature
+from screentest.present.certificates import claim_lines, headline, headline_of_all
 from screentest.present.results import Certificates
 
 JudgesArgument = Annotated[
@@ -58,7 +59,7 @@ ChartOption = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Draw judges by aspects: .svg, .png or .pdf.")
 ]
 OrdersOption = Annotated[
-    str, typer.Option(metavar="WHICH", help="both, or first: the better video first.")
+    str, typer.Option(metavar="WHICH", help="both, or first: the original first.")
 ]
 RepeatsOption = Annotated[int, typer.Option(min=1, help="How often each question is asked.")]
 
@@ -103,7 +104,7 @@ def certify(
     as_json: JsonOption = False,
     **work: Any,
 ) -> None:
-    """Measure how often judges prefer the intact video of a pair.
+    """Measure how often judges prefer the original video of a pair.
 
     Any metric is a judge too. Both orders of presentation are asked by default.
     Certificates are stored in the run folder; `screentest report` makes a page of them.
@@ -163,7 +164,7 @@ def certify_votes(
     as_json: JsonOption = False,
     **work: Any,
 ) -> None:
-    """Measure how often judges prefer the video that people prefer.
+    """Compare judges with people's votes.
 
     The votes are FETV, UVE, GenAI-Bench, Video-Bench, TVGE, or a CSV file (video_a,
     video_b, aspect, vote). Any metric is a judge too.
@@ -208,7 +209,7 @@ def certify_scores(
     signature: SignatureOption = "short",
     as_json: JsonOption = False,
 ) -> None:
-    """Measure how often scores of another tool agree with people.
+    """Compare scores of another tool with people's votes.
 
     No video is opened: the scores and the votes are enough. The votes are FETV, UVE,
     GenAI-Bench, Video-Bench, TVGE, or a CSV file (video_a, video_b, aspect, vote).
@@ -244,6 +245,7 @@ def _run(job: Callable[[], Certificates], *, brief: bool, full: bool, as_json: b
 
 def _print(made: Certificates, *, brief: bool, full: bool) -> None:
     if brief:
+        print_heading(headline_of_all(made.certificates))
         show(made.matrix())
         if full:
             print_heading("Signatures")
@@ -263,12 +265,13 @@ def _print(made: Certificates, *, brief: bool, full: bool) -> None:
 
 
 def _print_certificates(made: Certificates, *, full: bool) -> None:
-    for certificate, table in zip(made.certificates, made.tables(), strict=True):
-        print_heading(table.title)
+    for one, table in zip(made.certificates, made.tables(), strict=True):
+        print_heading(headline(one))
+        print_facts((line.label, line.words) for line in claim_lines(one))
+        console().print()
         console().print(rendered(table))
-        print_facts(made.facts(certificate.judge))
-        signature = certificate.signature
-        print_indented(signature if full else short_signature(signature))
+        print_facts(made.details(one.judge))
+        print_indented(one.signature if full else short_signature(one.signature))
 
 
 def _print_lost(made: Certificates) -> None:
@@ -283,10 +286,3 @@ def _print_lost(made: Certificates) -> None:
         for (words, advice), who in judges.items()
     ]
     print_lost(rows, "Not judged")
-
-
-COMMANDS = {
-    "certify": certify,
-    "certify-scores": certify_scores,
-    "certify-votes": certify_votes,
-}

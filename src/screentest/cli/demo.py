@@ -13,9 +13,10 @@ from screentest.cli.console import err
 from screentest.cli.console import out as console
 from screentest.cli.options import JsonOption, WorkersOption
 from screentest.cli.progress import watched
-from screentest.cli.tables import print_indented, show
+from screentest.cli.tables import print_facts, print_heading, print_indented, show
 from screentest.core import BUILTIN_ASPECTS, Aspect, Stopped, build, registry
 from screentest.core.table import ARROWS, Cell, Column, Table
+from screentest.present.certificates import brief, headline_of_all
 from screentest.present.results import BuiltTestbed, Certificates, Scores
 
 JUDGES = ("baseline", "sharpness", "contrast", "frozen", "flicker")
@@ -37,7 +38,7 @@ def demo(
 ) -> None:
     """Try screentest on the sample it brings.
 
-    Harms clips of short films in the seven aspects that need no models, tests how often
+    Degrades clips of short films in the seven aspects that need no models, tests how often
     judges notice, scores the films, and writes a report. Nothing is downloaded. Start it
     again to go on.
 
@@ -69,7 +70,8 @@ def demo(
         f"each with its reason in {built.folder / 'testbed.json'}.",
         indent=0,
     )
-    print_indented(_claims(made), indent=0)
+    print_heading(headline_of_all(made.certificates))
+    print_facts((one.title, brief(one)) for one in made.certificates)
     print_indented(NOT_SERVED, indent=0)
     console().print()
     print_indented(f"Open {page}", indent=0, style="bold")
@@ -85,7 +87,7 @@ def demo(
 
 def _run(out: Path, workers: int | None) -> tuple[BuiltTestbed, Certificates, Scores, Path]:
     films = api.sample_films()
-    _say("1/4  Harming clips of four films in seven aspects")
+    _say("1/4  Degrading clips of four films in seven aspects")
     with watched() as progress:
         built = screentest.build(
             films,
@@ -99,7 +101,7 @@ def _run(out: Path, workers: int | None) -> tuple[BuiltTestbed, Certificates, Sc
             workers=workers,
             progress=progress,
         )
-    _say("2/4  Asking judges which video of each pair is intact")
+    _say("2/4  Asking judges which video of each pair is the original")
     made = screentest.certify(
         JUDGES, built, out=out / "certificates", workers=workers, progress=watched()
     )
@@ -144,17 +146,8 @@ def _judges_table(built: BuiltTestbed, made: Certificates) -> Table:
         ),
     )
     note = "–: no answer from that judge; the report says why." if None in shares.values() else ""
-    title = "How often each judge prefers the intact video, % (chance 50)"
+    title = "How often each judge prefers the original, % (chance 50)"
     return Table("certificates", title, columns, rows, note)
-
-
-def _claims(made: Certificates) -> str:
-    """What may be said of the judges; of four films it is the same of all of them: nothing yet."""
-    said: dict[str, list[str]] = {}
-    for one in made.certificates:
-        said.setdefault(dict(made.facts(one.judge))["Judge"], []).append(one.title)
-    words = "; ".join(f"{', '.join(judges)}: {claim}" for claim, judges in said.items())
-    return f"What four films prove, by the certificates: {words}."
 
 
 def _means(scores: Scores) -> Table:
@@ -175,6 +168,3 @@ def _means(scores: Scores) -> Table:
         Column("scored", "Scored", align="right"),
     )
     return Table("scores", "What the films got", columns, rows)
-
-
-COMMANDS = {"demo": demo}

@@ -255,6 +255,3 @@ def _print_lost(scores: Scores) -> None:
     print_lost(shown[:REASONS], "Not scored (--json has every reason)")
     if len(shown) > REASONS:
         print_indented(f"and for {plural(len(shown) - REASONS, 'reason')} more")
-
-
-COMMANDS = {"score": score}

@@ -15,6 +15,7 @@ import pytest
 from scipy.stats import kendalltau, spearmanr
 
 import screentest
+from screentest.analysis.judges.certificate import Remark, RemarkKind
 from screentest.analysis.judges.compare import compare
 from screentest.analysis.people.certify import people_cases
 from screentest.analysis.people.preferences import Preference, PreferenceReading, Rating, Vote
@@ -24,6 +25,7 @@ from screentest.core import BadOption, ManifestError, Reason
 from screentest.present.page.trust import certificates_of
 from screentest.run import RunReader
 from screentest.stats import Claim, claims
+from screentest.stats.claims import Unsettled, WhyUnsettled
 from tests.analysis.judges.released import fetv_scores, tvge_scores
 
 Scores = Mapping[str, float]
@@ -229,7 +231,7 @@ def test_coins_earn_no_claims() -> None:
             means = np.bincount(clusters, weights=points) / counts
             groups.append({str(place): float(mean) for place, mean in enumerate(means)})
         said = {one.claim for one in claims(groups)}
-        wrong += bool(said & {Claim.SEES, Claim.PREFERS_HARM})
+        wrong += bool(said & {Claim.SEES, Claim.PREFERS_DEGRADED})
     assert wrong / runs <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / runs)
 
 
@@ -300,8 +302,7 @@ def test_scores_from_elsewhere(tmp_path: Path) -> None:
     again = screentest.compare(tmp_path / "c", judges=["sure", "coin"])
     assert {row.name for row in again.found.rows} == {"people/looks", "people/motion"}
     assert all(row.significant for row in again.found.rows)
-    assert "people prefer" in str(made.matrix().note)
-    assert dict(made.facts("sure"))["Judge"] == "sees looks, motion"
+    assert [one.label for one in sure.claims.sees] == ["looks", "motion"]
     page = screentest.report(tmp_path / "c", out=tmp_path / "page.html", tables=tmp_path / "t")
     assert "<dd>looks, motion</dd>" in page.page.read_text(encoding="utf-8")
     with RunReader(tmp_path / "c") as run:
@@ -349,27 +350,28 @@ def test_a_number_for_each_model_tells_models_apart_and_not_videos(tmp_path: Pat
         found = made.of(judge)
         assert found.overall.unwrap().value == 1.0
         assert {one.finding.claim for one in found.aspects} == {Claim.CANNOT_TELL}
-        assert "one number for each of 2 models" in dict(made.facts(judge))["Judge"]
+        why = Unsettled(WhyUnsettled.ONE_NUMBER_PER_MODEL, count=2)
+        assert {one.finding.unsettled for one in found.aspects} == {why}
         assert found.people[0].by_model == 1.0
     within = {judge: made.of(judge).people[0].within_models for judge in values}
     assert within["name0"] is not None
     assert (within["name0"].value, within["name0"].n) == (0.5, 50)
-    words = dict(made.facts("name0"))["Models, looks"]
-    assert words.endswith("means picks the preferred video in 50.0% [36–64] of 50 pairs")
+    assert within["name0"].interval.percents == "36–64"
     # What lies within models is no more than a coin here, and that is said of every score.
     assert {one.finding.claim for one in made.of("both").aspects} == {Claim.SEES}
     assert all(one is not None and 0.5 in one.interval for one in within.values())
 
 
-def test_a_sentence_says_on_how_much_it_rests_and_on_whom(tmp_path: Path) -> None:
+def test_scores_of_few_videos_and_votes_of_one_person(tmp_path: Path) -> None:
     rows = [(f"a/{n}.mp4", f"b/{n}.mp4", "looks", "a", f"prompt {n}", "r0") for n in range(40)]
     votes = write_votes(tmp_path / "votes.csv", rows, "video_a,video_b,aspect,vote,prompt,rater")
     scores = {f"{kind}/{n}": n + float(kind == "a") / 2 for n in range(8) for kind in "ab"}
     table = write_scores(tmp_path / "s.csv", {"s": scores})
     made = screentest.certify_scores(table, votes, out=tmp_path / "c")
-    said = dict(made.facts("s"))
-    assert said["Judge"] == "sees looks (on 8 of 40); all votes are of one person"
-    assert said["Ceiling, looks"] == "not known: all votes are of one person"
+    (operator,) = made.of("s").claims.sees
+    assert operator.accuracy.unwrap().coverage == 8 / 40
+    (people,) = made.of("s").people
+    assert (people.raters, people.ceiling) == (1, None)
 
 
 def test_an_aspect_that_people_tie_on_is_shown_as_such(tmp_path: Path) -> None:
@@ -380,8 +382,8 @@ def test_an_aspect_that_people_tie_on_is_shown_as_such(tmp_path: Path) -> None:
     )
     made = screentest.certify_scores(table, votes, out=tmp_path / "c")
     (aspect,) = made.of("s").aspects
-    assert (aspect.finding.words, aspect.finding.unit) == ("not tested", "prompt")
-    assert str(aspect.accuracy.failure).endswith("people prefer neither video of any pair")
+    assert aspect.finding.unsettled == Unsettled(WhyUnsettled.NO_ANSWER)
+    assert (aspect.finding.films, aspect.finding.unit, aspect.accuracy.ok) == (0, "prompt", False)
 
 
 def test_few_prompts_cannot_tell(tmp_path: Path) -> None:
@@ -391,9 +393,8 @@ def test_few_prompts_cannot_tell(tmp_path: Path) -> None:
     numbers = {name: len(name) + int(name[-1]) / 9 for name in names}
     scores.write_text(json.dumps(numbers), encoding="utf-8")
     made = screentest.certify_scores(scores, votes, out=tmp_path / "c")
-    words = {one.finding.words for one in made.of("s").aspects}
-    assert words == {"cannot tell: 18 more prompts are needed"}
-    assert "on all aspects: 18 more prompts are needed" in dict(made.facts("s"))["Judge"]
+    assert {one.finding.more for one in made.of("s").aspects} == {18}
+    assert not made.of("s").claims.decided
 
 
 def test_what_is_missing_is_a_reason_and_never_a_0(tmp_path: Path) -> None:
@@ -416,9 +417,9 @@ def test_what_is_missing_is_a_reason_and_never_a_0(tmp_path: Path) -> None:
     assert (found.value, found.judgements, found.total) == (1.0, 4, 9)
     assert found.failures == {Reason.MISSING_SCORE: 5}
     assert made.remarks == (
-        "2 of 20 ids are not videos of votes: other/1, other/2",
-        "2 of 20 videos have no score: bad/0.mp4, good/4.mp4",
-        "3 values are not numbers",
+        Remark(RemarkKind.UNKNOWN_IDS, 2, 20, ("other/1", "other/2")),
+        Remark(RemarkKind.NO_SCORE, 2, 20, ("bad/0.mp4", "good/4.mp4")),
+        Remark(RemarkKind.NOT_NUMBERS, 3),
     )
 
 
@@ -453,7 +454,9 @@ def test_the_same_score_twice_is_one_score(tmp_path: Path) -> None:
     scores.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     made = screentest.certify_scores(scores, csv_release(tmp_path), out=tmp_path / "c")
     assert made.of("m").overall.unwrap().judgements == 2
-    assert made.of("m").remarks[-1].startswith("2 rows cannot be read: 4: ")
+    remark = made.of("m").remarks[-1]
+    assert (remark.kind, remark.count) == (RemarkKind.UNREADABLE_SCORES, 2)
+    assert remark.names[0].startswith("4: ")
 
 
 def test_a_large_or_odd_file_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -512,8 +515,8 @@ def test_text_that_cannot_be_written_down(tmp_path: Path) -> None:
     scores.write_text(json.dumps({"a": 2, "b": 1, "\ud800": 3}), encoding="utf-8")
     made = screentest.certify_scores(scores, votes, out=tmp_path / "c").certificates[0]
     assert made.overall.unwrap().judgements == 1
-    assert made.remarks[0] == "1 of 3 ids are not videos of uve: '\\ud800'"
-    assert made.remarks[1].startswith("2 rows of uve cannot be read")
+    assert made.remarks[0] == Remark(RemarkKind.UNKNOWN_IDS, 1, 3, ("'\\ud800'",))
+    assert (made.remarks[1].kind, made.remarks[1].count) == (RemarkKind.UNREADABLE_VOTES, 2)
     # It is called like a metric of ours, and says nothing of that one.
     assert not certificates_of("contrast", [made], ["contrast"])
 
@@ -647,5 +650,5 @@ def test_coins_on_real_votes(shared_data: Path) -> None:
                 earned.setdefault(pair.cluster, []).append(right)
             groups.append({name: sum(own) / len(own) for name, own in earned.items()})
         said = {one.claim for one in claims(groups)}
-        wrong += bool(said & {Claim.SEES, Claim.PREFERS_HARM})
+        wrong += bool(said & {Claim.SEES, Claim.PREFERS_DEGRADED})
     assert wrong / runs <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / runs)

@@ -84,7 +84,7 @@ class ColourWords:
     A picture becomes the shares of the eleven basic colours in it, a text the colours it names or
     implies ("grass" is green, "night" is black). A text without any such word has no direction in
     common with any picture: its similarity is 0, which metrics take for no value. Sees nothing but
-    colour; under its own name, never as CLIPScore (see docs/models.md for figures).
+    colour; under its own name, never as CLIPScore (see docs/evidence/backends.md for figures).
     """
 
     @property
@@ -285,7 +285,7 @@ class LabelText:
     it by their score. Their names are texts, and the mean of the names' vectors, each weighed, is
     the picture's vector; a caption's is that of the caption. It knows about 1,080 nouns and neither
     attributes nor actions; on drawn and painted films it is hardly better than chance (see
-    docs/models.md for figures). Never to be printed as CLIPScore.
+    docs/evidence/backends.md for figures). Never to be printed as CLIPScore.
     """
 
     def __init__(self, things: float = 0.5, score: float = 0.3, threads: int = 0) -> None:

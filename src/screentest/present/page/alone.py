@@ -11,8 +11,8 @@ from screentest.analysis.models.text import number
 from screentest.analysis.models.unread import unread_remark
 from screentest.analysis.results import Total, Value
 from screentest.core.table import ARROWS
+from screentest.present.certificates import headline_of_all
 from screentest.present.page.belief import checks
-from screentest.present.page.certified import certificates_headline
 from screentest.present.page.data import Report
 from screentest.present.page.dots import Dot, Lane, dot_plot
 from screentest.present.page.drilldown import direction
@@ -82,7 +82,7 @@ def _own_headline(report: Report, lowest: Mapping[str, Value]) -> str:
     if report.results.items:
         return own_headline(report.results, lowest)
     if report.certificates:
-        return certificates_headline(report.certificates)
+        return headline_of_all(report.certificates)
     return "What judges said."
 
 

@@ -24,6 +24,7 @@ from screentest.analysis.models.text import about
 from screentest.analysis.models.unread import unread_remark, unread_videos
 from screentest.analysis.results import Results
 from screentest.core import Reason, UserError, registry
+from screentest.present.certificates import bias_words
 from screentest.present.page.data import Report
 from screentest.present.page.trust import sees_something, trust
 from screentest.stats import Claim
@@ -161,11 +162,11 @@ def _certified(report: Report) -> Iterator[Check]:
         "What their certificates say",
     )
     failed = {
-        f"{short[name]} {placebo.unfairness}": None
+        f"{short[name]} {bias_words(bias)}": None
         for name, found in said.items()
         for one in found
         for placebo in one.placebos
-        if placebo.unfairness
+        if (bias := placebo.bias) is not None
     }
     if failed:
         yield Check(

@@ -203,7 +203,7 @@ def chip(report: Report, name: str) -> Chip | None:
     found = report.certificates_of(name)
     if not found:
         return None
-    if any(placebo.unfairness for one in found for placebo in one.placebos):
+    if any(placebo.bias for one in found for placebo in one.placebos):
         return Chip("fails a placebo", "bad")
     if sees_something(found):
         return Chip("certified", "good")

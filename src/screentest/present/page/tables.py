@@ -12,6 +12,7 @@ from screentest.analysis.models.tables import suite_tables, summary_table
 from screentest.analysis.suites import suites_in
 from screentest.core import Cell, Outcome, Table
 from screentest.core.signature import short_signature
+from screentest.present.certificates import claim_words
 from screentest.present.page.data import Report
 from screentest.present.page.people import people_tables
 from screentest.stats import Finding
@@ -136,7 +137,7 @@ def _accuracy(outcome: Outcome[Accuracy]) -> tuple[Cell, ...]:
 
 
 def _finding(finding: Finding) -> tuple[Cell, ...]:
-    return finding.films, finding.p_value, finding.words
+    return finding.films, finding.p_value, claim_words(finding)
 
 
 def _signatures(report: Report) -> Table:

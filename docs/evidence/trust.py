@@ -1,6 +1,6 @@
-"""Write the tables of docs/trust.md: released scores against what people said of the same videos.
+"""Write the tables of docs/evidence/trust.md: released scores against human votes.
 
-    SCREENTEST_DATA=FOLDER python docs/trust.py
+    SCREENTEST_DATA=FOLDER python docs/evidence/trust.py
 
 FOLDER has fetv/, t2vscore/, videobench/, uve/ and genai/ as they were released. Beside the released
 scores every table has two of our own making: a coin, and what the name of the generator alone
@@ -222,7 +222,7 @@ def means(groups: Mapping[str, list[float]]) -> dict[str, float]:
 
 def put(page: str, name: str, text: str) -> str:
     """The page with another text between its marks."""
-    begin, end = f"<!-- {name}: made by docs/trust.py -->\n", f"<!-- end of {name} -->"
+    begin, end = f"<!-- {name}: made by docs/evidence/trust.py -->\n", f"<!-- end of {name} -->"
     if begin not in page or end not in page:
         raise SystemExit(f"{PAGE} has no place for {name}")
     pattern = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)

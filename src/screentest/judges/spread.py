@@ -1,4 +1,4 @@
-"""Margins: how far a rating moves where nothing is wrong, learnt from placebos.
+"""Placebo spread: how far a rating moves where nothing is wrong.
 
 A metric made a judge would prefer the re-encoded copy of every film to its original if one more
 pass of the encoder moved it by a millionth. What placebos do to a rating (encoding once more,
@@ -16,7 +16,7 @@ films the margin is 0.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -30,7 +30,7 @@ Moved: TypeAlias = tuple[Aspect, str, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Margin:
+class PlaceboSpread:
     """Ratings that differ by no more are a tie."""
 
     value: float = 0.0
@@ -39,13 +39,13 @@ class Margin:
 
 
 @dataclass(frozen=True, slots=True)
-class Margins:
+class PlaceboSpreads:
     """What placebos moved at most, by aspect and film."""
 
     largest: Mapping[Aspect, Mapping[str, float]] = field(default_factory=dict)
 
     @classmethod
-    def learnt(cls, moved: Iterable[Moved]) -> Margins:
+    def learnt(cls, moved: Iterable[Moved]) -> PlaceboSpreads:
         """From what the placebos of a testbed did to one judge's ratings."""
         largest: dict[Aspect, dict[str, float]] = {}
         for aspect, film, difference in moved:
@@ -53,66 +53,32 @@ class Margins:
             films[film] = max(films.get(film, 0.0), abs(difference))
         return cls(largest)
 
-    def of(self, aspect: Aspect, film: str | None = None, *, least: float = 0.0) -> Margin:
+    def of(self, aspect: Aspect, film: str | None = None, *, least: float = 0.0) -> PlaceboSpread:
         """The margin for a film, by all others; without a film, for one that is not among them.
 
         ``least`` is the judge's own: where placebos move it by less, that stands.
 
         >>> moved = [(Aspect.COLOR, "a", 0.1), (Aspect.COLOR, "b", -0.3), (Aspect.COLOR, "b", 0.2)]
-        >>> Margins.learnt(moved).of(Aspect.COLOR, "a")
-        Margin(value=0.3, films=1)
+        >>> PlaceboSpreads.learnt(moved).of(Aspect.COLOR, "a")
+        PlaceboSpread(value=0.3, films=1)
         """
         others = [largest for name, largest in self.largest.get(aspect, {}).items() if name != film]
         if not others:
-            return Margin(least)
+            return PlaceboSpread(least)
         rank = min(len(others), math.ceil(round(WITHIN * (len(others) + 1), 9)))
-        learnt = Margin(sorted(others)[rank - 1], len(others))
-        return learnt if learnt.value >= least else Margin(least)
+        learnt = PlaceboSpread(sorted(others)[rank - 1], len(others))
+        return learnt if learnt.value >= least else PlaceboSpread(least)
 
 
-def in_signature(margins: Mapping[Aspect, Margin]) -> str:
+def in_signature(margins: Mapping[Aspect, PlaceboSpread]) -> str:
     """The margins of a certificate as a part of its signature.
 
-    >>> in_signature({Aspect.COLOR: Margin(0.25, 4), Aspect.AESTHETICS: Margin(0.25, 4)})
+    >>> in_signature({Aspect.COLOR: PlaceboSpread(0.25, 4)})
     '0.25'
-    >>> in_signature({Aspect.COLOR: Margin(0.25, 4), Aspect.AESTHETICS: Margin()})
+    >>> in_signature({Aspect.COLOR: PlaceboSpread(0.25, 4), Aspect.AESTHETICS: PlaceboSpread()})
     'aesthetics=0,color=0.25'
     """
     texts = {aspect.value: f"{margin.value:.6g}" for aspect, margin in margins.items()}
     if len(set(texts.values())) == 1:
         return next(iter(texts.values()))
     return ",".join(f"{name}={text}" for name, text in sorted(texts.items()))
-
-
-def words(margins: Mapping[Aspect, Margin], failed: Sequence[str] = ()) -> str:
-    """The margins of a certificate as a person reads them; ``failed``: kinds of placebo without a
-    rating. Who has none there may move by any amount.
-
-    >>> words({Aspect.COLOR: Margin(0.25, 4)})
-    'differences up to 0.25 are ties, as placebos of 4 films make them'
-    >>> words({Aspect.COLOR: Margin()})
-    'none: there are no placebos of other films to learn it from'
-    >>> words({Aspect.COLOR: Margin(0.0, 4)}, ["trim"])
-    'not known: placebos of kind trim have no rating'
-    >>> words({Aspect.COLOR: Margin(0.25, 4)}, ["trim"])[65:]
-    '; it may be larger, since placebos of kind trim have no rating'
-    """
-    unrated = f"placebos of kind {', '.join(failed)} have no rating" if failed else ""
-    groups: dict[Margin, list[str]] = {}
-    for aspect, margin in margins.items():
-        groups.setdefault(margin, []).append(aspect.title)
-    found = []
-    for margin, aspects in groups.items():
-        text = "none: there are no placebos of other films to learn it from"
-        if unrated and not margin.value:
-            text = f"not known: {unrated}"
-        elif margin.value and not margin.films:
-            text = f"differences up to {margin.value:.3g} are ties, by the judge's own rule"
-        elif margin.films:
-            films = f"{margin.films:,} film{'s' if margin.films > 1 else ''}"
-            upto = f"differences up to {margin.value:.3g} are ties"
-            text = f"{upto}, as placebos of {films} make them"
-        if unrated and margin.value:
-            text += f"; it may be larger, since {unrated}"
-        found.append(text if len(groups) == 1 else f"{', '.join(aspects)}: {text}")
-    return "; ".join(found)
