@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Unpack
 from screentest.api.options import (
     WorkOptions,
     aspects_of,
+    at_least,
     limits_of,
     names_of,
     open_run,
@@ -61,7 +62,7 @@ def certify(
     Args:
         judges: Names of judges or metrics; may be empty where ``suite`` is given.
         testbeds: Folders made by ``build``, or what it returned.
-        suite: Every value of this suite's metrics is a judge, too.
+        suite: A suite; every value of its metrics is a judge.
         out: The run's folder.
         aspects: Only pairs of these; all where empty.
         orders: ``both``, or ``first``: the original first.
@@ -69,11 +70,11 @@ def certify(
         probes: Other words for the same videos: ``swapped``, ``shuffled``, ``empty``, ``hinted``,
             or ``all``.
         probe_pairs: Pairs of each aspect that a probe takes.
-        placebos: Judge the placebos, too.
-        human: A file of people's votes on the same pairs, to stand beside.
-        kept: Folders of what people's filter left.
-        chart: Draw judges by aspects into this file (.svg, .png or .pdf).
-        max_file_size: GB; a larger file is not read.
+        placebos: Judge the placebos too.
+        human: People's votes on the same pairs, for comparison.
+        kept: The pairs that people's filter kept: folders.
+        chart: Draw judges by aspects: .svg, .png or .pdf.
+        max_file_size: A larger file is not read.
         **work: Models, engine, workers, progress: see ``WorkOptions``.
 
     Returns:
@@ -125,14 +126,14 @@ def certify_votes(
         judges: Names of judges or metrics; may be empty where ``suite`` is given.
         votes: A release of people's votes on pairs: a folder or file.
         videos: The folder of the videos that they voted on.
-        form: The format of ``votes``, where its files do not tell.
-        suite: Every value of this suite's metrics is a judge, too.
+        form: The format of the votes, if the files do not tell.
+        suite: A suite; every value of its metrics is a judge.
         out: The run's folder.
         aspects: Only votes on these; all where empty.
         orders: ``both``, or ``first``: the preferred video first.
         repeats: How often each question is asked.
-        chart: Draw judges by aspects into this file (.svg, .png or .pdf).
-        max_file_size: GB; a larger file is not read.
+        chart: Draw judges by aspects: .svg, .png or .pdf.
+        max_file_size: A larger file is not read.
         **work: Models, engine, workers, progress: see ``WorkOptions``.
 
     Returns:
@@ -143,6 +144,7 @@ def certify_votes(
 
     refuse_unknown(certify_votes, work)
     _must_be_chart(chart)
+    at_least(1, repeats=repeats)
     names, both = _judges(judges, suite), _orders(orders)
     settings = settings_of(work, limits=limits_of(max_file_size))
     release = read_release(Path(votes), form, tuple(aspects))
@@ -179,10 +181,10 @@ def certify_scores(
         scores: A file of ids with their values, and where there are several scores their names.
         votes: A release of people's votes on pairs: a folder or file.
         lower: The scores of which less is better.
-        form: The format of ``votes``, where its files do not tell.
+        form: The format of the votes, if the files do not tell.
         out: The run's folder.
         aspects: Only votes on these; all where empty.
-        chart: Draw scores by aspects into this file (.svg, .png or .pdf).
+        chart: Draw scores by aspects: .svg, .png or .pdf.
 
     Returns:
         The certificates, one for each score.
@@ -347,6 +349,7 @@ def _plan(
     from screentest.analysis.judges.cases import read_cases
     from screentest.analysis.judges.plan import Plan
 
+    at_least(1, repeats=repeats, probe_pairs=probe_pairs)
     presented, changes = _orders(orders), _prompt_changes(probes)
     cases = read_cases(
         folders, aspects=aspects_of(aspects), placebos=placebos, kept=tuple(map(Path, kept))

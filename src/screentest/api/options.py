@@ -185,6 +185,13 @@ def aspects_of(names: Sequence[str]) -> list[Aspect] | None:
         raise BadOption(f"{error}", advice=f"Aspects: {every}.") from None
 
 
+def at_least(least: float, **options: float) -> None:
+    """Raise where an option is below the least that it may be."""
+    for name, value in options.items():
+        if not value >= least:  # NaN is not
+            raise BadOption(f"invalid `{name}` {value:g}: must be {least:g} or more")
+
+
 def limits_of(max_file_size: float) -> Limits:
     """Limits of decoding, with files of so many GB at most."""
     if not 1e-6 <= max_file_size <= 1e6:  # NaN is neither

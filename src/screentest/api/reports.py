@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from screentest.analysis.results import Pool, read_results
-from screentest.api.options import folders_of, names_of, path_of, progress_of
+from screentest.api.options import at_least, folders_of, names_of, path_of, progress_of
 from screentest.core.calls import Progress
 from screentest.core.errors import BadOption, UnknownName, UserError
 from screentest.measure.evaluators import metric_names
@@ -146,15 +146,15 @@ def report(
     Args:
         *runs: Runs, or what ``score`` and ``certify`` returned.
         out: The page.
-        tables: A folder that every table is written to.
+        tables: Write every table there, too.
         formats: Formats of the tables.
-        by: The group to compare, ``GROUP`` or ``GROUP=A,B…``.
-        suites: Suites to add up besides those that the runs were made with.
+        by: The group to compare: model, or model=A,B.
+        suites: Add up by this suite, too; there may be several.
         pool: Take each video by its worst tenth (``worst``), or by its mean (``mean``).
-        votes: A file of people's votes on the models, to stand beside the metrics.
+        votes: People's votes on the models, of ``annotate export``.
         title: The page's title.
         pictures: For how many videos there are pictures.
-        embed: Put the videos into the page.
+        embed: Put the videos into the page; it may grow large.
         progress: Who shows how far it is; False: nobody.
 
     Returns:
@@ -165,6 +165,7 @@ def report(
     from screentest.present.page.html import PageOptions, write_html
     from screentest.watch.loop import alarms_of
 
+    at_least(0, pictures=pictures)
     folders = folders_of(runs)
     read = read_report(folders, by=by, suites=suites, pool=pool, votes=path_of(votes))
     # Alarms of a watch come first; the page cannot read them, since it does not import `watch`.

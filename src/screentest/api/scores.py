@@ -15,6 +15,7 @@ from screentest.analysis.suites import SuiteItems, read_suite
 from screentest.api.options import (
     Videos,
     WorkOptions,
+    at_least,
     inputs_of,
     limits_of,
     names_of,
@@ -74,23 +75,23 @@ def score(
 
     Args:
         videos: Manifests, videos, folders, or items.
-        suite: ``name`` or ``name:option=value,…``.
-        metrics: Metrics instead of a suite, with options where wanted.
-        prompt: The text that all videos were made from; a manifest has one for each.
-        layout: How a folder is laid out, where that is not recognised (``numbered:first=1``).
+        suite: A suite: NAME, or NAME:option=value,…
+        metrics: Metrics instead of a suite; one with options is given alone.
+        prompt: The text that all videos were made from.
+        layout: The layout of a folder that is not recognised, such as ``numbered:first=1``.
         data: The suite's own files, such as its prompts.
-        generated: The folder of videos that a generator made of ``data``.
-        model_name: That generator.
+        generated: A generator's videos for ``data``, named by id.
+        model_name: The generator of ``generated``.
         out: The run's folder.
-        add: Keep the videos and metrics that ``out`` holds and that are not asked for now.
-        replace: Leave them out. Without ``add`` or ``replace`` hiding them is refused.
+        add: Keep the other videos and metrics that ``out`` holds.
+        replace: Drop the other videos and metrics that ``out`` holds.
         step: When in a training the videos were made; for ``hooks``.
         hooks: Trackers that are handed the scores and the videos.
         detector: The detector of shots.
         allow_damaged: Score what can be decoded of a damaged video.
-        max_file_size: GB; a larger file is not read.
+        max_file_size: A larger file is not read.
         allow_remote: Fetch videos from http(s), s3 and gs addresses.
-        cache_limit: GB of fetched videos that are kept at a time.
+        cache_limit: How much of fetched videos is kept at a time, in GB.
         **work: Models, engine, workers, progress: see ``WorkOptions``.
 
     Returns:
@@ -105,6 +106,7 @@ def score(
         raise BadOption(
             "`prompt` is one text for all videos", advice="A manifest has one for each."
         )
+    at_least(0.001, cache_limit=cache_limit)
     single = names_of(metrics)
     settings = settings_of(
         work, detector=detector, allow_damaged=allow_damaged, limits=limits_of(max_file_size)
@@ -159,8 +161,8 @@ def score_frames(
         ids: Names, one for each clip.
         step: When in a training the clips were made.
         hooks: Trackers that are handed the scores and the videos.
-        suite: ``name`` or ``name:option=value,…``.
-        metrics: Metrics instead of a suite, with options where wanted.
+        suite: A suite: NAME, or NAME:option=value,…
+        metrics: Metrics instead of a suite; one with options is given alone.
         out: The folder of a run that the clips are added to, as lossless files. None keeps nothing.
         replace: Replace clips of the same step or id in the run; else other frames are refused.
         detector: The detector of shots.

@@ -19,12 +19,11 @@ from screentest.cli.options import (
     MODELS,
     RETRY,
     WORKERS,
-    DamagedOption,
-    FileSizeOption,
     JsonOption,
-    OutOption,
     PoolOption,
     SignatureOption,
+    accepted,
+    options_of,
     shares,
 )
 from screentest.cli.progress import watched
@@ -50,7 +49,27 @@ MOST_FILES = 4
 APART = Reason.NOT_APPLICABLE.value
 
 
-@shares(MODELS, WORKERS, ENGINE, RETRY)
+SCORE = options_of(
+    screentest.score,
+    layout="NAME",
+    suite="NAME",
+    data="PATH",
+    generated="--videos DIR",
+    model_name="NAME",
+    metrics="NAMES",
+    prompt="TEXT",
+    out="DIR",
+    add="",
+    replace="",
+    detector="NAME",
+    allow_damaged="",
+    max_file_size="GB",
+    allow_remote="",
+    cache_limit="GB",
+)
+
+
+@shares(MODELS, WORKERS, ENGINE, RETRY, first=SCORE)
 def score(
     videos: Annotated[
         list[Path] | None,
@@ -58,59 +77,16 @@ def score(
             metavar="ITEMS…", help="Manifests (.jsonl, .csv, .json), videos, or folders of them."
         ),
     ] = None,
-    layout: Annotated[
-        str,
-        typer.Option(metavar="NAME", help="How a folder is laid out, where it is not recognised."),
-    ] = "",
-    suite: Annotated[
-        str, typer.Option(metavar="NAME", help="A suite, with options: NAME:option=value,…")
-    ] = "core",
-    data: Annotated[
-        Path | None, typer.Option(metavar="PATH", help="The suite's own files: its prompts.")
-    ] = None,
-    generated: Annotated[
-        Path | None,
-        typer.Option(
-            "--videos", metavar="DIR", help="A generator's videos for --data, named by id."
-        ),
-    ] = None,
-    model_name: Annotated[
-        str, typer.Option("--model-name", metavar="NAME", help="Which generator made --videos.")
-    ] = "",
-    metrics: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAMES", help="Metrics instead of a suite; with options: one each."),
-    ] = None,
-    prompt: Annotated[
-        str, typer.Option(metavar="TEXT", help="What the videos were asked to show.")
-    ] = "",
-    out: OutOption = Path("scores"),
-    add: Annotated[
-        bool, typer.Option("--add", help="Keep what --out holds beside what is scored now.")
-    ] = False,
-    replace: Annotated[
-        bool, typer.Option("--replace", help="Leave out what --out holds and is not asked for now.")
-    ] = False,
     by: Annotated[
         str, typer.Option(metavar="GROUP", help="What is compared: model, if videos have one.")
     ] = "",
     pool: PoolOption = "worst",
-    detector: Annotated[str, typer.Option(metavar="NAME", help="Who finds the shots.")] = "default",
-    allow_damaged: DamagedOption = False,
-    max_file_size: FileSizeOption = 100.0,
-    allow_remote: Annotated[
-        bool,
-        typer.Option("--allow-remote", help="Fetch videos from http(s), s3 and gs addresses."),
-    ] = False,
-    cache_limit: Annotated[
-        float, typer.Option(help="GB of fetched videos that are kept at a time.", min=0.001)
-    ] = 20.0,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what it takes; start nothing.")
     ] = False,
     signature: SignatureOption = "short",
     as_json: JsonOption = False,
-    **work: Any,
+    **options: Any,
 ) -> None:
     """Score videos with a suite or with single metrics.
 
@@ -131,37 +107,15 @@ def score(
       screentest score --suite NAME --data prompts.json --videos out/ \\
           --model-name X
     """
-    options: dict[str, Any] = {
-        "suite": suite,
-        "metrics": metrics or (),
-        "prompt": prompt,
-        "layout": layout,
-        "data": data,
-        "generated": generated,
-        "model_name": model_name,
-        "out": out,
-    }
     if dry_run:
-        show(api.forecast_score(videos or (), **options, **work).table, as_json=as_json)
+        forecast = api.forecast_score(videos or (), **accepted(api.forecast_score, options))
+        show(forecast.table, as_json=as_json)
         return
-    job = partial(
-        screentest.score,
-        videos or (),
-        **options,
-        add=add,
-        replace=replace,
-        detector=detector,
-        allow_damaged=allow_damaged,
-        max_file_size=max_file_size,
-        allow_remote=allow_remote,
-        cache_limit=cache_limit,
-        progress=watched(),
-        **work,
-    )
+    job = partial(screentest.score, videos or (), progress=watched(), **options)
     scores, exit_code = until_stopped(job)
     full = signature == "full"
     if as_json:
-        facts: dict[str, Any] = {"run": str(out), "pending": scores.pending}
+        facts: dict[str, Any] = {"run": str(options["out"]), "pending": scores.pending}
         if scores.layout:
             facts["layout"] = scores.layout
         if scores.prompt_unread:
@@ -170,7 +124,7 @@ def score(
             facts["borders"] = scores.borders
         if scores.unread:
             facts["unread"] = [one.document() for one in scores.unread]
-        if generated or scores.missing or scores.problems:
+        if options["generated"] or scores.missing or scores.problems:
             facts |= {"missing": list(scores.missing), "problems": list(scores.problems)}
         answer = scores.answer(by, pool=pool)
         if answer is not None:
