@@ -19,8 +19,9 @@ from screentest.analysis.suites import read_suite
 from screentest.core import Item
 from screentest.measure.tasks import score_items
 from screentest.models import ModelChoice
-from screentest.run import InlineEngine, RunStore
+from screentest.run.engine import InlineEngine
 from screentest.run.session import Settings
+from screentest.run.store import RunStore
 from screentest.testing.chat_server import FakeChatServer
 
 SUITES = ("core", "etva_builtin", "etva", "univ:task=t2v", "locot2v")

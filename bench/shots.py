@@ -20,7 +20,8 @@ sys.path.insert(0, str(ROOT))
 from tests.video.known_cuts import Fit, KnownFilm, all_films, fit, sample_films  # noqa: E402
 
 from screentest.core import NoValue, build  # noqa: E402
-from screentest.video import probe, scan  # noqa: E402
+from screentest.video.probe import probe  # noqa: E402
+from screentest.video.scan import scan  # noqa: E402
 from screentest.video.shots import find_shots  # noqa: E402
 
 DETECTORS = ("default", "abrupt", "gradual", "adaptive", "content", "scdet")

@@ -1,4 +1,4 @@
-"""The matrix of all metrics and all kinds of harm: docs/evidence/matrix.md and its picture.
+"""The matrix of all metrics and all degradations: docs/evidence/matrix.md and its picture.
 
     python docs/pictures/matrix.py run --out RUN TESTBED…    # certify every metric, or go on
     python docs/pictures/matrix.py draw CERTIFICATES.json…   # page and picture of them
@@ -37,7 +37,7 @@ MOST_NAMED = 5
 
 
 def asks_chat(roles: Iterable[str]) -> bool:
-    """Whether a chat model is among the roles."""
+    """Tell if a chat model is among the roles."""
     return any(role.partition(".")[0] == "chat" for role in roles)
 
 
@@ -67,7 +67,7 @@ def read(files: Sequence[Path]) -> list[Certificate]:
 
 
 def describes(judge: str) -> bool:
-    """Whether a value has no better direction: then + says that it falls, − that it rises."""
+    """Tell if a value is descriptive: then + means that it falls, − that it rises."""
     metric, output = split_value_name(judge.partition("[")[0])
     if not registry.has("metric", metric.partition(":")[0]):
         return False
@@ -107,7 +107,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def section(found: Matrix) -> str:
-    """What stands on the page between its marks."""
+    """The generated section of the page."""
     table = summary_table(found)
     head = "| " + " | ".join(column.heading for column in table.columns) + " |"
     rows = ["| " + " | ".join(str(cell) for cell in row) + " |" for row in _marked(table.rows)]

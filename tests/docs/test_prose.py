@@ -53,7 +53,15 @@ def test_the_pages_have_few_words() -> None:
     assert sum(len(text.split()) for text in written.values()) <= MOST_WORDS
 
 
-@pytest.mark.parametrize(("name", "text"), pages().items(), ids=list(pages()))
+def documents() -> dict[str, str]:
+    """The pages, and the documents beside them."""
+    beside = [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("design/*.md"))]
+    return pages() | {
+        path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in beside
+    }
+
+
+@pytest.mark.parametrize(("name", "text"), documents().items(), ids=list(documents()))
 def test_no_paragraph_is_long(name: str, text: str) -> None:
     long = [one for one in paragraphs(text) if words(one) > LONGEST_PARAGRAPH]
     assert not long, f"{name}: {[one[:60] for one in long]}"

@@ -25,10 +25,10 @@ from screentest.core import (
     registry,
 )
 from screentest.models import weights
-from screentest.video import scan
 from screentest.video.detectors import Boundary, ShotDetector
 from screentest.video.detectors.content import SceneScore, SceneScoreDetector
 from screentest.video.detectors.default import together
+from screentest.video.scan import scan
 from screentest.video.shots import find_shots
 from tests.video.known_cuts import Fit, all_films, fit, sample_films
 from tests.video.watching import Pictures, blend, frames_of, small_frames, watch

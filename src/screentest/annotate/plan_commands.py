@@ -38,7 +38,7 @@ from screentest.judges.votes import VoteTask
 from screentest.models import ModelChoice, Models
 from screentest.models.chat.costs import Prices
 from screentest.models.templates import Prompts
-from screentest.run import RunStore
+from screentest.run.store import RunStore
 
 
 def plan(

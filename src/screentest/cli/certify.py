@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 import screentest
-from screentest import api
+from screentest.api.certificates import forecast
 from screentest.cli.console import out as console
 from screentest.cli.console import plural, print_json
 from screentest.cli.errors import until_stopped
@@ -114,8 +114,8 @@ def certify(
           --model chat=openai:gpt-5 --prices prices.toml --max-cost 20
     """
     if dry_run:
-        forecast = api.forecast(judges or (), testbeds, **accepted(api.forecast, options))
-        show(*forecast.tables(), as_json=as_json)
+        expected = forecast(judges or (), testbeds, **accepted(forecast, options))
+        show(*expected.tables(), as_json=as_json)
         return
     job = partial(screentest.certify, judges or (), testbeds, progress=watched(), **options)
     _run(job, brief=bool(options["suite"]), full=signature == "full", as_json=as_json)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from screentest import api
+from screentest.api.certificates import judge_videos
 from screentest.cli.options import (
     ASPECTS,
     ENGINE,
@@ -22,7 +22,7 @@ from screentest.cli.progress import watched
 from screentest.cli.tables import print_indented, print_models, print_spent, show
 
 JUDGE = options_of(
-    api.judge_videos,
+    judge_videos,
     prompt="TEXT",
     script="FILE",
     aspects=ASPECTS,
@@ -49,7 +49,7 @@ def judge(
       screentest judge vlm_video one.mp4 two.mp4 --prompt "A red kite rises" \\
           --model chat=openai:gpt-5
     """
-    verdicts = api.judge_videos(name, first, second, progress=watched(), **options)
+    verdicts = judge_videos(name, first, second, progress=watched(), **options)
     show(verdicts.table(), as_json=as_json)
     if not as_json:
         print_indented(f"First: {first}. Second: {second}.", indent=0)

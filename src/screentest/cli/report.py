@@ -21,7 +21,7 @@ from screentest.cli.progress import watched
         tables="DIR",
         formats=option(
             str,
-            "md,tex,csv,parquet",
+            "md,tex,csv",
             "Of the tables: md, tex, csv, parquet.",
             metavar="NAMES",
             callback=lambda text: tuple(text.split(",")),

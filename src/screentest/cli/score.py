@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 import screentest
-from screentest import api
+from screentest.api.scores import forecast_score
 from screentest.cli.console import out as console
 from screentest.cli.console import plural
 from screentest.cli.errors import EXIT_UNREAD, until_stopped
@@ -108,7 +108,7 @@ def score(
           --model-name X
     """
     if dry_run:
-        forecast = api.forecast_score(videos or (), **accepted(api.forecast_score, options))
+        forecast = forecast_score(videos or (), **accepted(forecast_score, options))
         show(forecast.table, as_json=as_json)
         return
     job = partial(screentest.score, videos or (), progress=watched(), **options)

@@ -13,7 +13,7 @@ from screentest.cli.console import out, plural, shown
 from screentest.cli.options import JsonOption
 from screentest.cli.tables import show
 from screentest.core import BadOption, Column, NoValue, Table, UserError
-from screentest.run import RunReader
+from screentest.run.reader import RunReader
 from screentest.suites.univ.people import (
     JudgeAgreement,
     SelfPreference,
