@@ -50,7 +50,7 @@ def test_builds_says_what_was_skipped_and_goes_on(
         (["--operators", "AESTHETICS"], "Did you mean aesthetics?"),
         (["--operators", "all,none"], "invalid operators: none and others"),
         (["--aspects", "beauty"], "'beauty' is not an aspect"),
-        (["--operators", "color", "--aspects", "aesthetics"], "harms aesthetics"),
+        (["--operators", "color", "--aspects", "aesthetics"], "degrades aesthetics"),
         (["--severity", "0"], "invalid severity 0: must be in (0, 1]"),
         (["--severity", "1.5"], "invalid severity 1.5: must be in (0, 1]"),
         (["--severity", "0.5,hard"], "Invalid value for '--severity'"),

@@ -160,7 +160,7 @@ def test_a_run_without_scores_of_videos(tmp_path: Path) -> None:
     """A certificate's folder was asked "which item?", of none."""
     done = invoke("show", certify_run(tmp_path / "certificates", [certificate()]))
     assert done.exit_code == 2
-    assert "certificates holds no scores of videos" in " ".join(done.stderr.split())
+    assert "certificates has no scores of videos" in " ".join(done.stderr.split())
 
 
 def test_json_has_every_point(run: Path) -> None:

@@ -95,6 +95,14 @@ class Logged:
     clips: Sequence[LoggedClip]
 
 
+_COLLAPSED = {
+    "frozen": "frozen",
+    "loop": "looping",
+    "flicker": "flickering",
+    "saturated": "black, white or one colour",
+}
+
+
 @dataclass(frozen=True)
 class Alarm:
     """Something went wrong in a training, and when it began."""
@@ -106,9 +114,24 @@ class Alarm:
     """Where it began."""
     seen: int
     """The step at which it was sure."""
-    message: str
     clips: Sequence[str] = ()
-    """The videos that show it."""
+    """The videos that show a collapse."""
+    measured: int = 0
+    """How many videos the step has."""
+    values: Sequence[float] = ()
+    """Of a change: the usual value, and those of the two steps."""
+    others: Sequence[str] = ()
+    """Further values that changed at the same step."""
+
+    @property
+    def message(self) -> str:
+        """The alarm in one line."""
+        if self.kind in _COLLAPSED:
+            count = f"{len(self.clips)} of {self.measured} clip{'s' * (self.measured != 1)}"
+            return f"{count} {_COLLAPSED[self.kind]} since step {self.step}"
+        usual, first, second = (f"{value:.3g}" for value in self.values)
+        also = f"; also {', '.join(self.others)}" if self.others else ""
+        return f"{self.metric}: {usual} → {first} → {second} at step {self.step}{also}"
 
 
 @runtime_checkable

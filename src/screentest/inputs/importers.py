@@ -282,7 +282,7 @@ class VideoImporter:
 
 def _name_it() -> str:
     known = ", ".join(_known(films=False))
-    return f"Name the layout, --layout NAME ({known}), or give a manifest."
+    return f"Name the layout, `layout=NAME` ({known}), or give a manifest."
 
 
 def _unread(tables: Sequence[Path]) -> Iterator[str]:

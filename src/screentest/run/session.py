@@ -283,7 +283,7 @@ def open_engine(
     elif engine != "local":
         raise BadOption(f"invalid engine {engine!r}: must be local or ray")
     elif address:
-        raise BadOption("--address is the one of a Ray cluster", advice="Add --engine ray.")
+        raise BadOption("`address` is that of a Ray cluster", advice="Give `engine=ray`.")
     else:
         local = LocalEngine(workers=workers)
         yield local if timeout is None else replace(local, timeout=timeout), settings

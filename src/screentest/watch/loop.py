@@ -138,10 +138,10 @@ def _refuse_other_metrics(run: Path, metrics: Sequence[str]) -> None:
     if earlier and earlier != asked:
         before = ",".join(sorted(earlier))
         usual = {resolve(name).name for name in METRICS}
-        same = "leave --metrics out" if earlier == usual else f"give --metrics {before}"
+        same = "leave `metrics` out" if earlier == usual else f"give `metrics={before}`"
         raise BadOption(
-            f"{run} was watched with {before}, and now it is {','.join(sorted(asked))}",
-            advice=f"To go on, {same}; to watch with others from the start, give --out DIR.",
+            f"{run} was watched with {before}, not with {','.join(sorted(asked))}",
+            advice=f"To resume, {same}; to start anew, give another `out`.",
         )
 
 

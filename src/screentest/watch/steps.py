@@ -84,10 +84,10 @@ def step_pattern(text: str) -> re.Pattern[str] | None:
     try:
         found = re.compile(text)
     except re.error as error:
-        raise BadOption(f"invalid --step-pattern {text!r}: {error}") from None
+        raise BadOption(f"invalid `step_pattern` {text!r}: {error}") from None
     if found.groups < 1:
         raise BadOption(
-            f"invalid --step-pattern {text!r}: has no group", advice=r"As in 'run(\d+)_'."
+            f"invalid `step_pattern` {text!r}: has no group", advice=r"As in 'run(\d+)_'."
         )
     return found
 
