@@ -272,26 +272,30 @@ class _Inputs:
             raise BadOption("`generated` needs `data`, the prompts of the suite")
         if metrics and data is not None:
             raise BadOption("`data` belongs to a suite, and `metrics` takes the place of one")
-        own = SuiteItems(())
+        theirs = SuiteItems(())
         if data is not None:
             read = read_suite(suite).read
             if read is None:
                 raise BadOption(f"the suite {suite} has no files of its own")
-            own = read(Path(data), path_of(generated), model_name)
+            theirs = read(Path(data), path_of(generated), model_name)
             name, options = parse(suite)
-            suite = f"{name}:{write_options({**options, **own.options})}" if own.options else suite
+            suite = (
+                f"{name}:{write_options({**options, **theirs.options})}"
+                if theirs.options
+                else suite
+            )
         corpus = inputs_of(videos, prompt, layout)
-        if not corpus.items and not own.items:
+        if not corpus.items and not theirs.items:
             raise BadOption("there is nothing to score", advice="Give a manifest, or videos.")
         problems: dict[bool, list[str]] = {True: [], False: []}
         for problem in corpus.problems:
             problems[problem.kind is ProblemKind.MISSING].append(str(problem))
         about = {
-            "missing": (*own.missing, *problems[True]),
-            "problems": (*own.problems, *problems[False]),
+            "missing": (*theirs.missing, *problems[True]),
+            "problems": (*theirs.problems, *problems[False]),
             "layout": corpus.seen,
         }
-        return cls([*corpus.items, *own.items], suite, about)
+        return cls([*corpus.items, *theirs.items], suite, about)
 
 
 def _metrics(metrics: Sequence[str], suite: str) -> list[str]:

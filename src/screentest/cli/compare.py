@@ -51,10 +51,10 @@ def compare(
       screentest compare scores/ --margins certificates/
       screentest compare certificates/ --judges baseline,sharpness
     """
-    found = screentest.compare(*runs, judges=judges or (), by=by, pool=pool, margins=margins)
-    if found.answer is None:
-        show(*found.tables(), as_json=as_json, sides=list(found.names))
+    comparison = screentest.compare(*runs, judges=judges or (), by=by, pool=pool, margins=margins)
+    if comparison.answer is None:
+        show(*comparison.tables(), as_json=as_json, sides=list(comparison.names))
     elif as_json:
-        print_json(found.answer.document())
+        print_json(comparison.answer.document())
     else:
-        print_answer(str(found.answer), found.answer.table(), found.answer.notes)
+        print_answer(str(comparison.answer), comparison.answer.table(), comparison.answer.notes)

@@ -169,13 +169,13 @@ def shares(*sets: OptionSet, first: OptionSet | None = None) -> Callable[[F], F]
     def decorate(function: F) -> F:
         signature = inspect.signature(function, eval_str=True)
         keyword = inspect.Parameter.KEYWORD_ONLY
-        own = [
+        mine = [
             parameter.replace(kind=keyword)
             for parameter in signature.parameters.values()
             if parameter.kind is not parameter.VAR_KEYWORD
         ]
         # Arguments and what is required come first, then the options of the job.
-        begin = [parameter for parameter in own if _is_first(parameter)]
+        begin = [parameter for parameter in mine if _is_first(parameter)]
         leading, trailing = (
             [
                 inspect.Parameter(name, keyword, default=default, annotation=annotation)
@@ -184,7 +184,7 @@ def shares(*sets: OptionSet, first: OptionSet | None = None) -> Callable[[F], F]
             ]
             for group in ([first or {}], sets)
         )
-        rest = [parameter for parameter in own if not _is_first(parameter)]
+        rest = [parameter for parameter in mine if not _is_first(parameter)]
         parameters = [*begin, *leading, *rest, *trailing]
         function.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
         return function

@@ -175,7 +175,7 @@ def _print(scores: Scores, by: str, *, full: bool, pool: Literal["worst", "mean"
 
 
 def _print_lost(scores: Scores) -> None:
-    """Why values are missing: a few with their own words, else a line for each reason.
+    """Print the reasons for missing values: a few in full, else one line for each reason.
 
     What does not apply to a video is no loss, unless that is all there is. Files that could not be
     read are named by themselves: nothing was measured of them.

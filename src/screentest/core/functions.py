@@ -95,10 +95,12 @@ def _fits(value: Any, hint: Any) -> bool:
     if origin in (typing.Union, UnionType):
         return any(_fits(value, choice) for choice in inner)
     if origin is Mapping:
-        return isinstance(value, Mapping) and all(_fits(one, inner[1]) for one in value.values())
+        return isinstance(value, Mapping) and all(
+            _fits(entry, inner[1]) for entry in value.values()
+        )
     if origin is Sequence:
         listed = isinstance(value, Sequence) and not isinstance(value, str)
-        return listed and all(_fits(one, inner[0]) for one in value)
+        return listed and all(_fits(entry, inner[0]) for entry in value)
     if origin is Callable:
         return callable(value)
     if hint in (int, float):

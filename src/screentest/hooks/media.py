@@ -33,6 +33,10 @@ class Moment:
     image: Image
     words: str
 
+    def caption(self, clip: str) -> str:
+        """Clip, time and words in one line."""
+        return f"{clip} at {self.time:.2f} s: {self.words}"
+
 
 def playable(video: Path) -> bytes:
     """The video as browsers play it: the file itself where they do, else H.264 in MP4."""
@@ -76,10 +80,10 @@ def animated(video: Path) -> bytes:
 
 def moments(scores: ItemScores) -> list[Moment]:
     """Pictures of the worst moments of a video."""
-    found = []
+    pictures = []
     for seconds, words in scores.worst:
         frames = sample_frames(
             scores.item.video, [Time(seconds)], size=Size(long_side=_PICTURE_SIDE)
         )
-        found += [Moment(seconds, np.asarray(frame.image), words) for frame in frames]
-    return found
+        pictures += [Moment(seconds, np.asarray(frame.image), words) for frame in frames]
+    return pictures

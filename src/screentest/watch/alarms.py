@@ -214,13 +214,13 @@ def alarms_of(folder: Path) -> list[Alarm]:
 
 def series_of(results: Results) -> Series:
     """The values of all clips that the run has, by their steps."""
-    found: dict[int, dict[str, dict[str, float]]] = {}
+    by_step: dict[int, dict[str, dict[str, float]]] = {}
     for item in results.items.values():
         step, clip = item.groups.get(STEP, ""), item.groups.get("case", item.id)
         if step.isdecimal():
-            found.setdefault(int(step), {})[clip] = {
-                one.name: one.outcome.value.value
-                for one in results.of_item(item.id).values()
-                if one.outcome.value is not None
+            by_step.setdefault(int(step), {})[clip] = {
+                value.name: value.outcome.value.value
+                for value in results.of_item(item.id).values()
+                if value.outcome.value is not None
             }
-    return found
+    return by_step
