@@ -10,7 +10,7 @@ import typer
 import screentest
 from screentest.cli.console import print_json
 from screentest.cli.options import JsonOption, PoolOption
-from screentest.cli.tables import print_answer, show
+from screentest.cli.tables import print_screen, show
 
 
 def compare(
@@ -52,9 +52,9 @@ def compare(
       screentest compare certificates/ --judges baseline,sharpness
     """
     comparison = screentest.compare(*runs, judges=judges or (), by=by, pool=pool, margins=margins)
-    if comparison.answer is None:
+    if comparison.models is None:
         show(*comparison.tables(), as_json=as_json, sides=list(comparison.names))
     elif as_json:
-        print_json(comparison.answer.document())
+        print_json(comparison.models.document())
     else:
-        print_answer(str(comparison.answer), comparison.answer.table(), comparison.answer.notes)
+        print_screen(comparison.screen())

@@ -414,9 +414,10 @@ def _print_advice(state: Diagnosis, every: bool) -> None:
         if part.fix and part.extra and part.purpose not in extras.setdefault(part.fix, []):
             extras[part.fix].append(part.purpose)
     rest = dict[str, list[str]]()
-    for part in (*state.optional, *state.registered):
-        if part.fix and part.fix not in extras:
-            rest.setdefault(part.fix, []).append(part.name)
+    parts: tuple[PackageStatus | Registered, ...] = (*state.optional, *state.registered)
+    for entry in parts:
+        if entry.fix and entry.fix not in extras:
+            rest.setdefault(entry.fix, []).append(entry.name)
     if extras or rest:
         print_heading("To get what is missing" if every else "For more")
     if every:
