@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         SideEffect,
         Stopped,
         Table,
+        Traits,
         Verdict,
         register,
     )
@@ -59,7 +60,7 @@ _HOMES = {
     "core": (
         *("Aspect", "AspectInfo", "FrameRequest", "Item", "Measurement", "Metric", "MetricInfo"),
         *("NoValue", "Outcome", "OutputInfo", "Reason", "Resources", "Score", "SideEffect"),
-        *("Stopped", "Table", "Verdict", "register"),
+        *("Stopped", "Table", "Traits", "Verdict", "register"),
     ),
     "core.functions": ("backend", "suite"),
     "hooks.contract": ("Alarm", "BaseHook", "Logged", "hook"),

@@ -205,13 +205,13 @@ def _print(made: Certificates, *, brief: bool, full: bool) -> None:
 
 
 def _print_certificates(made: Certificates, *, full: bool) -> None:
-    for one, table in zip(made.certificates, made.tables(), strict=True):
-        print_heading(headline(one))
-        print_facts((line.label, line.words) for line in claim_lines(one))
+    for certificate, table in zip(made.certificates, made.tables(), strict=True):
+        print_heading(headline(certificate))
+        print_facts((line.label, line.words) for line in claim_lines(certificate))
         console().print()
         console().print(rendered(table))
-        print_facts(made.details(one.judge))
-        print_indented(one.signature if full else short_signature(one.signature))
+        print_facts(made.details(certificate.judge))
+        print_indented(certificate.signature if full else short_signature(certificate.signature))
 
 
 def _print_lost(made: Certificates) -> None:

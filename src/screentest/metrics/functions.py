@@ -98,6 +98,7 @@ def metric(
     high: float = 1.0,
     higher_is_better: bool = True,
     descriptive: bool = False,
+    label: str = "",
     outputs: Mapping[str, OutputInfo | ShotOutput] | None = None,
     traits: Mapping[str, Traits] | None = None,
     rate: float | None = SAMPLED,
@@ -124,6 +125,7 @@ def metric(
         high: The greatest value.
         higher_is_better: False where less is better.
         descriptive: A number, such as the amount of motion, that is shown and never called better.
+        label: Its name in words, in tables and sentences; the name of the metric where empty.
         outputs: Several outputs by name, instead of one.
         traits: Facts for the comparison of models, by output.
         rate: Pictures a second; None passes every frame. An option of the metric, too, as are
@@ -149,7 +151,9 @@ def metric(
             register("metric", called, version=version, summary=words, **more)(function)
             return function
         form, besides = form_of("metric", function, FORMS, BESIDES, ANNOTATIONS)
-        single = OutputInfo(words, low, high, higher_is_better, unit, descriptive=descriptive)
+        single = OutputInfo(
+            words, low, high, higher_is_better, unit, descriptive=descriptive, label=label
+        )
         given = outputs or {called: single}
         whole = {
             key: output if isinstance(output, ShotOutput) else ShotOutput(output, mean_of(place))
@@ -163,7 +167,7 @@ def metric(
             (*needs, *(("text",) if "prompt" in besides else ())),
             shots=shots or form[0] in _LEVELS,
             about=_ABOUT.get(form[0], ""),
-            traits={**{key: one.traits for key, one in whole.items()}, **(traits or {})},
+            traits={**{key: output.traits for key, output in whole.items()}, **(traits or {})},
             inside=within,
             prompts=tuple(query.template for query in asks),
             consecutive=form[0] == "before" and rate is None and (not request or not request.rate),
