@@ -51,7 +51,7 @@ def names_of(given: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def folders_of(runs: Sequence[File | Scores | Certificates]) -> list[Path]:
-    """The folders of runs, or of their results."""
+    """Find the folders of runs, or of their results."""
     folders = []
     for run in runs:
         folder = run.run if isinstance(run, Scores | Certificates) else Path(run)

@@ -297,7 +297,7 @@ def judge_videos(
 
 
 def _judges(judges: str | Sequence[str], suite: str) -> tuple[str, ...]:
-    """The judges by name, and every value of the suite's metrics as ``metric.output:option=…``."""
+    """List the judges, and every value of the suite's metrics as ``metric.output:option=…``."""
     from screentest.analysis.suites import read_suite
     from screentest.judges.verdicts import judge_of
 

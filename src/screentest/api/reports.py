@@ -114,7 +114,7 @@ def _changes_pixels(placebo: PlaceboResult) -> bool:
 
 
 def _kind(folders: Sequence[Path]) -> str:
-    """The command that made all runs: score or certify."""
+    """Find the command that made all runs: score or certify."""
     commands = set()
     for folder in folders:
         with RunReader(folder) as run:

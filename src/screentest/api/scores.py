@@ -299,7 +299,7 @@ class _Inputs:
 
 
 def _metrics(metrics: Sequence[str], suite: str) -> list[str]:
-    """The metrics by spec: single ones, or those of the suite."""
+    """List the metrics by spec: single ones, or those of the suite."""
     names = metric_names(metrics) if metrics else list(read_suite(suite).metrics)
     for name in names:
         resolve(name)  # a misspelled name leaves no run behind
@@ -359,7 +359,7 @@ def _only(scores: Scores, items: Collection[str], metrics: Collection[str]) -> S
 
 
 def sample_films() -> list[Item]:
-    """The films that come with the package."""
+    """List the films that come with the package."""
     from screentest.sample import sample_videos
 
     return [video.item for video in sample_videos()]

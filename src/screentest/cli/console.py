@@ -47,7 +47,7 @@ def print_json(value: Any) -> None:
 
 
 def plural(count: int, thing: str, things: str = "") -> str:
-    """A count with its noun.
+    """Write a count with its noun.
 
     >>> plural(1, "video"), plural(1200, "video")
     ('1 video', '1,200 videos')

@@ -79,7 +79,7 @@ WORKERS: OptionSet = {"workers": (WorkersOption, None)}
 
 
 def option(kind: Any, default: Any, help_: str, *flags: str, **more: Any) -> tuple[Any, Any]:
-    """An option of a set: its annotation and its default."""
+    """Make an option of a set: its annotation and its default."""
     return Annotated[kind, typer.Option(*flags, help=help_, **more)], default
 
 
@@ -214,7 +214,7 @@ def numbers(kind: Callable[[str], N], example: str) -> Callable[[str], tuple[N, 
 
 
 def names(default: str, help_: str) -> tuple[Any, Any]:
-    """An option that takes names with commas; its default, such as all, stands for no name."""
+    """Make an option for names with commas; its default, such as all, stands for no name."""
 
     def read(text: str) -> tuple[str, ...]:
         parts = tuple(name.strip() for name in text.split(",") if name.strip())

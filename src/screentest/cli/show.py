@@ -111,7 +111,7 @@ def _has_blocks() -> bool:
 
 
 def _metrics(names: Sequence[str], labels: Mapping[str, str]) -> list[str]:
-    """The metrics of values, by their labels."""
+    """List the metrics of values, by their labels."""
     owners = {label: split_value_name(name)[0].partition(":")[0] for name, label in labels.items()}
     return list(dict.fromkeys(owners[name] for name in names))
 

@@ -119,7 +119,7 @@ def is_factory(thing: Callable[..., Any]) -> bool:
 
 
 def inputs_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    """The positional parameters."""
+    """List the positional parameters."""
     return {
         name: parameter
         for name, parameter in inspect.signature(function).parameters.items()
@@ -128,7 +128,7 @@ def inputs_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
 
 
 def options_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    """The keyword-only parameters; each needs a default."""
+    """List the keyword-only parameters; each needs a default."""
     options = {}
     for name, parameter in inspect.signature(function).parameters.items():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
@@ -176,7 +176,7 @@ def form_of(
 
 
 def _last_word(annotation: Any) -> str:
-    """The name of a type, however it is written.
+    """Find the name of a type, however it is written.
 
     >>> _last_word("np.ndarray"), _last_word(int), _last_word("NDArray[np.uint8]")
     ('ndarray', 'int', 'NDArray')
@@ -186,7 +186,7 @@ def _last_word(annotation: Any) -> str:
 
 
 def summary_of(function: Callable[..., Any], given: str) -> str:
-    """The summary of a function in lists: as given, or the first line of its docstring."""
+    """Give the summary of a function: as given, or the first line of its docstring."""
     first = (inspect.getdoc(function) or "").partition("\n")[0].rstrip(".")
     return given or first or function.__name__.replace("_", " ")
 

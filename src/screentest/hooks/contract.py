@@ -71,13 +71,13 @@ class LoggedClip:
         return self.scores.reasons
 
     def video(self) -> bytes:
-        """The video as browsers play it: MP4."""
+        """Give the video as browsers play it: MP4."""
         from screentest.hooks.media import playable
 
         return playable(self.scores.item.video)
 
     def gif(self) -> bytes:
-        """The video as a small GIF, for what shows no videos."""
+        """Give the video as a small GIF."""
         from screentest.hooks.media import animated
 
         return animated(self.scores.item.video)
@@ -140,16 +140,16 @@ class Alarm:
 
 @runtime_checkable
 class Hook(Protocol):
-    """What hands scores on."""
+    """Hands scores and alarms on."""
 
     def log(self, logged: Logged) -> None:
-        """Videos were scored."""
+        """Take what was scored."""
 
     def alarm(self, alarm: Alarm) -> None:
-        """A training went wrong."""
+        """Take an alarm: a training went wrong."""
 
     def close(self) -> None:
-        """Nothing more will come."""
+        """Close: nothing more will come."""
 
 
 class BaseHook:
@@ -245,7 +245,7 @@ class HookSet:
 
 
 def means_of(scores: Scores, items: Sequence[str]) -> dict[str, float]:
-    """The mean of each value over some of the videos."""
+    """Average each value over these videos."""
     by_name: dict[str, list[float]] = {}
     for item in items:
         for name, value in scores[item].numbers.items():

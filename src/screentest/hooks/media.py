@@ -39,7 +39,7 @@ class Moment:
 
 
 def playable(video: Path) -> bytes:
-    """The video as browsers play it: the file itself where they do, else H.264 in MP4."""
+    """Give the video as browsers play it: the file itself, else H.264 in MP4."""
     if memory_video(video) is None and video.suffix.lower() in _PLAYED:
         return video.read_bytes()
     import av
@@ -65,7 +65,7 @@ def playable(video: Path) -> bytes:
 
 
 def animated(video: Path) -> bytes:
-    """A small GIF of a few frames, at the pace of the video."""
+    """Make a small GIF of a few frames, at the pace of the video."""
     from PIL import Image as Pictures
 
     span = probe(video).span

@@ -39,7 +39,7 @@ class WandB(BaseHook):
         self._run.define_metric(f"{PREFIX}/*", step_metric=_STEP)
 
     def _begun(self, options: dict[str, Any], mode: str) -> Any:
-        """A run of our own; kept on this machine where the server cannot be reached."""
+        """Begin a run; it is kept on this machine where the server cannot be reached."""
         # A server that is away is found out within seconds, not after a minute and a half.
         seconds = float(os.environ.get("WANDB_INIT_TIMEOUT", _PATIENCE_S))
         patient = self._wandb.Settings(init_timeout=seconds)

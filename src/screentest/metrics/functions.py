@@ -251,7 +251,7 @@ class _Function:
     nothing: str
 
     def on(self, item: Item, resources: Resources) -> Callable[..., Any]:
-        """The function, with what it takes besides for this item."""
+        """Bind what the function takes besides for this item."""
         more = {"prompt": item.text, "resources": resources}
         given = {key: more[key] for key in self.besides}
         return lambda *inputs: self.call(*inputs, **given)

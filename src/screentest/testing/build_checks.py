@@ -40,7 +40,7 @@ def check_placebo(*specs: str, models: Sequence[str] = (), items: Sequence[Item]
 
 
 def _rounds(specs: Sequence[str]) -> list[list[str]]:
-    """A testbed has each name once: two specs of one name are built one after the other."""
+    """Group specs so that a testbed has each name once."""
     must_name(specs)
     rounds: list[dict[str, str]] = []
     for spec in specs:

@@ -79,24 +79,24 @@ Act: TypeAlias = Answer | Status | Raw | Reset | Drip
 
 
 def rate_limited(retry_after: str | None = None, **headers: str) -> Status:
-    """A 429, with a Retry-After header where one is given."""
+    """Answer 429, with a Retry-After header where one is given."""
     if retry_after is not None:
         headers["Retry-After"] = retry_after
     return Status(429, "slow down", "rate_limit_exceeded", headers)
 
 
 def out_of_quota() -> Status:
-    """The 429 that no waiting helps against."""
+    """Answer the 429 that no waiting helps against."""
     return Status(429, "You exceeded your current quota.", "insufficient_quota")
 
 
 def no_response_format() -> Status:
-    """The answer of a server that cannot enforce a schema."""
+    """Answer as a server that cannot enforce a schema."""
     return Status(400, "'response_format' of type 'json_schema' is not supported.")
 
 
 def error_body(act: Status) -> dict[str, Any]:
-    """The JSON that goes with a status."""
+    """Make the JSON that goes with a status."""
     return {"error": {"message": act.message, "type": "error", "code": act.kind or None}}
 
 
@@ -277,7 +277,7 @@ _DEEPEST = 12
 
 
 def plausible(asked: Asked) -> Answer:
-    """An answer that fits: an object where a schema was sent, else yes or no."""
+    """Make up an answer that fits: an object where a schema was sent, else yes or no."""
     rng = random.Random(asked.digest)
     if asked.schema is None:
         return Answer(rng.choice(("Yes.", "No.")))
@@ -288,7 +288,7 @@ def plausible(asked: Asked) -> Answer:
 
 
 def as_enforced(asked: Asked, answer: Answer) -> str | None:
-    """The text of an answer, with what it says of the pictures."""
+    """Give the text of an answer, with what it says of the pictures."""
     if answer.as_is or SEEN not in (asked.schema or {}).get("properties", ()):
         return answer.text
     try:

@@ -59,7 +59,7 @@ class BrokenContract(AssertionError):
 
 @contextmanager
 def collected() -> Iterator[list[str]]:
-    """A list for problems; raises where there are any in the end."""
+    """Collect problems; raises where there are any in the end."""
     problems: list[str] = []
     yield problems
     if problems:

@@ -113,7 +113,7 @@ def _collapses(series: Series) -> list[Alarm]:
 
 
 def _floor(info: OutputInfo) -> float:
-    """The least change of a value that counts."""
+    """Find the least change of a value that counts."""
     reach = info.high - info.low
     return 0.05 * reach if reach <= 1 else 0.02 * reach
 
@@ -137,7 +137,7 @@ def _together(changes: Sequence[Alarm]) -> list[Alarm]:
 
 
 def _changes_of(series: Series, name: str, floor: float) -> list[Alarm]:
-    """The sudden changes of one value; after one, the course is learnt anew from there."""
+    """Find the sudden changes of a value; after each, its course is learnt anew."""
     raised = []
     course = _Course(series, name)
     steps = course.steps
@@ -168,7 +168,7 @@ class _Course:
         self._all = [fmean(clips.values()) for clips in self._clips]
 
     def means(self, places: range) -> list[float]:
-        """The mean of each step, over the clips that all of them have where there are any."""
+        """Average each step, over the clips that all of them have where there are any."""
         if self._same:
             return self._all[places.start : places.stop]
         steps = self._clips[places.start : places.stop]
@@ -213,7 +213,7 @@ def alarms_of(folder: Path) -> list[Alarm]:
 
 
 def series_of(results: Results) -> Series:
-    """The values of all clips that the run has, by their steps."""
+    """Group the values of all clips of a run by their steps."""
     by_step: dict[int, dict[str, dict[str, float]]] = {}
     for item in results.items.values():
         step, clip = item.groups.get(STEP, ""), item.groups.get("case", item.id)

@@ -43,7 +43,7 @@ class Step:
 
 
 def read_step(path: Path, pattern: re.Pattern[str] | None = None) -> Step | None:
-    """The step in a path; None where it names none.
+    """Find the step in a path; None where it names none.
 
     Looked for is ``pattern`` (its first group is the step), else ``step_500``, ``checkpoint-500``,
     ``iter500``, ``epoch=5`` in the name, then in the folders from the inside out, then a folder
@@ -78,7 +78,7 @@ def _step(parts: list[str], place: int, match: re.Match[str]) -> Step:
 
 
 def step_pattern(text: str) -> re.Pattern[str] | None:
-    """The expression that finds a step; its first group is the number."""
+    """Compile the expression that finds a step; its first group is the number."""
     if not text:
         return None
     try:
@@ -107,7 +107,7 @@ class Arrivals:
         self._whole: dict[Path, Stamp] = {}
 
     def look(self) -> tuple[list[Path], list[Path]]:
-        """The files that are whole by now, and those that are waited for."""
+        """List the files that are whole by now, and those that are waited for."""
         whole, waiting = [], []
         now = time.monotonic()
         for path in self._files():
