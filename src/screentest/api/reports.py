@@ -40,10 +40,9 @@ def compare(
         *runs: Runs of one kind, or what ``score`` and ``certify`` returned. Of one run of score its
             models are compared; of several, the runs themselves.
         judges: Of runs of certify: the judges, where a run has several.
-        by: Of runs of score: the group to compare, ``GROUP`` or ``GROUP=A,B…``.
+        by: Of runs of score: the group to compare, model or model=A,B.
         pool: Take each video by its worst tenth (``worst``), or by its mean (``mean``).
-        margins: A run of certify. The change that its placebos made to a metric is then the
-            smallest difference that counts, where it is above the margin of the metric.
+        margins: A run of certify: the changes that its placebos made are the smallest that count.
 
     Returns:
         The comparison, with its tables.
