@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from screentest._util.text import plural
 from screentest.annotate.answers import Unit
 from screentest.annotate.bundle import write_bundle
 from screentest.annotate.flashes import measure_all
@@ -29,7 +30,7 @@ from screentest.annotate.options import (
 from screentest.annotate.plan import Effort, Estimate, estimate
 from screentest.annotate.server import media_folder
 from screentest.annotate.store import default_store
-from screentest.cli.console import err, out, plural, shown
+from screentest.cli.console import err, out, shown
 from screentest.cli.options import JsonOption, PromptsOption
 from screentest.cli.progress import watched
 from screentest.cli.tables import COUNT, print_models, show

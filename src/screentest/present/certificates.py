@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from screentest._util.text import plural
 from screentest.analysis.judges.certificate import (
     Accuracy,
     Certificate,
@@ -26,23 +27,11 @@ from screentest.core.aspects import PEOPLE
 from screentest.core.table import Cell, Column, Table
 from screentest.judges.cases import ELSEWHERE, HINTED
 from screentest.judges.spread import PlaceboSpread
+from screentest.present.sentences import say
 from screentest.stats import Claim, Finding
 from screentest.stats.claims import ANSWERED, WhyUnsettled
 from screentest.stats.trend import DoseResponse
 
-SENTENCES = {
-    "CERTIFICATE": "{judge} sees {seen} of {tested} {things} ({basis})",
-    "CERTIFICATE_PEOPLE": "{judge} agrees with people on {seen} of {tested} {things} ({basis})",
-    "CERTIFICATE_OPEN": "{judge}: inconclusive on {tested} {things} ({basis})",
-    "CERTIFICATE_UNTESTED": "{judge} could not be tested ({basis})",
-    "CERTIFICATES": "Judges that see a degradation: {seen} of {tested} ({basis})",
-    "CERTIFICATES_PEOPLE": "Judges that agree with people: {seen} of {tested} ({basis})",
-    "CERTIFICATES_OPEN": "{tested} judges: inconclusive ({basis})",
-    "LIKE_PLACEBO": "not distinguished from {bar} ({points} against {placebo})",
-    "RARELY_ANSWERED": "{bar} answered on {count} of {films}",
-    "SAME_FILM": "{count} sources are {of}; each counts once",
-    "NO_MARGIN": "none (no placebos of other films)",
-}
 HEADLINE = 100
 """Characters, at most."""
 MARKS = {
@@ -89,11 +78,6 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f}"
 
 
-def plural(count: int, noun: str) -> str:
-    """A count with its noun."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
 def listed(names: Sequence[str], most: int | None = None) -> str:
     """Names one after the other; those with a comma or a semicolon of their own are quoted.
 
@@ -117,17 +101,18 @@ def headline(certificate: Certificate) -> str:
     films = plural(max((part.finding.films for part in certificate.aspects), default=0), unit)
     orders = "both orders" if certificate.order.ok else "one order"
     basis = [films, *([orders] if not certificate.people else []), "95% intervals"]
-    name = "CERTIFICATE_PEOPLE" if certificate.people else "CERTIFICATE"
+    name = "certificate_people" if certificate.people else "certificate"
     if not claims.tested:
-        name, reasons = "CERTIFICATE_UNTESTED", list(failed_aspects(certificate).values())
+        name, reasons = "certificate_untested", list(failed_aspects(certificate).values())
         basis = [reasons[0][:50] if reasons else "no pairs"]
     elif not claims.decided:
         more = [each.finding.more for each in claims.unsettled if each.finding.more]
         name, basis = (
-            "CERTIFICATE_OPEN",
+            "certificate_open",
             [films, *([f"{_up_to(more)} more needed"] if more else [])],
         )
-    words = SENTENCES[name].format(
+    words = say(
+        name,
         judge="{judge}",
         seen=len(claims.sees),
         tested=claims.tested,
@@ -145,8 +130,9 @@ def headline_of_all(certificates: Sequence[Certificate]) -> str:
         return headline(certificates[0])
     claims = [one.claims for one in certificates]
     films = max((part.finding.films for one in certificates for part in one.aspects), default=0)
-    name = "CERTIFICATES_PEOPLE" if certificates[0].people else "CERTIFICATES"
-    return SENTENCES[name if any(one.decided for one in claims) else "CERTIFICATES_OPEN"].format(
+    name = "certificates_people" if certificates[0].people else "certificates"
+    return say(
+        name if any(one.decided for one in claims) else "certificates_open",
         seen=sum(bool(one.sees) for one in claims),
         tested=len(certificates),
         basis=plural(films, _unit(certificates[0])),
@@ -275,11 +261,11 @@ def _why_open(finding: Finding) -> str:
     if unsettled.reason is WhyUnsettled.LIKE_PLACEBO:
         shares = (f"{100 * (one or 0):.0f}%" for one in (unsettled.points, unsettled.placebo))
         fields = dict(zip(("points", "placebo"), shares, strict=True))
-        words = SENTENCES["LIKE_PLACEBO"].format(bar=bar, **fields)
+        words = say("like_placebo", bar=bar, **fields)
         return f"{words}; {_more([finding])}" if finding.more else words
     if unsettled.reason is WhyUnsettled.PLACEBO_RARELY_ANSWERED:
         films = plural(finding.films, unit)
-        return SENTENCES["RARELY_ANSWERED"].format(bar=bar, count=unsettled.count, films=films)
+        return say("rarely_answered", bar=bar, count=unsettled.count, films=films)
     return {
         WhyUnsettled.PLACEBO_UNANSWERED: f"no answer on {bar}",
         WhyUnsettled.CORRECTED: "not significant after correction",
@@ -400,7 +386,7 @@ def margin_words(spreads: Mapping[Aspect, PlaceboSpread], unrated: Sequence[str]
         groups.setdefault(spread, []).append(aspect.title)
     words = []
     for spread, aspects in groups.items():
-        text = SENTENCES["NO_MARGIN"]
+        text = say("no_placebo_margin")
         if missing and not spread.value:
             text = f"unknown ({missing})"
         elif spread.films or spread.value:
@@ -477,7 +463,7 @@ def _right(outcome: Outcome[Accuracy]) -> str:
 def _remark(remark: Remark, unit: str) -> str:
     names = f": {listed(remark.names)}" if remark.names else ""
     if remark.kind is RemarkKind.SAME_FILM:
-        return SENTENCES["SAME_FILM"].format(count=remark.count, of=plural(remark.of, unit))
+        return say("same_film", count=remark.count, of=plural(remark.of, unit))
     many = f"{remark.count:,} of {remark.of:,}" if remark.of else f"{remark.count:,}"
     label = {
         RemarkKind.UNKNOWN_IDS: "ids unknown to the release",

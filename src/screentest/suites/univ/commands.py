@@ -7,9 +7,10 @@ from typing import Annotated, Literal
 
 import typer
 
+from screentest._util.text import plural
 from screentest.analysis.results import read_results
 from screentest.cli.console import out as console
-from screentest.cli.console import plural, print_json, shown
+from screentest.cli.console import print_json, shown
 from screentest.cli.options import (
     JsonOption,
     PricesOption,
