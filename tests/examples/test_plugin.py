@@ -65,6 +65,15 @@ def test_the_example_is_short(name: str, most: int) -> None:
     assert len(path.read_text().splitlines()) <= most
 
 
+def test_the_page_on_asking_a_model_shows_the_example() -> None:
+    page = (EXAMPLE.parents[1] / "docs" / "ask_a_model.md").read_text(encoding="utf-8")
+    package = EXAMPLE / "src" / "screentest_fading"
+    for file in (package / "mood.py", package / "prompts" / "mood.jinja"):
+        assert file.read_text(encoding="utf-8") in page
+    tests = (EXAMPLE / "tests" / "test_mood.py").read_text(encoding="utf-8")
+    assert tests.partition("\n\n")[2] in page
+
+
 @pytest.fixture(scope="module")
 def bed(installed: Path, folder: Path) -> str:
     """Two films, degraded by both plugins: one in an aspect of ours, one in its own."""
@@ -102,7 +111,7 @@ def test_its_own_tests_pass(installed: Path, tmp_path: Path) -> None:
         *(installed, tmp_path, "-m", "pytest", "-q", "-p", "no:cacheprovider"),
         str(EXAMPLE / "tests"),
     )
-    assert "3 passed" in done.stdout, done.stdout + done.stderr
+    assert "6 passed" in done.stdout, done.stdout + done.stderr
 
 
 @pytest.fixture(scope="module")

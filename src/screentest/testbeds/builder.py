@@ -91,7 +91,7 @@ def build_testbed(
     if categories and chat is None:
         raise BadOption(
             "categories are chosen by a chat model, and there is none",
-            advice="Add --model chat=…, or put the category into the manifest's groups.",
+            advice="Give `model=chat=openai:NAME`, or put the category into the manifest's groups.",
         )
     out = out.absolute()
     plan = changes(options, name)
@@ -132,7 +132,7 @@ def _reader(
         if chat is None:
             raise BadOption(
                 "captions are to be read by a chat model, and there is none",
-                advice="Add --model chat=openai:NAME, or leave --extract out.",
+                advice="Give `model=chat=openai:NAME`, or leave `extract` out.",
             )
         return None, str(facts_signature(chat))
     reader = extractor or by_rules()
@@ -144,7 +144,7 @@ def _remarks(
 ) -> Iterable[str]:
     others = left_out(options.degradations)
     if others:
-        yield f"installed by plugins and not used, unless named in --operators: {', '.join(others)}"
+        yield f"operators of plugins that are used only when they are named: {', '.join(others)}"
     yield from dict.fromkeys(remark for change in plan for remark in change.remarks)
     for source in sources:
         yield from (f"{source.item.id}: {fault}" for fault in source.faults)

@@ -167,8 +167,8 @@ def _aspects(given: str | Sequence[str]) -> set[Aspect] | None:
 
 def _none_for(aspect: Aspect) -> BadOption:
     names = [operator.name for operator in operators() if operator.aspect is aspect]
-    advice = f"Add --operators {','.join(names)}." if names else "No operator harms it."
-    return BadOption(f"none of the operators asked for harms {aspect.value}", advice=advice)
+    advice = f"Give `operators={','.join(names)}`." if names else "No operator degrades it."
+    return BadOption(f"none of the operators asked for degrades {aspect.value}", advice=advice)
 
 
 def left_out(specs: Sequence[str]) -> list[str]:

@@ -93,7 +93,7 @@ class BuildOptions:
         if len(set(self.clips)) > 1:
             raise BadOption(
                 "with several numbers of clips every film needs all of them",
-                advice="Leave --min-clips out, or give one number to --clips.",
+                advice="Leave `min_clips` out, or give one number of `clips`.",
             )
         if not 1 <= self.least_clips <= self.clips[0]:
             raise BadOption(

@@ -277,7 +277,7 @@ def faults(testbed: Testbed) -> Iterator[str]:
         if pair.kind is PairKind.DEGRADATION and pair.aspect is None:
             yield f"{where}.aspect: a degradation needs one"
         if pair.kind is PairKind.PREFERENCE:
-            yield f"{where}.kind: people's preferences are not built: see `certify --people`"
+            yield f"{where}.kind: votes of people are for `screentest certify-votes`"
         if pair.severity is not None and not 0 <= pair.severity <= 1:
             yield f"{where}.severity: invalid severity {pair.severity}: must be in [0, 1]"
         if pair.clips is not None and not 0 <= pair.clips < _MOST:
