@@ -25,6 +25,9 @@ atexit.register(shutil.rmtree, CACHES, ignore_errors=True)
 for _name in ("SCREENTEST_CACHE", "XDG_CACHE_HOME", "HF_HOME", "TORCH_HOME", "U2NET_HOME"):
     os.environ[_name] = str(CACHES / _name.lower())
 
+# Two tests run at once: threads of both would wait for each other. Libraries look when imported.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 from screentest._util.workers import ProcessPool  # noqa: E402
 from screentest.core import LedgerClient  # noqa: E402
 from screentest.run import Finished, InlineEngine, LocalEngine, Stop, Task, session  # noqa: E402
@@ -32,9 +35,6 @@ from tests.terminal import CLEAN, Screentest, invoke  # noqa: E402
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
-
-# Two tests run at once: threads of both would wait for each other.
-os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # A shell hands an ignored SIGINT down to what it starts in the background, and nohup an ignored
 # SIGHUP; tests of signals need the ordinary ones, here and in the processes that they start.
