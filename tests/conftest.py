@@ -159,15 +159,16 @@ def _program(name: str) -> str:
 
 
 LONGEST = (
-    "docs/test_examples.py",
-    "docs/test_wheel.py",
     "annotate/test_browser.py",
+    "docs/test_wheel.py",
+    "docs/test_examples.py",
     "testing/test_checks.py",
+    "analysis/judges/test_certify.py",
+    "models/test_role_image_text.py",
     "annotate/test_stores.py",
-    "examples/test_plugin.py",
-    "certificates/test_certify.py",
-    "suites/univ/test_whole.py",
     "run/test_ray.py",
+    "examples/test_plugin.py",
+    "annotate/test_bundle.py",
     "run/test_kill.py",
     "video/test_scenedetect_parity.py",
 )
