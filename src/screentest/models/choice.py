@@ -305,7 +305,7 @@ def check_profile(name: str) -> str:
         raise BadOption(
             f"unknown profile {name!r}, and it does not choose a model",
             advice=f"Profiles: {', '.join(PROFILES)}, or a .toml file. To choose one model: "
-            "--model ROLE=BACKEND:MODEL, for example chat=openai:gpt-5.",
+            "`model=ROLE=BACKEND:MODEL`, for example chat=openai:gpt-5.",
         )
     return name
 

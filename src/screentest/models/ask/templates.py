@@ -1,7 +1,7 @@
 """Prompt templates: Jinja files, one folder per suite, any of which a user can replace.
 
 ``NAME.jinja`` is what the user says and ``NAME.system.jinja``, where there is one, the system
-text. A folder given with ``--prompts`` replaces files by their path. Templates run in a
+text. A folder given as ``prompts`` replaces files by their path. Templates run in a
 sandbox; a name they were not given is an error, never an empty text, and so is a template that
 comes out empty.
 

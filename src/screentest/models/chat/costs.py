@@ -189,7 +189,7 @@ class Prices:
             raise BadOption(
                 f"a cost cap is set, but {where} no price for {model!r}",
                 advice=f'Add it to a price file: [models."{model}"] with input = and output = '
-                "(per million tokens), and give the file with --prices.",
+                "(per million tokens), and give the file as `prices`.",
             )
         return price
 

@@ -237,7 +237,7 @@ def split_command(text: str) -> tuple[str, ...]:
     if not split:
         raise BadOption(
             "no worker command is given",
-            advice='Write it after the colon: --model technical=external:"python worker.py".',
+            advice='Write it after the colon: `model=technical=external:"python worker.py"`.',
         )
     return tuple(split)
 
