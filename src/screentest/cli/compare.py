@@ -34,13 +34,12 @@ def compare(
 ) -> None:
     """Compare models, or judges, on what all of them have.
 
-    Of runs of `score`: which model is best, in what, and how many prompts would
-    settle what is open. Models are paired by their prompts, and every p-value is
-    corrected for all comparisons (Holm). A difference counts where it is surely
-    larger than what saving the same frames otherwise makes: that was measured, or
-    is learnt from the placebos of your own testbed (--margins). Several runs are
-    compared with each other.
-    Of runs of `certify`: two judges with their differences, or more as a ranking
+    For runs of `score`: which model is better, on which metrics, and how many
+    prompts undecided metrics need. Models are paired by prompt. P-values are
+    corrected for all comparisons (Holm). A difference must be larger than
+    re-encoding noise, which was measured, or comes from the placebos of your own
+    testbed (--margins). Several runs are compared with each other.
+    For runs of `certify`: two judges with their differences, or more as a ranking
     with the sets that are tied; two runs with three judges or more by rank.
 
     \b
