@@ -133,12 +133,12 @@ class ModelComparison:
 
     @property
     def too_few(self) -> bool:
-        """Whether no row has as many prompts as could settle anything."""
+        """True where no row has as many prompts as could settle anything."""
         return max((row.prompts for row in self.tested), default=self.prompts) < self.fewest
 
     @property
     def within_margins(self) -> bool:
-        """Whether no difference exceeds its margin, on any prompt."""
+        """True where no difference exceeds its margin, on any prompt."""
         pairs = [pair for row in self.rows for pair in row.pairs]
         return all(abs(gap) <= pair.margin for pair in pairs for gap in pair.gaps)
 
@@ -345,7 +345,7 @@ class _Work:
         )
 
     def why(self, name: str) -> WhyNotCompared | None:
-        """Why a metric is not compared: its values, or no margin that holds for them."""
+        """The reason why a metric is not compared: its values, or no margin that holds for them."""
         if why := self.found[name].why:
             return why
         margin = self.margin(name)
@@ -392,7 +392,7 @@ class _Work:
                 yield MissingValues(name, listed, self.inapplicable(name))
 
     def inapplicable(self, name: str) -> tuple[str, ...]:
-        """Why a value does not apply, where that is why it is missing; empty where some failed."""
+        """The messages on values that do not apply, where that is why it is missing; empty where some failed."""
         lost = [
             value.outcome.failure
             for value in self.results.of(name)
@@ -459,7 +459,7 @@ def _first(
 
 
 def _effect(row: MetricRow) -> float:
-    """How far two models are apart at most, in deviations over prompts."""
+    """The largest distance of two models, in deviations over prompts."""
     found = [0.0]
     for one, two in combinations(row.values, 2):
         both = sorted(one.prompts.keys() & two.prompts.keys())

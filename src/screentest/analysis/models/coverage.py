@@ -54,7 +54,7 @@ class NotCovered:
 
     @property
     def prompts_read(self) -> bool:
-        """Whether anything reads the prompts, or there are none."""
+        """True where something reads the prompts, and where there are none."""
         covered = (PromptCoverage.COVERED, PromptCoverage.HEURISTIC, PromptCoverage.PARTLY)
         return self.prompts in (*covered, PromptCoverage.NO_PROMPTS)
 
@@ -81,7 +81,7 @@ def not_covered(results: Results) -> NotCovered:
 
 
 def _reads(results: Results, name: str) -> bool:
-    """Whether a value looks in the pictures for the words of a prompt or script."""
+    """True where a value looks in the pictures for the words of a prompt or script."""
     traits = results.traits_of(name)
     return traits.group == "prompt" and not traits.counts_shots
 
@@ -145,7 +145,7 @@ def bordered(results: Results) -> Mapping[str, Borders]:
 
 
 def bordered_videos(results: Results) -> BorderedVideos | None:
-    """How many videos have borders, and how large they are; None where none has.
+    """Count the videos that have borders, and measure them; None where none has.
 
     >>> bordered_videos(Results({}, (), {}))
     """

@@ -99,7 +99,7 @@ def _fault(
 
 
 def _beyond(row: MetricRow, model: str, effect: SideEffect) -> bool:
-    """Whether a model has so much of the value, or so little, that it is a fault."""
+    """True where a model has so much of the value, or so little, that it is a fault."""
     mean, more = row.of(model).mean, effect.more
     if effect.beyond is None:
         return True
@@ -111,7 +111,7 @@ def _beyond(row: MetricRow, model: str, effect: SideEffect) -> bool:
 
 
 def _behind(row: MetricRow, model: str, other: str) -> Explained | None:
-    """Whether a model is worse than another, by more than the margin and by more than chance, and
+    """True where a model is worse than another, by more than the margin and by more than chance, and
     not by an artefact of the other; ambiguous where that may be one."""
     for pair in row.pairs:
         if (pair.worse, pair.better) != (model, other) or not pair.differs:
@@ -126,7 +126,7 @@ def _behind(row: MetricRow, model: str, other: str) -> Explained | None:
 
 
 def _lower(row: MetricRow, model: str, other: str) -> bool:
-    """Whether a model has less of it than another, by however little and more than by chance."""
+    """True where a model has less of it than another, by however little and more than by chance."""
     gaps = _gaps(row, other, model)
     if row.state is State.NOT_COMPARED or not gaps.size:
         return False
@@ -134,7 +134,7 @@ def _lower(row: MetricRow, model: str, other: str) -> bool:
 
 
 def _more(row: MetricRow, model: str, other: str) -> bool:
-    """Whether a model has more of it than another, by more than the margin and on most prompts; of
+    """True where a model has more of it than another, by more than the margin and on most prompts; of
     a look, so much more that it is seen."""
     gaps = _gaps(row, model, other)
     if row.state is State.NOT_COMPARED or not gaps.size:
@@ -149,7 +149,7 @@ def _more(row: MetricRow, model: str, other: str) -> bool:
 
 
 def _sure(gaps: np.ndarray) -> bool:
-    """Whether it is not one prompt's; of prompts too few to be sure of anything, all agree."""
+    """True where it is not one prompt's; of prompts too few to be sure of anything, all agree."""
     return sign_flip_p(np.sort(gaps)) <= max(LEVEL, 2.0 ** (1 - gaps.size))
 
 
@@ -167,7 +167,7 @@ class ModelLook:
     value: str
     model: str
     more: bool
-    """Whether it has more of the value than the others, or less."""
+    """True where it has more of the value than the others, or less."""
 
 
 def looks(rows: Sequence[MetricRow], models: Sequence[str]) -> Iterator[ModelLook]:
@@ -184,5 +184,5 @@ def looks(rows: Sequence[MetricRow], models: Sequence[str]) -> Iterator[ModelLoo
 
 
 def _seen(gaps: np.ndarray, least: float) -> bool:
-    """Whether a difference is large enough to be seen, and is not one prompt's."""
+    """True where a difference is large enough to be seen, and is not one prompt's."""
     return bool(gaps.size) and float(gaps.mean()) >= least and sign_flip_p(np.sort(gaps)) <= LEVEL

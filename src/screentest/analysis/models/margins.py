@@ -59,7 +59,7 @@ def _table() -> Mapping[str, Mapping[str, float]]:
 
 
 def margin_of(value: Value, pool: Pool) -> Margin | None:
-    """What is known of a measure; None where its margin was never measured."""
+    """The margin of a metric; None where its margin was never measured."""
     found = _table().get(key_of(value))
     if found is None or pool not in found:
         return None

@@ -37,7 +37,7 @@ class Tested:
 
     @property
     def effect(self) -> float | None:
-        """What counts of the mean in deviations, less what few prompts exaggerate (Hedges).
+        """The part of the mean that counts, in deviations, less what few prompts exaggerate (Hedges).
 
         None where that is not known.
         """
@@ -76,7 +76,7 @@ def _p_value(gaps: np.ndarray, margin: float) -> float:
 def pair_of(
     one: Tested, adjusted: float, level: float, needed: int | None, reach: int | None
 ) -> ModelPair:
-    """What was tested, with its place among all comparisons."""
+    """The tested pair, with its place among all comparisons."""
     gaps = np.sort(one.gaps)
     return ModelPair(
         better=one.better,
@@ -96,7 +96,7 @@ def pair_of(
 
 
 def shrinkage(tests: Iterable[Tested]) -> float:
-    """Which share of the effects seen is more than chance, going by all of them together.
+    """The share of the effects seen that is more than chance, going by all of them together.
 
     The surest of many differences owes part of its size to luck: a forecast from it alone
     promises too much. Were there nothing, the squares of their standard scores would be 1 on

@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Rank:
-    """One model in one measure, with the one it is compared with."""
+    """One model in one metric, with the one it is compared with."""
 
     row: MetricRow
     other: ModelValue
@@ -26,22 +26,22 @@ class Rank:
 
 
 def first_in(comparison: ModelComparison, model: str) -> list[Rank]:
-    """Measures in which a model alone has the best mean, the widest lead first."""
+    """Metrics in which a model alone has the best mean, the widest lead first."""
     return _ordered(_ends(comparison, model, last=False))
 
 
 def last_in(comparison: ModelComparison, model: str) -> list[Rank]:
-    """Measures in which a model alone has the worst mean, the widest gap first."""
+    """Metrics in which a model alone has the worst mean, the widest gap first."""
     return _ordered(_ends(comparison, model, last=True))
 
 
 def behind_in(comparison: ModelComparison, model: str) -> list[Rank]:
-    """Measures in which a model is behind the middle of the others, the widest gap first."""
+    """Metrics in which a model is behind the middle of the others, the widest gap first."""
     return _ordered(_middle(comparison, model))
 
 
 def first_and_last(comparison: ModelComparison, row: MetricRow) -> tuple[str, str]:
-    """Who alone is first in a measure, and who alone is last; empty where that is shared."""
+    """The only first and the only last model in a metric; empty where that is shared."""
     first, last = (
         next((name for name in comparison.models if any(_of(row, comparison, name, last=end))), "")
         for end in (False, True)
@@ -96,7 +96,7 @@ def _open(
 
 
 def _ordered(found: Iterator[Rank]) -> list[Rank]:
-    """What a stand-in says comes last, then what re-encoding alone may make."""
+    """Order ranks by their gap; heuristics come last, and before them metrics without a margin."""
     ordered = sorted(
         found, key=lambda one: (bool(one.row.stand_ins), one.row.margin is None, -one.gap)
     )

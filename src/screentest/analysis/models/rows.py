@@ -84,7 +84,7 @@ class Missing:
 
     @property
     def nothing(self) -> bool:
-        """Whether it has no value at all."""
+        """True where it has no value at all."""
         return self.prompts == self.of_prompts
 
 
@@ -192,17 +192,17 @@ class ModelPair:
 
     @property
     def significant(self) -> bool:
-        """Whether the better one may be called better."""
+        """True where the better one may be called better."""
         return self.adjusted_p <= LEVEL and self.difference > self.margin
 
     @property
     def earned(self) -> bool:
-        """Whether it is significant and no artefact explains it."""
+        """True where it is significant and no artefact explains it."""
         return self.significant and self.explanation is None
 
     @property
     def differs(self) -> bool:
-        """Whether the two are more than a tie: more than the margin apart."""
+        """True where the two are more than a tie: more than the margin apart."""
         return self.difference > self.margin
 
 
@@ -252,7 +252,7 @@ class MetricRow:
 
     @property
     def better(self) -> Better:
-        """Which direction is better; empty where the value only describes."""
+        """The better direction; empty where the value only describes."""
         return self.info.better
 
     @property
@@ -288,7 +288,7 @@ class MetricRow:
 
     @property
     def settled(self) -> bool:
-        """Whether the row's claim is shown against every other model."""
+        """True where the row's claim is shown against every other model."""
         pairs = self._pairs_for(self.claim)
         return bool(pairs) and all(pair.significant for pair in pairs)
 
@@ -329,7 +329,7 @@ class MetricRow:
 
     @property
     def rivals(self) -> int:
-        """How many others a model is compared with."""
+        """The number of others that a model is compared with."""
         return sum(value.mean is not None for value in self.values) - 1
 
     @property
@@ -340,7 +340,7 @@ class MetricRow:
 
 
 def apart(one: float | None, two: float | None, margin: float) -> bool:
-    """Whether two means are more than a tie: more than the margin apart, and than rounding makes.
+    """True where two means are more than a tie: more than the margin apart, and than rounding makes.
 
     >>> apart(0.42, 0.41, 0.02), apart(0.42, 0.41, 0.0), apart(1.8301, 1.8302, 0.0)
     (False, True, True)

@@ -79,7 +79,7 @@ class Sample:
 
     @property
     def why(self) -> WhyNotCompared | None:
-        """Why nothing is claimed; None where it can be compared."""
+        """The reason why nothing is claimed; None where it can be compared."""
         if self.settings:
             return WhyNotCompared(NotCompared.SETTINGS, settings=self.settings)
         if self.rates:
@@ -145,7 +145,7 @@ class Samples:
         return natural(self.results.items[item].groups.get("seed", "")), natural(item)
 
     def of(self, name: str) -> Sample:
-        """What is compared in one metric."""
+        """The values of one metric that are compared."""
         values = {one.item: one for one in self.results.of(name) if one.item in self.side}
         waiting = [item for item, own in self.results.pending if own == name and item in self.side]
         scored, total = (dict.fromkeys(self.models, 0) for _ in range(2))
@@ -310,7 +310,7 @@ def _rates(cases: Mapping[str, Sequence[Value]]) -> list[float]:
 
 
 def _rates_apart(sides: Sequence[Sequence[Value]]) -> bool:
-    """Whether the videos of one prompt have other frame rates for one model than for another."""
+    """True where the videos of one prompt have other frame rates for one model than for another."""
     means = []
     for side in sides:
         rates = [rate for one in side if (rate := _rate(one)) is not None]

@@ -46,7 +46,7 @@ class Verdicts(Shown):
         return [self.table()]
 
     def table(self) -> Table:
-        """Which is better in each aspect, and why; no choice where the order decides."""
+        """The better one in each aspect, and why; no choice where the order decides."""
         columns = (
             Column("aspect", "By" if self.by else "Aspect"),
             Column("better", "Better"),
@@ -60,7 +60,7 @@ class Verdicts(Shown):
 
     @property
     def answered(self) -> bool:
-        """Whether there is an answer in any aspect."""
+        """True where there is an answer in any aspect."""
         return any(cell is not None for cell in self.table().column("better"))
 
 
