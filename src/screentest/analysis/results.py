@@ -179,7 +179,7 @@ class Results:
         return frozenset(name for name, count in names.items() if count > 1)
 
     def case(self, item: str) -> str:
-        """The prompt, or what stands for it: items of several systems with the same case are compared.
+        """The prompt, or what stands for it: items with the same case are compared.
 
         A benchmark's cases are named by the group ``case``, since what a model was given is not
         always text; otherwise it is the prompt. Without one, files of one name in several folders

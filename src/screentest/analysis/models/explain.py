@@ -35,7 +35,7 @@ def with_explanations(rows: Sequence[MetricRow]) -> list[MetricRow]:
 
 def _explained(rows: Sequence[MetricRow], causes: Sequence[MetricRow]) -> list[MetricRow]:
     by_value = {row.name.partition(":")[0]: row for row in causes}
-    found = []
+    explained_rows = []
     for row in rows:
         pairs = tuple(_pair(row, pair, by_value) for pair in row.pairs)
         if any(pair.explanation for pair in pairs):
@@ -52,8 +52,8 @@ def _explained(rows: Sequence[MetricRow], causes: Sequence[MetricRow]) -> list[M
                 for value in row.values
             )
             row = replace(row, pairs=pairs, values=values)
-        found.append(row)
-    return found
+        explained_rows.append(row)
+    return explained_rows
 
 
 def _pair(row: MetricRow, pair: ModelPair, rows: Mapping[str, MetricRow]) -> ModelPair:
@@ -91,8 +91,8 @@ def _fault(
     if not _more(cause, other, model) or (along is not None and not _lower(along, model, other)):
         return None
     # To have less than one that has too much is no fault, and may be none if it may have.
-    found = [_fault(extra, other, model, rows) for extra in cause.helped_by if extra.more]
-    kinds = [fault.kind for fault in found if fault is not None]
+    faults = [_fault(extra, other, model, rows) for extra in cause.helped_by if extra.more]
+    kinds = [fault.kind for fault in faults if fault is not None]
     if Explained.ARTEFACT in kinds:
         return None
     return other_side if kinds else sure
@@ -111,7 +111,7 @@ def _beyond(row: MetricRow, model: str, effect: SideEffect) -> bool:
 
 
 def _behind(row: MetricRow, model: str, other: str) -> Explained | None:
-    """True where a model is worse than another, by more than the margin and by more than chance, and
+    """An artefact where a model is worse than another, by more than the margin and than chance, and
     not by an artefact of the other; ambiguous where that may be one."""
     for pair in row.pairs:
         if (pair.worse, pair.better) != (model, other) or not pair.differs:
@@ -134,8 +134,8 @@ def _lower(row: MetricRow, model: str, other: str) -> bool:
 
 
 def _more(row: MetricRow, model: str, other: str) -> bool:
-    """True where a model has more of it than another, by more than the margin and on most prompts; of
-    a look, so much more that it is seen."""
+    """True where a model has more of it than another, by more than the margin and on most prompts;
+    of a look, so much more that it is seen."""
     gaps = _gaps(row, model, other)
     if row.state is State.NOT_COMPARED or not gaps.size:
         return False
