@@ -69,7 +69,7 @@ class Value:
 
     @property
     def pools(self) -> bool:
-        """Whether it has a mean over several shots besides its worst tenth.
+        """True where it has a mean over several shots besides its worst tenth.
 
         Of one shot both are the same number.
         """
@@ -179,7 +179,7 @@ class Results:
         return frozenset(name for name, count in names.items() if count > 1)
 
     def case(self, item: str) -> str:
-        """What was asked for: items of several systems with the same case are compared.
+        """The prompt, or what stands for it: items with the same case are compared.
 
         A benchmark's cases are named by the group ``case``, since what a model was given is not
         always text; otherwise it is the prompt. Without one, files of one name in several folders
@@ -194,7 +194,7 @@ class Results:
         return known.video.name if known.video.name in self._paired_by_name else item
 
     def by_file_name(self, items: Collection[str]) -> bool:
-        """Whether these items belong together by the names of their files alone."""
+        """True where these items belong together by the names of their files alone."""
         known = [self.items[item] for item in items]
         if any(one.text for one in known):
             return False
@@ -353,7 +353,7 @@ class Results:
 
     @cached_property
     def short_names(self) -> Mapping[str, str]:
-        """What each value is called where it is shown.
+        """Names of values where they are shown.
 
         Its name without options that change no number, and in brackets what stands in for the
         model that papers take: ``clipscore[label_text]``. Two that would be called alike keep their
@@ -369,7 +369,7 @@ class Results:
         return found
 
     def stand_ins_of(self, name: str) -> tuple[str, ...]:
-        """What stood in for the model of a paper, in one value."""
+        """The heuristics that stood in for the model of a paper, in one value."""
         return self._stand_ins.get(name, ())
 
     @cached_property

@@ -52,7 +52,7 @@ class Standing:
 
     @property
     def top(self) -> StandingLevel:
-        """What groups are ranked by."""
+        """The level that groups are ranked by."""
         return self.levels[0]
 
 

@@ -114,7 +114,7 @@ class Suite:
 
     @property
     def digits(self) -> int:
-        """How many digits behind the point its values are printed with."""
+        """Digits behind the point in its printed values."""
         return 3 if self.scale < 10 else 1
 
 

@@ -179,7 +179,7 @@ def print_spent(spent: str) -> None:
 
 
 def print_lost(rows: Iterable[tuple[str, str, str]], title: str) -> None:
-    """Who, why and what to do: the same advice once, after all that it is for."""
+    """Print who, why and what to do: the same advice once, after all that it is for."""
     listed = list(rows)
     if listed:
         print_heading(title)

@@ -278,8 +278,8 @@ def _undecided(found: ModelComparison, label_of: Mapping[str, str]) -> Lines:
 
 
 def row_place(found: ModelComparison, row: MetricRow) -> tuple[str, str, int]:
-    """Whether the place is ahead or last, the model that has it so far, and on how many prompts; no
-    model where all share the place."""
+    """The place (ahead or last), the model that has it so far, and its number of prompts; no model
+    where all share the place."""
     leader, last, ahead, behind = row.leader, row.last, row.ahead, row.behind
     if row.prompts == 1:
         leader, last = first_and_last(found, row)
@@ -335,7 +335,7 @@ def artefact_words(explanation: Explanation, label_of: Mapping[str, str]) -> str
 
 
 def _stands_out(row: MetricRow, pair: ModelPair) -> bool:
-    """Whether the pair is of the row's leader, or of its last, that is so on most prompts."""
+    """True where the pair is of the row's leader, or of its last, that is so on most prompts."""
     first = row.leader == pair.better and 2 * row.clear > row.prompts
     return first or (row.last == pair.worse and 2 * row.clear_last > row.prompts)
 
@@ -457,14 +457,14 @@ def _missing(found: ModelComparison, label_of: Mapping[str, str]) -> Lines:
 
 
 def unread_words(found: Sequence[UnreadVideo], videos: int) -> str:
-    """How many videos could not be read, and why."""
+    """The number of videos that could not be read, with the reasons."""
     reasons = Counter(one.reason.replace("_", " ") for one in found)
     listed = ", ".join(f"{reason} {count:,}" for reason, count in reasons.most_common())
     return because(f"{len(found):,} of {plural(videos, 'video')}", listed)
 
 
 def borders_words(results: Results) -> str:
-    """How many videos have borders and how large they are; empty where none has."""
+    """The number of videos that have borders, with their size; empty where none has."""
     found = bordered_videos(results)
     if found is None:
         return ""

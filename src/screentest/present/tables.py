@@ -34,7 +34,7 @@ MOST_ROOTS = 3
 def result_tables(
     results: Results, by: str = "", *, full: bool = False, pool: Pool = "worst"
 ) -> list[Table]:
-    """What a run says: the tables of its suites, and the mean of every value.
+    """The tables of a run: those of its suites, and the mean of every value.
 
     ``full`` writes whole signatures instead of their short form. A suite adds up the scores as they
     are; ``pool`` is for the means of single values.
@@ -147,7 +147,7 @@ def why(outcome: Outcome[Any]) -> tuple[str | None, str | None]:
 
 
 def missing_table(results: Results) -> Table:
-    """Why a value is missing, and what to do; the same words once, with what they are about."""
+    """Reasons for missing values with advice; the same words once, with what they are about."""
     short = results.short_names
     found: dict[tuple[str, str, str], tuple[dict[str, None], dict[str, None]]] = {}
     for value in results.values:

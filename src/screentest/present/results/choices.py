@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from screentest.core.table import Cell, Column, Table
 from screentest.core.verdict import Verdict
 from screentest.present.notebook import Shown
 from screentest.present.screens import Screen, comparison_screen
+from screentest.present.text import number, p_value, percent
 
 if TYPE_CHECKING:  # a job loads what it needs, not what the results of others are made of
     from screentest.analysis.judges.compare import Compared, RankedRow
@@ -44,7 +46,7 @@ class Verdicts(Shown):
         return [self.table()]
 
     def table(self) -> Table:
-        """Which is better in each aspect, and why; no choice where the order decides."""
+        """The better one in each aspect, and why; no choice where the order decides."""
         columns = (
             Column("aspect", "By" if self.by else "Aspect"),
             Column("better", "Better"),
@@ -58,7 +60,7 @@ class Verdicts(Shown):
 
     @property
     def answered(self) -> bool:
-        """Whether there is an answer in any aspect."""
+        """True where there is an answer in any aspect."""
         return any(cell is not None for cell in self.table().column("better"))
 
 
@@ -82,7 +84,7 @@ def _choice(
         return "unclear", "the order of presentation decides", None
     note = one.rationale
     if one.first is not None and one.second is not None:
-        note = f"{one.first:.3f} against {one.second:.3f}"
+        note = f"{number(one.first)} against {number(one.second)}"
     sides = {"first": one.evidence_first, "second": one.evidence_second}
     if sides.get(choice.flipped.value):
         worst = min(sides[choice.flipped.value], key=lambda point: point.value)
@@ -151,12 +153,12 @@ class Comparison(Shown):
             return f"{100 * ends[0]:.2f} … {100 * ends[1]:.2f}"
 
         def starred(p: float) -> str:
-            return f"{p:.3f}{'*' if p < 0.05 else ''}"
+            return f"{p_value(p)}{'*' if p < 0.05 else ''}"
 
         columns = (
             Column("name", " "),
-            Column("first", "First", show=_percent, align="right"),
-            Column("second", "Second", show=_percent, align="right"),
+            Column("first", "First", show=partial(percent, digits=2), align="right"),
+            Column("second", "Second", show=partial(percent, digits=2), align="right"),
             Column("difference", "Differ", show=lambda one: f"{100 * one:+.2f}", align="right"),
             Column("interval", "Interval", show=between, align="right"),
             Column("p_holm", "p", show=starred, align="right"),
@@ -191,7 +193,7 @@ class Comparison(Shown):
         columns = (
             Column("name", "Of"),
             Column("side", " "),
-            Column("mean", "Mean", show=_percent, align="right"),
+            Column("mean", "Mean", show=partial(percent, digits=2), align="right"),
             Column("tied", "Tied"),
             Column("items", "In common", show="{:,}".format, align="right"),
             Column("dropped", detail=True),
@@ -217,15 +219,11 @@ class Comparison(Shown):
         return Table("differences", "Every two", columns, rows)
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.2f}"
-
-
 def _ranked_sides(row: RankedRow) -> Iterator[tuple[str, str, bool]]:
     """Each side with a letter for each set of sides that cannot be told apart; the 27th is aa."""
     letters: dict[str, list[str]] = {}
-    for number, group in enumerate(row.ranking.tied_sets):
-        letter = chr(ord("a") + number % 26) * (number // 26 + 1)
+    for place, group in enumerate(row.ranking.tied_sets):
+        letter = chr(ord("a") + place % 26) * (place // 26 + 1)
         for name in group:
             letters.setdefault(name, []).append(letter)
     for name in row.ranking.systems:

@@ -126,7 +126,7 @@ class Scores(Tabular):
         return values_table(self.results, full=full)
 
     def tables(self, by: str = "", *, full: bool = False, pool: Pool = "worst") -> list[Table]:
-        """What each suite adds up to, and the mean of every value; by a group of the items.
+        """The standings of each suite, and the mean of every value; by a group of the items.
 
         ``full`` writes whole signatures instead of their short form; ``pool`` takes each video by
         its worst tenth, or by its mean.
@@ -134,7 +134,7 @@ class Scores(Tabular):
         return result_tables(self.results, by, full=full, pool=pool)
 
     def comparison(self, by: str = "", *, pool: Pool = "worst") -> ModelComparison | None:
-        """Which model is better, in what, and what is not known; None where there is one only.
+        """Compare the models; None where there is one only.
 
         ``by`` is ``GROUP`` or ``GROUP=A,B…``; ``pool`` takes each video by its worst tenth, or by
         its mean.
@@ -150,7 +150,7 @@ class Scores(Tabular):
 
     @property
     def not_scored(self) -> Table:
-        """Why values are missing, and what to do; the same words once."""
+        """Reasons for missing values with advice; the same words once."""
         return missing_table(self.results)
 
     @property
@@ -165,7 +165,7 @@ class Scores(Tabular):
 
     @property
     def borders(self) -> BorderedVideos | None:
-        """How many videos have borders (letterbox, pillarbox); None where none has."""
+        """The number of videos that have borders (letterbox, pillarbox); None where none has."""
         return bordered_videos(self.results)
 
     def value(self, item: str, name: str) -> Value:
@@ -223,7 +223,7 @@ class ItemScores(Shown):
 
     @property
     def reasons(self) -> dict[str, Failure]:
-        """Why a value is missing, by its name."""
+        """The reasons for missing values, by name."""
         return {one.name: one.outcome.failure for one in self.values if one.outcome.failure}
 
     def _headline(self) -> str:
@@ -244,7 +244,7 @@ class ItemScores(Shown):
         return [name for owner, name in self.results.pending if owner == self.item.id]
 
     def about(self) -> dict[str, Any]:
-        """What is known besides its values."""
+        """Facts besides its values."""
         return {
             "item": self.item.id,
             "video": str(self.item.video),
@@ -293,7 +293,7 @@ class ItemScores(Shown):
         return rates_differ(self.results, name) if self.results.outputs[name].better else None
 
     def is_last(self, name: str) -> bool:
-        """Whether it has a place, and no video of the run is worse; others may share it."""
+        """True where it has a place, and no video of the run is worse; others may share it."""
         own, place = self.numbers.get(name), self.place(name)
         known = [one.outcome.value.value for one in self.results.of(name) if one.outcome.value]
         return place is not None and place[0] + known.count(own or 0.0) > place[1]
@@ -351,7 +351,7 @@ class ItemScores(Shown):
 
     @property
     def names(self) -> Mapping[str, str]:
-        """What each value is called where it is shown: in words."""
+        """Labels of values."""
         return labels(self.results)
 
     def _standing(self, value: Value) -> tuple[bool, bool, float]:
