@@ -37,8 +37,8 @@ from screentest.cli.tables import COUNT, print_models, show
 from screentest.core.table import Column, Table
 from screentest.judges.votes import VoteTask
 from screentest.models import ModelChoice, Models
+from screentest.models.ask.templates import Prompts
 from screentest.models.chat.costs import Prices
-from screentest.models.templates import Prompts
 from screentest.run.store import RunStore
 
 

@@ -251,7 +251,7 @@ def _with_backgrounds(specs: tuple[str, ...], folder: File | None) -> tuple[str,
 
 def _build_settings(work: ModelOptions) -> tuple[Settings, Settings | None]:
     """Read the settings, and those of the chat models where any was chosen."""
-    from screentest.models.templates import Prompts
+    from screentest.models.ask.templates import Prompts
 
     chosen = settings_of({**work, "prompts": None, "prices": None}).models
     chats = tuple(choice for choice in chosen if choice.role == "chat")

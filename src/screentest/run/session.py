@@ -21,9 +21,9 @@ from screentest.core.item import File, Shot, Time
 from screentest.core.registry import build
 from screentest.core.signature import Signature
 from screentest.models import ModelChoice, Models, read_models
+from screentest.models.ask.templates import Prompts
 from screentest.models.chat.costs import Prices, read_prices
 from screentest.models.roles import CHAT
-from screentest.models.templates import Prompts
 from screentest.run.engine import LocalEngine
 from screentest.run.inputs import Stamp
 from screentest.run.tasks import Engine

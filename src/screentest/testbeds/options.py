@@ -116,7 +116,9 @@ def placebo_specs(given: str | Sequence[str]) -> tuple[str, ...]:
     specs: list[str] = []
     for text in [given] if isinstance(given, str) else given:
         if text == "all":
-            specs += [one.name for one in registry.entries("placebo") if one.origin == BUILTIN]
+            specs += [
+                entry.name for entry in registry.entries("placebo") if entry.origin == BUILTIN
+            ]
         elif ":" in text:
             specs.append(text)
         elif text != "none":

@@ -52,7 +52,7 @@ class Preset:
         A model that the user names must be of the same backend, or an external worker: it may lie
         in another place, it may not be another method.
         """
-        profiles = {one.profile for one in options.models} - {"", self.name}
+        profiles = {model.profile for model in options.models} - {"", self.name}
         other = min(profiles, default="")
         if other:
             raise BadOption(
@@ -92,7 +92,7 @@ class Preset:
         if missing:
             raise UserError(
                 f"`preset={self.name}` needs what is not here:\n"
-                + "\n".join(f"  {one}" for one in missing),
+                + "\n".join(f"  {line}" for line in missing),
                 advice="Nothing is put in its place. `aspects` leaves out what needs it; "
                 "docs/slvmeval.md has the whole recipe.",
             )
