@@ -33,7 +33,7 @@ from screentest.run.database import FILE
 from screentest.run.session import MODELS, File, cap_of, settings_of
 
 if TYPE_CHECKING:
-    from screentest.analysis.judges.forecast import Forecast
+    from screentest.analysis.forecast import Forecast
     from screentest.analysis.judges.plan import Certification, Plan, PromptChange
     from screentest.judges.cases import Case
 
@@ -148,11 +148,11 @@ def forecast(
     placebos: bool = True,
     **work: Unpack[WorkOptions],
 ) -> Forecast:
-    """What ``certify`` with the same options would take, and what it could tell; starts nothing.
+    """Forecast ``certify`` with the same options, and what it could settle; starts nothing.
 
     Where ``out`` is a run that has certified a judge before, its calls are taken as a measure.
     """
-    from screentest.analysis.judges.forecast import forecast as foretell
+    from screentest.analysis.forecast import forecast_certify
     from screentest.analysis.judges.plan import read_certificates
 
     refuse_unknown(forecast, work)
@@ -170,7 +170,7 @@ def forecast(
     if (Path(out) / FILE).is_file():
         with RunReader(Path(out)) as run:
             known = {one.judge: one.cost for one in read_certificates(run)}
-    return foretell(plan, settings_of(work), known)
+    return forecast_certify(plan, settings_of(work), known)
 
 
 def judge_videos(

@@ -40,7 +40,7 @@ from screentest.run.database import FILE
 from screentest.run.session import MODELS, File, Settings, cap_of, open_tools, settings_of
 
 if TYPE_CHECKING:
-    from screentest.analysis.forecast import ScoreForecast
+    from screentest.analysis.forecast import Forecast
     from screentest.hooks.contract import Hook
 
 Hooks: TypeAlias = "str | Hook | Sequence[str | Hook]"
@@ -164,12 +164,12 @@ def forecast_score(
     model_name: str = "",
     out: File = "scores",
     **work: Unpack[WorkOptions],
-) -> ScoreForecast:
-    """What ``score`` with the same options would take; starts nothing.
+) -> Forecast:
+    """Forecast ``score`` with the same options; starts nothing.
 
     Where ``out`` is a run that has scored some videos, what they took is taken as a measure.
     """
-    from screentest.analysis.forecast import forecast
+    from screentest.analysis.forecast import forecast_score as forecast
 
     refuse_unknown(forecast_score, work)
     given = (metrics,) if isinstance(metrics, str) else tuple(metrics)
@@ -181,9 +181,16 @@ def forecast_score(
     settings = settings_of(work)
     names = _Job(settings, work, given, suite, retry_of(work)).names()
     lost = (*read.missing, *_told(inputs, missing=True))
-    remarks = (*([f"Without a video: {len(lost):,}."] if lost else ()), *inputs.seen.splitlines())
     with RunReader(Path(out)) if (Path(out) / FILE).is_file() else nullcontext() as run:
-        return forecast(items, names, settings, run, workers=work.get("workers"), remarks=remarks)
+        return forecast(
+            items,
+            names,
+            settings,
+            run,
+            workers=work.get("workers"),
+            without_video=len(lost),
+            layout=inputs.seen.splitlines(),
+        )
 
 
 @dataclass

@@ -40,6 +40,7 @@ from screentest.cli.tables import (
 from screentest.core.errors import BadOption
 from screentest.core.signature import short_signature
 from screentest.present.certificates import claim_lines, headline, headline_of_all
+from screentest.present.forecast import forecast_tables
 from screentest.present.results import Certificates
 
 PeopleOption = Annotated[
@@ -152,7 +153,7 @@ def certify(
         if people is not None or not testbed:
             raise BadOption("--dry-run is for testbeds", advice="Say --testbed DIR.")
         found = api.forecast(judges or (), testbed, **asked)
-        show(*found.tables(), as_json=as_json)
+        show(*forecast_tables(found), as_json=as_json)
         return
     job = partial(
         screentest.certify,

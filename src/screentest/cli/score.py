@@ -39,6 +39,7 @@ from screentest.cli.tables import (
     show,
 )
 from screentest.core import Reason
+from screentest.present.forecast import forecast_tables
 from screentest.present.results import Scores
 
 FEW = 3
@@ -140,7 +141,7 @@ def score(
         "out": out,
     }
     if dry_run:
-        show(api.forecast_score(inputs or (), **asked, **work).table, as_json=as_json)
+        show(*forecast_tables(api.forecast_score(inputs or (), **asked, **work)), as_json=as_json)
         return
     job = partial(
         screentest.score,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
@@ -12,6 +12,7 @@ from screentest.analysis.people.raters import PeopleResult
 from screentest.core import Aspect, Outcome, Reason
 from screentest.judges.cases import ELSEWHERE, HINTED, INSTRUCTION
 from screentest.judges.spread import PlaceboSpread
+from screentest.run.ledger import Call
 from screentest.stats import Claim, Correlation, Finding, Interval
 from screentest.stats.claims import WORTH_FINDING
 from screentest.stats.paired import OrderEffect
@@ -200,6 +201,22 @@ class Cost:
     judgements: int = 0
     measured_with: tuple[str, ...] = ()
     """Other metrics that were measured in the same scans, whose time is in the seconds too."""
+
+    @classmethod
+    def of(cls, calls: Sequence[Call], judgements: int) -> Cost:
+        """The sums over calls, as far as they are known."""
+        receipts = [call.receipt for call in calls if call.receipt is not None]
+        costs = [receipt.cost for receipt in receipts if receipt.cost is not None]
+        return cls(
+            seconds=0.0,
+            calls=len(calls),
+            tokens_in=sum(receipt.tokens_in or 0 for receipt in receipts),
+            tokens_out=sum(receipt.tokens_out or 0 for receipt in receipts),
+            uncounted=len(calls) - sum(receipt.tokens_in is not None for receipt in receipts),
+            cost=sum(costs, Decimal(0)) if costs else None,
+            unpriced=len(calls) - len(costs),
+            judgements=judgements,
+        )
 
 
 class RemarkKind(StrEnum):

@@ -11,7 +11,6 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -386,18 +385,9 @@ def cost_of(
     seconds += sum(elapsed for _, elapsed in tasks)
     requests.update(request for one in rated for request in one.requests)
     calls = [call for call in run.calls() if call.intent.request in requests]
-    receipts = [call.receipt for call in calls if call.receipt is not None]
-    costs = [receipt.cost for receipt in receipts if receipt.cost is not None]
-    return Cost(
+    others = {one.evaluator for one in measured if one.task in tasks} - set(own)
+    return replace(
+        Cost.of(calls, len(answered)),
         seconds=seconds / max(1, len(answered)),
-        calls=len(calls),
-        tokens_in=sum(receipt.tokens_in or 0 for receipt in receipts),
-        tokens_out=sum(receipt.tokens_out or 0 for receipt in receipts),
-        uncounted=len(calls) - sum(receipt.tokens_in is not None for receipt in receipts),
-        cost=sum(costs, Decimal(0)) if costs else None,
-        unpriced=len(calls) - len(costs),
-        judgements=len(answered),
-        measured_with=tuple(
-            sorted({one.evaluator for one in measured if one.task in tasks} - set(own))
-        ),
+        measured_with=tuple(sorted(others)),
     )
