@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -30,6 +31,15 @@ if TYPE_CHECKING:
 
 # Two tests run at once: threads of both would wait for each other.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# A shell hands an ignored SIGINT down to what it starts in the background, and nohup an ignored
+# SIGHUP; tests of signals need the ordinary ones, here and in the processes that they start.
+for _signal, _ordinary in (
+    (signal.SIGINT, signal.default_int_handler),
+    (signal.SIGHUP, signal.SIG_DFL),
+):
+    if signal.getsignal(_signal) is signal.SIG_IGN:
+        signal.signal(_signal, _ordinary)
 
 # No timed assertions: a busy machine is not a failure.
 settings.register_profile(

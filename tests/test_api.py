@@ -90,6 +90,11 @@ def test_the_surface_of_the_package() -> None:
     for name in ("build", "certify", "compare", "report", "score"):
         assert getattr(screentest, name) is getattr(api, name)
     assert set(screentest.__all__) <= set(dir(screentest))
+    homes = {name for names in screentest._HOMES.values() for name in names} - {"VERSION"}
+    assert homes == set(screentest.__all__) - {"__version__"}
+    for name in screentest.__all__:
+        thing = getattr(screentest, name)
+        assert name == "__version__" or thing.__doc__, name
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         screentest.nonsense  # type: ignore[attr-defined]  # noqa: B018
 

@@ -159,7 +159,7 @@ def test_an_aspect_of_its_own_is_certified(installed: Path, folder: Path, bed: s
 
 
 def test_a_command(installed: Path, folder: Path) -> None:
-    assert "Print how bright a video is" in screentest(installed, folder, "--help")
+    assert "One of every kind that a plugin can bring." in screentest(installed, folder, "--help")
     assert screentest(installed, folder, "brightest", "one.mkv").startswith("light 0.")
 
 

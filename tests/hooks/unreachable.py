@@ -1,6 +1,6 @@
 """Scores clips with hooks whose servers are away, with the trackers' real packages: JSON on stdout.
 
-The first argument is the folder of the packages, the second an empty one.
+The argument is an empty folder.
 """
 
 from __future__ import annotations
@@ -16,9 +16,8 @@ import numpy as np
 import screentest
 from screentest.hooks.contract import close_hooks
 
-PACKAGES, FOLDER = sys.argv[1], Path(sys.argv[2])
+FOLDER = Path(sys.argv[1])
 NOBODY = "http://127.0.0.1:9"
-sys.path.append(PACKAGES)
 os.chdir(FOLDER)
 os.environ |= {
     "WANDB_BASE_URL": NOBODY,
@@ -37,7 +36,7 @@ def main() -> None:
         warnings.simplefilter("always", screentest.hooks.contract.HookWarning)
         for step in range(4):
             hooks = ["wandb:project=x,mode=online", f'mlflow:uri="{NOBODY}",experiment=x']
-            one = screentest.score(frames=clip, fps=12, metrics="flicker", hooks=hooks, step=step)
+            one = screentest.score_frames(clip, fps=12, metrics="flicker", hooks=hooks, step=step)
             found.append(one.means)
         close_hooks()
     ours = [str(one.message) for one in caught if one.category.__name__ == "HookWarning"]

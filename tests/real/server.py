@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import subprocess
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -17,9 +19,8 @@ from screentest.core import Outcome, Reason, registry
 from screentest.models.chat.messages import ChatAnswer, ChatRequest
 from screentest.models.roles import Chat
 from screentest.models.templates import Prompts
-from tests.real.weights import ROOT, folder
+from tests.real.weights import folder
 
-PYTHON = ROOT / ".venv-real" / "bin" / "python"
 ADDRESS = "SCREENTEST_REAL_URL"
 MOST_TOKENS = 600
 """Of one answer: a small model that has lost its way would write for minutes."""
@@ -65,10 +66,10 @@ def serving(name: str) -> Iterator[Served]:
     # On a busy machine threads wait for each other: then one does more than two.
     threads = os.environ.get("SCREENTEST_REAL_THREADS", "2")
     weights = folder() / name
-    if not weights.exists() or not PYTHON.exists():
+    if not weights.exists() or importlib.util.find_spec("xllamacpp") is None:
         pytest.skip(f"{name} or xllamacpp is not there: make test-real")
     with subprocess.Popen(
-        [PYTHON, Path(__file__).with_name("serve.py"), weights, threads],
+        [sys.executable, Path(__file__).with_name("serve.py"), weights, threads],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

@@ -1,7 +1,4 @@
-"""Scores clips inside a real IPython kernel, and prints what a notebook was sent: JSON on stdout.
-
-The argument is the folder of IPython's packages, which come last on the path.
-"""
+"""Scores clips in a real IPython kernel, and prints what a notebook was sent: JSON on stdout."""
 
 from __future__ import annotations
 
@@ -12,13 +9,12 @@ from typing import Any
 CELL = """
 import numpy as np, screentest
 clips = np.random.default_rng(0).integers(0, 256, (3, 12, 64, 96, 3), dtype=np.uint8)
-scores = screentest.score(frames=clips, fps=12, metrics="flicker")
+scores = screentest.score_frames(clips, fps=12, metrics="flicker")
 scores
 """
 
 
 def main() -> None:
-    sys.path.append(sys.argv[1])
     from ipykernel.inprocess.manager import InProcessKernelManager  # type: ignore
 
     manager = InProcessKernelManager()

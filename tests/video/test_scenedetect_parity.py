@@ -7,9 +7,10 @@ gave on other films is in the data folder.
 
 from __future__ import annotations
 
+import importlib.util
 import json
-import os
 import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -104,14 +105,9 @@ def options_of(video: Path) -> Sequence[Options]:
 
 @pytest.fixture(scope="module")
 def scenedetect_python() -> str:
-    given = os.environ.get("SCREENTEST_SCENEDETECT_PYTHON")
-    python = Path(given) if given else ROOT / ".venv-scenedetect" / "bin" / "python"
-    if not python.is_file():
-        pytest.skip(
-            f"no PySceneDetect at {python}: python -m venv .venv-scenedetect && "
-            ".venv-scenedetect/bin/pip install scenedetect opencv-python-headless"
-        )
-    return str(python)
+    if importlib.util.find_spec("scenedetect") is None:
+        pytest.skip("PySceneDetect is not installed: pip install --no-deps scenedetect")
+    return sys.executable
 
 
 @dataclass

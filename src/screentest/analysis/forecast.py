@@ -110,6 +110,8 @@ class Forecast:
     """The lines on where the inputs were found."""
     power: Power | None = None
     """Of a certification."""
+    answer_tokens: int = ANSWER
+    """Of each answer, for the cost."""
 
     @property
     def cost(self) -> Decimal | None:

@@ -219,7 +219,3 @@ def invite(
     for one in made:
         out().print(f"{one.label}\t{url.rstrip('/')}/join#{one.token}", soft_wrap=True)
     database.close()
-
-
-GROUP = "annotate"
-COMMANDS = {"serve": serve, "invite": invite}

@@ -184,7 +184,3 @@ def bundle(
 
 def _sizes(units: list[Unit]) -> list[tuple[float, int]]:
     return [(unit.seconds, len(unit.prompt)) for unit in units]
-
-
-GROUP = "annotate"
-COMMANDS = {"plan": plan, "translate": translate, "bundle": bundle}

@@ -339,13 +339,3 @@ def _agreement_table(agreed: Sequence[AspectAgreement]) -> Table:
         for one in agreed
     ]
     return Table("agreement", "Accuracy and agreement", columns, rows)
-
-
-GROUP = "annotate"
-COMMANDS = {
-    "workers": workers,
-    "filter": filter_,
-    "results": results,
-    "export": export,
-    "import": import_,
-}

@@ -1,4 +1,4 @@
-"""The jobs of screentest: score, build, certify, compare, report. The commands call these.
+"""The jobs of screentest, one function each. The commands call these.
 
 >>> import screentest
 >>> from screentest.sample import sample_videos
@@ -13,21 +13,29 @@
 >>> screentest.report(scores, made, out="report.html").page
 PosixPath('report.html')
 
-What is finished stays in the run's folder: the same call again goes on where the last one was.
-Ctrl-C finishes what is in flight and raises ``Stopped``, a KeyboardInterrupt that has what there
-is by then.
+Finished work stays in the run's folder: the same call again resumes. Ctrl-C finishes what is in
+flight and raises ``Stopped``, a KeyboardInterrupt with the result so far.
 
 Each job imports what it needs when it is called: scoring loads nothing that builds testbeds.
 """
 
-from screentest.api.certificates import certify, forecast, judge_videos
+from screentest.api.certificates import (
+    certify,
+    certify_scores,
+    certify_votes,
+    forecast,
+    judge_videos,
+)
 from screentest.api.reports import compare, export, report, show
-from screentest.api.scores import forecast_score, sample_films, score
-from screentest.api.testbeds import build
+from screentest.api.scores import forecast_score, sample_films, score, score_frames
+from screentest.api.testbeds import build, build_prompts
 
 __all__ = [
     "build",
+    "build_prompts",
     "certify",
+    "certify_scores",
+    "certify_votes",
     "compare",
     "export",
     "forecast",
@@ -36,5 +44,6 @@ __all__ = [
     "report",
     "sample_films",
     "score",
+    "score_frames",
     "show",
 ]

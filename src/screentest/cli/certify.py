@@ -1,7 +1,8 @@
-"""``screentest certify``: how far an evaluator can be trusted, measured on testbeds."""
+"""``screentest certify``, ``certify-votes``, ``certify-scores``: how far to trust a judge."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -37,59 +38,45 @@ from screentest.cli.tables import (
     rendered,
     show,
 )
-from screentest.core.errors import BadOption
 from screentest.core.signature import short_signature
 from screentest.present.certificates import claim_lines, headline, headline_of_all
 from screentest.present.forecast import forecast_tables
 from screentest.present.results import Certificates
 
-PeopleOption = Annotated[
-    Path | None,
-    typer.Option(metavar="RELEASE", help="People's votes on pairs, instead of a testbed."),
+JudgesArgument = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[JUDGE…]", help="Judges, or metrics: a better score wins."),
 ]
-FormOption = Annotated[
-    str, typer.Option(metavar="NAME", help="What --people is, where its files do not say.")
+VotesOption = Annotated[
+    Path, typer.Option(metavar="RELEASE", help="People's votes on pairs: a folder or file.")
 ]
-VideosOption = Annotated[
-    Path | None, typer.Option(metavar="DIR", help="The videos that people voted on.")
+FormatOption = Annotated[
+    str, typer.Option("--format", metavar="NAME", help="Of the votes, if the files do not tell.")
 ]
-ScoresOption = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="Instead of judges: id,value from some other tool."),
+SuiteOption = Annotated[
+    str, typer.Option(metavar="NAME", help="Every value of a suite's metrics, as a judge.")
 ]
-LowerOption = Annotated[
-    str, typer.Option(metavar="NAMES", help="Those of --scores of which less is better.")
+ChartOption = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Draw judges by aspects: .svg, .png or .pdf.")
 ]
+OrdersOption = Annotated[
+    str, typer.Option(metavar="WHICH", help="both, or first: the original first.")
+]
+RepeatsOption = Annotated[int, typer.Option(min=1, help="How often each question is asked.")]
 
 
 @shares(MODELS, WORKERS, ENGINE, RETRY)
 def certify(
-    judges: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[JUDGE…]", help="Judges, or metrics: a better score wins."),
-    ] = None,
-    testbed: Annotated[
-        list[Path] | None,
-        typer.Option("--testbed", metavar="DIR", help="A folder made by build."),
-    ] = None,
-    people: PeopleOption = None,
-    form: FormOption = "",
-    videos: VideosOption = None,
-    scores: ScoresOption = None,
-    lower: LowerOption = "",
-    suite: Annotated[
-        str, typer.Option(metavar="NAME", help="Every value of a suite's metrics, as a judge.")
-    ] = "",
-    chart: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Draw judges by aspects: .svg, .png or .pdf."),
-    ] = None,
+    testbeds: Annotated[
+        list[Path], typer.Option("--testbed", metavar="DIR", help="A folder made by build.")
+    ],
+    judges: JudgesArgument = None,
+    suite: SuiteOption = "",
+    chart: ChartOption = None,
     out: OutOption = Path("certificates"),
     aspects: AspectsOption = "all",
-    orders: Annotated[
-        str, typer.Option(metavar="WHICH", help="both, or first: the original first.")
-    ] = "both",
-    repeats: Annotated[int, typer.Option(min=1, help="How often each question is asked.")] = 1,
+    orders: OrdersOption = "both",
+    repeats: RepeatsOption = 1,
     probes: Annotated[
         str,
         typer.Option(
@@ -108,23 +95,20 @@ def certify(
     ] = None,
     kept: Annotated[
         list[Path] | None,
-        typer.Option(metavar="DIR", help="What people's filter left: before and after."),
+        typer.Option(metavar="DIR", help="The pairs that people's filter kept."),
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what it takes and can tell; start nothing.")
+        bool, typer.Option("--dry-run", help="Print cost and power; start nothing.")
     ] = False,
     max_file_size: FileSizeOption = 100.0,
     signature: SignatureOption = "short",
     as_json: JsonOption = False,
     **work: Any,
 ) -> None:
-    """Measure how often judges prefer the original of a pair to the degraded video.
+    """Measure how often judges prefer the original video of a pair.
 
-    Any metric is a judge too. Both orders of presentation are asked by default. The
-    certificates lie in the run; `screentest report` shows them as a page.
-
-    With --people the better video of a pair is the one that people prefer: FETV, UVE,
-    GenAI-Bench, Video-Bench, TVGE, or a CSV file (video_a, video_b, aspect, vote).
+    Any metric is a judge too. Both orders of presentation are asked by default.
+    Certificates are stored in the run folder; `screentest report` makes a page of them.
 
     \b
     Examples:
@@ -135,10 +119,8 @@ def certify(
           --model chat=openai:gpt-5
       screentest certify vlm_video --testbed testbed/ --probes all \\
           --model chat=openai:gpt-5 --prices prices.toml --max-cost 20
-      screentest certify --people votes.csv --scores scores.csv
-      screentest certify sharpness --people votes.csv --videos videos/
     """
-    asked: dict[str, Any] = {
+    options: dict[str, Any] = {
         "suite": suite,
         "out": out,
         "aspects": names_in(aspects),
@@ -150,52 +132,138 @@ def certify(
         **work,
     }
     if dry_run:
-        if people is not None or not testbed:
-            raise BadOption("--dry-run is for testbeds", advice="Say --testbed DIR.")
-        found = api.forecast(judges or (), testbed, **asked)
+        found = api.forecast(judges or (), testbeds, **options)
         show(*forecast_tables(found), as_json=as_json)
         return
     job = partial(
         screentest.certify,
         judges or (),
-        testbed or (),
-        people=people,
-        form=form,
-        scores=scores,
-        lower=names_in(lower, every="none"),
-        videos=videos,
+        testbeds,
         human=human,
         kept=kept or (),
         chart=chart,
         max_file_size=max_file_size,
         progress=watched(),
-        **asked,
+        **options,
     )
+    _run(job, brief=bool(suite), full=signature == "full", as_json=as_json)
+
+
+@shares(MODELS, WORKERS, ENGINE, RETRY)
+def certify_votes(
+    votes: VotesOption,
+    videos: Annotated[Path, typer.Option(metavar="DIR", help="The videos that people voted on.")],
+    judges: JudgesArgument = None,
+    form: FormatOption = "",
+    suite: SuiteOption = "",
+    chart: ChartOption = None,
+    out: OutOption = Path("certificates"),
+    aspects: AspectsOption = "all",
+    orders: OrdersOption = "both",
+    repeats: RepeatsOption = 1,
+    max_file_size: FileSizeOption = 100.0,
+    signature: SignatureOption = "short",
+    as_json: JsonOption = False,
+    **work: Any,
+) -> None:
+    """Compare judges with people's votes.
+
+    The votes are FETV, UVE, GenAI-Bench, Video-Bench, TVGE, or a CSV file (video_a,
+    video_b, aspect, vote). Any metric is a judge too.
+
+    \b
+    Examples:
+      screentest certify-votes sharpness --votes votes.csv --videos videos/
+      screentest certify-votes --suite core --votes uve/annotations.json \\
+          --videos uve/videos/ --chart matrix.svg
+    """
+    job = partial(
+        screentest.certify_votes,
+        judges or (),
+        votes,
+        videos,
+        form=form,
+        suite=suite,
+        chart=chart,
+        out=out,
+        aspects=names_in(aspects),
+        orders=orders,
+        repeats=repeats,
+        max_file_size=max_file_size,
+        progress=watched(),
+        **work,
+    )
+    _run(job, brief=bool(suite), full=signature == "full", as_json=as_json)
+
+
+def certify_scores(
+    scores: Annotated[
+        Path, typer.Argument(metavar="SCORES", help="A file of another tool: id,value.")
+    ],
+    votes: VotesOption,
+    lower: Annotated[
+        str, typer.Option(metavar="NAMES", help="The scores of which less is better.")
+    ] = "",
+    form: FormatOption = "",
+    chart: ChartOption = None,
+    out: OutOption = Path("certificates"),
+    aspects: AspectsOption = "all",
+    signature: SignatureOption = "short",
+    as_json: JsonOption = False,
+) -> None:
+    """Compare scores of another tool with people's votes.
+
+    No video is opened: the scores and the votes are enough. The votes are FETV, UVE,
+    GenAI-Bench, Video-Bench, TVGE, or a CSV file (video_a, video_b, aspect, vote).
+
+    \b
+    Examples:
+      screentest certify-scores scores.csv --votes votes.csv
+      screentest certify-scores scores.csv --votes fetv/ --lower error
+    """
+    job = partial(
+        screentest.certify_scores,
+        scores,
+        votes,
+        lower=names_in(lower, every="none"),
+        form=form,
+        chart=chart,
+        out=out,
+        aspects=names_in(aspects),
+    )
+    _run(job, brief=False, full=signature == "full", as_json=as_json)
+
+
+def _run(job: Callable[[], Certificates], *, brief: bool, full: bool, as_json: bool) -> None:
+    """Do the job and print its certificates; ``brief``: as one table."""
     made, exit_code = until_stopped(job)
     if as_json:
         print_json(made.documents())
     else:
-        if suite:
-            print_heading(headline_of_all(made.certificates))
-            show(made.matrix())
-            if signature == "full":
-                print_heading("Signatures")
-                for one in made.certificates:
-                    print_indented(f"{one.title}: {one.signature}")
-        else:
-            _print_certificates(made, full=signature == "full")
-            if len(made.certificates) > 1:
-                show(made.filtering())
-        _print_lost(made)
-        print_models(made.models)
-        print_spent(made.spent)
-        words = f"The certificates are in {out}"
-        if made.pending:
-            words = f"{plural(made.pending, 'judgement')} still to be made: start the same command"
-            words += " again"
-        print_indented(words, indent=0)
-    if exit_code or not any(one.overall.ok for one in made.certificates):
+        _print(made, brief=brief, full=full)
+    if exit_code or not any(certificate.overall.ok for certificate in made.certificates):
         raise typer.Exit(exit_code or 1)
+
+
+def _print(made: Certificates, *, brief: bool, full: bool) -> None:
+    if brief:
+        print_heading(headline_of_all(made.certificates))
+        show(made.matrix())
+        if full:
+            print_heading("Signatures")
+            for certificate in made.certificates:
+                print_indented(f"{certificate.title}: {certificate.signature}")
+    else:
+        _print_certificates(made, full=full)
+        if len(made.certificates) > 1:
+            show(made.filtering())
+    _print_lost(made)
+    print_models(made.models)
+    print_spent(made.spent)
+    words = f"The certificates are in {made.run}"
+    if made.pending:
+        words = f"{plural(made.pending, 'judgement')} left: start the same command again"
+    print_indented(words, indent=0)
 
 
 def _print_certificates(made: Certificates, *, full: bool) -> None:
@@ -220,6 +288,3 @@ def _print_lost(made: Certificates) -> None:
         for (words, advice), who in judges.items()
     ]
     print_lost(rows, "Not judged")
-
-
-COMMANDS = {"certify": certify}

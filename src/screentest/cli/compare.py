@@ -58,6 +58,3 @@ def compare(
         print_json(found.answer.document())
     else:
         print_answer(str(found.answer), found.answer.table(), found.answer.notes)
-
-
-COMMANDS = {"compare": compare}

@@ -168,6 +168,3 @@ def _means(scores: Scores) -> Table:
         Column("scored", "Scored", align="right"),
     )
     return Table("scores", "What the films got", columns, rows)
-
-
-COMMANDS = {"demo": demo}

@@ -179,6 +179,3 @@ def _print_faults(found: Diagnosis, more: str) -> None:
     for fault in found.faults:
         print_indented(f"✗ {fault.what}", style="red")
         print_indented(fault.fix, indent=4)
-
-
-COMMANDS = {"doctor": doctor}

@@ -61,6 +61,3 @@ def export(
     )
     words = f"{coverage.scored:,} of {plural(coverage.total, 'record')} scored"
     err().print(f"{path}: {words}")
-
-
-COMMANDS = {"export": export}

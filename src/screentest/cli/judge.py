@@ -66,6 +66,3 @@ def judge(
         print_spent(verdicts.spent)
     if not verdicts.answered:
         raise typer.Exit(1)
-
-
-COMMANDS = {"judge": judge}

@@ -299,6 +299,3 @@ def _frames(video: Path, count: int) -> list[Frame]:
 
 def _shown(count: int) -> Frames:
     return Frames(count=count, long_side=512, filter=Filter.BICUBIC)
-
-
-COMMANDS = {"models": models, "ask": ask}

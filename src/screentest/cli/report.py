@@ -73,6 +73,3 @@ def report(
     console().print(f"{shown(str(out))}: {out.stat().st_size / 1e6:.1f} MB")
     if tables is not None:
         console().print(f"{shown(str(tables))}: {plural(len(made.tables), 'file')}")
-
-
-COMMANDS = {"report": report}

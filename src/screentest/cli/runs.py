@@ -218,6 +218,3 @@ def merge(
     )
     rows = [list((asdict(one) | {"hosts": list(one.hosts)}).values()) for one in shares]
     show(Table("merged", "Merged", columns, rows, note), as_json=as_json)
-
-
-COMMANDS = {"runs": runs, "merge": merge}

@@ -11,8 +11,6 @@ from screentest.cli.console import plural
 from screentest.cli.tables import print_indented
 from screentest.sample.copies import CHECKPOINTS, copy_checkpoints, copy_films
 
-GROUP = "sample"
-
 
 def copy(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where to; made if need be.")],
@@ -48,6 +46,3 @@ def checkpoints(
     texts = copy_checkpoints(folder, prompts)
     words = f"{plural(len(texts), 'prompt')}, {' and '.join(CHECKPOINTS)}, in {folder}."
     print_indented(words, indent=0)
-
-
-COMMANDS = {"copy": copy, "checkpoints": checkpoints}

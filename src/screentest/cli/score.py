@@ -53,7 +53,7 @@ APART = Reason.NOT_APPLICABLE.value
 
 @shares(MODELS, WORKERS, ENGINE, RETRY)
 def score(
-    inputs: Annotated[
+    videos: Annotated[
         list[Path] | None,
         typer.Argument(
             metavar="ITEMS…", help="Manifests (.jsonl, .csv, .json), videos, or folders of them."
@@ -69,9 +69,11 @@ def score(
     data: Annotated[
         Path | None, typer.Option(metavar="PATH", help="The suite's own files: its prompts.")
     ] = None,
-    videos: Annotated[
+    generated: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="A generator's videos for --data, named by id."),
+        typer.Option(
+            "--videos", metavar="DIR", help="A generator's videos for --data, named by id."
+        ),
     ] = None,
     model_name: Annotated[
         str, typer.Option("--model-name", metavar="NAME", help="Which generator made --videos.")
@@ -130,23 +132,24 @@ def score(
       screentest score --suite NAME --data prompts.json --videos out/ \\
           --model-name X
     """
-    asked: dict[str, Any] = {
+    options: dict[str, Any] = {
         "suite": suite,
         "metrics": metrics or (),
         "prompt": prompt,
         "layout": layout,
         "data": data,
-        "generated": videos,
+        "generated": generated,
         "model_name": model_name,
         "out": out,
     }
     if dry_run:
-        show(*forecast_tables(api.forecast_score(inputs or (), **asked, **work)), as_json=as_json)
+        found = api.forecast_score(videos or (), **options, **work)
+        show(*forecast_tables(found), as_json=as_json)
         return
     job = partial(
         screentest.score,
-        inputs or (),
-        **asked,
+        videos or (),
+        **options,
         add=add,
         replace=replace,
         detector=detector,
@@ -169,7 +172,7 @@ def score(
             facts["borders"] = scores.borders
         if scores.unread:
             facts["unread"] = [one.document() for one in scores.unread]
-        if videos or scores.missing or scores.problems:
+        if generated or scores.missing or scores.problems:
             facts |= {"missing": list(scores.missing), "problems": list(scores.problems)}
         answer = scores.answer(by, pool=pool)
         if answer is not None:
@@ -254,6 +257,3 @@ def _print_lost(scores: Scores) -> None:
     print_lost(shown[:REASONS], "Not scored (--json has every reason)")
     if len(shown) > REASONS:
         print_indented(f"and for {plural(len(shown) - REASONS, 'reason')} more")
-
-
-COMMANDS = {"score": score}

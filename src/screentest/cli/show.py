@@ -124,6 +124,3 @@ def _reasons(lost: Sequence[tuple[str, Failure]]) -> dict[str, list[str]]:
         parts = (failure.reason.value, lines[-1] if lines else "", failure.advice)
         found.setdefault(": ".join(part for part in parts if part), []).append(name)
     return found
-
-
-COMMANDS = {"show": show_item}

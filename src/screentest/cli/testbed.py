@@ -1,4 +1,4 @@
-"""Look at a testbed, check it, count it, draw from it."""
+"""Inspect, verify and sample testbeds."""
 
 from __future__ import annotations
 
@@ -234,12 +234,3 @@ def list_operators(
       screentest testbed operators --aspects technical_quality
     """
     show(operators_table(aspects), as_json=as_json)
-
-
-GROUP = "testbed"
-COMMANDS = {
-    "verify": verify,
-    "sample": sample,
-    "page": page,
-    "operators": list_operators,
-}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
@@ -23,7 +22,8 @@ from screentest.cli.tables import (
     print_record,
     show,
 )
-from screentest.core import timecode, to_json
+from screentest.core import timecode
+from screentest.core.codec import to_object
 from screentest.core.table import Column, Table
 from screentest.present.charts import charts_of_testbed
 from screentest.testbeds.statistics import Statistics, duration_of, statistics_of
@@ -211,7 +211,7 @@ def _show_pair(testbed: Testbed, pair: Pair, as_json: bool) -> None:
 
 def _pair_table(pair: Pair, source: SourceFilm | None) -> Table:
     """The pair as testbed.json has it, with the captions of the touched clips."""
-    data: dict[str, Any] = json.loads(to_json(pair))
+    data: dict[str, Any] = to_object(pair)
     for one, touched in zip(data.get("touched", []), pair.touched, strict=True):
         if source is not None and touched.clip < len(source.clips):
             one["caption"] = source.clips[touched.clip].caption
@@ -362,7 +362,3 @@ def _groups_table(statistics: Statistics) -> Table:
         for one in counts
     ]
     return Table("groups", "Groups", columns, rows)
-
-
-GROUP = "testbed"
-COMMANDS = {"show": show_testbed, "stats": stats}

@@ -135,6 +135,3 @@ def _print_problems(problems: list[Problem]) -> None:
             print_indented(str(problem))
         if advice:
             print_indented(advice, indent=4, style="dim")
-
-
-COMMANDS = {"validate": validate}

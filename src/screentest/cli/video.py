@@ -455,6 +455,3 @@ def _shots_table(shots: Sequence[Shot]) -> Table:
         for number, shot in enumerate(shots, start=1)
     ]
     return Table("shots", "Shots", columns, rows)
-
-
-COMMANDS = {"probe": probe_videos, "frames": frames, "shots": shots}

@@ -137,6 +137,3 @@ def _print_nothing_new(watching: Watch, found: Look) -> None:
 def _write(record: dict[str, Any]) -> None:
     sys.stdout.write(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n")
     sys.stdout.flush()
-
-
-COMMANDS = {"watch": watch}

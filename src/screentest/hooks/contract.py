@@ -4,7 +4,7 @@
 ...     def log(self, logged: Logged) -> None:
 ...         print(logged.step, sorted(logged.means))
 
-``@screentest.hook()`` on such a class makes it known by name: ``score(…, hooks="printing")``,
+``@screentest.hook`` on such a class makes it known by name: ``score(…, hooks="printing")``,
 ``screentest watch DIR --hook printing``. Keyword-only parameters of its constructor are options,
 as in ``wandb:project=clips``.
 """
@@ -16,12 +16,13 @@ import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 from screentest.core.errors import STOPPING
-from screentest.core.functions import is_factory, summary_of
+from screentest.core.functions import decorator, register_factory
 from screentest.core.outcome import Failure
-from screentest.core.registry import build, register, registry
+from screentest.core.registry import build, registry
 from screentest.core.signature import parse
 
 if TYPE_CHECKING:
@@ -134,17 +135,16 @@ class BaseHook:
     def close(self) -> None: ...
 
 
+@decorator
 def hook(*, name: str = "", version: int = 1, summary: str = "") -> Callable[[F], F]:
-    """Register a hook: a class, or a factory with keyword-only options."""
+    """Register a hook: a class, or a factory with keyword-only options.
 
-    def keep(factory: F) -> F:
-        if not is_factory(factory):
-            raise TypeError(f"hook {factory.__name__} must be a class or a factory of one")
-        called = name or factory.__name__
-        said = summary_of(factory, summary)
-        return register("hook", called, version=version, summary=said)(factory)
-
-    return keep
+    Args:
+        name: The name of the hook; that of the class where empty.
+        version: Raise it whenever the options change their meaning.
+        summary: One line for lists; the first line of the docstring where empty.
+    """
+    return partial(register_factory, "hook", name=name, version=version, summary=summary)
 
 
 def warn(message: str) -> None:

@@ -141,7 +141,7 @@ def _importers() -> Iterator[tuple[str, Importer]]:
     entries = sorted(registry.entries("importer"), key=lambda one: one.info.get("last", 0))
     for entry in sorted(entries, key=lambda one: one.origin == BUILTIN):
         if all(one.default is not inspect.Parameter.empty for one in entry.parameters.values()):
-            yield entry.name, build("importer", entry.name).thing
+            yield entry.name, entry.factory()
 
 
 def _known(*, films: bool) -> list[str]:

@@ -37,8 +37,8 @@ class Evaluator:
 
     @property
     def info(self) -> MetricInfo | JudgeInfo:
-        found: MetricInfo | JudgeInfo = self.thing.info
-        return found
+        info: MetricInfo | JudgeInfo = self.thing.info
+        return info
 
     @property
     def metric(self) -> Metric:
@@ -67,13 +67,13 @@ class Evaluator:
 
 
 def resolve(text: str, kind: str = "metric") -> Evaluator:
-    """The metric or judge that ``text`` names: ``name`` or ``name:option=value,…``."""
+    """Build the metric or judge that ``text`` names: ``name`` or ``name:option=value,…``."""
     built = build(kind, text)
     return Evaluator(kind, text, built.spec, built.thing, built.spec.signature)
 
 
 def metric_names(texts: Iterable[str]) -> list[str]:
-    """Specs as a command line has them: names with commas, or one spec with options.
+    """Split specs as a command line has them: names with commas, or one spec with options.
 
     >>> metric_names(["sharpness,flicker", "noise:rate=2,size=256"])
     ['sharpness', 'flicker', 'noise:rate=2,size=256']
@@ -85,7 +85,7 @@ def metric_names(texts: Iterable[str]) -> list[str]:
 
 
 def known(text: str) -> str:
-    """Whether ``text`` names a judge or a metric; raises UnknownName where neither."""
+    """Return ``judge`` or ``metric``, whichever ``text`` names; raise UnknownName if neither."""
     name, _ = parse(text)
     for kind in ("judge", "metric"):
         if registry.has(kind, name):
@@ -95,14 +95,14 @@ def known(text: str) -> str:
 
 
 def sign(evaluator: Evaluator, tools: Tools) -> Evaluator:
-    """It with the full signature: implementation, options, decoder, detector, models, templates.
+    """Add the full signature: implementation, options, decoder, detector, models, templates.
 
-    A role whose model is missing stands there as missing: the record tells why.
+    A role whose model is missing is signed as missing: the record has the reason.
     """
     info = evaluator.info
     parts: dict[str, object] = {"screentest": VERSION, "decoder": decoder_version()}
     if info.shots:
-        parts["shots"] = build("detector", tools.settings.detector).spec.signature
+        parts["shots"] = tools.detector_signature
     if info.prompts:
         parts["prompts"] = tools.prompts.digest(*info.prompts)
     for role in info.roles:

@@ -17,15 +17,15 @@ from pydantic import AfterValidator
 
 from screentest.core.errors import NoValue
 from screentest.core.outcome import Reason
-from screentest.models.chat.refusals import declining
+from screentest.models.chat.refusals import declines
 
 
 def _grounds(text: str) -> str:
     if not any(letter.isalnum() for letter in text):
         raise ValueError("must say why")
-    if words := declining(text, material=False):
+    if declines(text):
         # Not a ValueError: this is not sent back to be worded better.
-        raise NoValue(Reason.REFUSED, f"the model declined: {words!r}")
+        raise NoValue(Reason.REFUSED, "the model declined")
     return text
 
 
@@ -39,7 +39,7 @@ Said: TypeAlias = Annotated[str, AfterValidator(_said)]
 """A text that is not blank."""
 
 Grounds: TypeAlias = Annotated[str, AfterValidator(_grounds)]
-"""Why the model answers as it does. One that gives no reason, or says that it guesses, has not
+"""Why the model answers as it does; one that gives none, or says that it guesses, has not
 answered."""
 
 # "YES" where yes or no was asked for, "3" where a number was: to lose such an answer would measure

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple
+from typing import TYPE_CHECKING
 
-from screentest.analysis.forecast import (
-    ANSWER,
-    Forecast,
-    PeopleForecast,
-    Power,
-    RequestForecast,
-    Work,
-)
 from screentest.core.table import Cell, Column, Table
-from screentest.present.certificates import plural
+
+if TYPE_CHECKING:  # `score` loads this module, and not what a forecast is made with
+    from screentest.analysis.forecast import (
+        Forecast,
+        PeopleForecast,
+        Power,
+        RequestForecast,
+        Work,
+    )
 
 SENTENCES = {
     "NOTHING_STARTED": "Nothing was started. Calls are upper bounds: answers are kept and reused.",
@@ -76,7 +77,7 @@ def _notes(forecast: Forecast) -> Iterator[str]:
     if any(one.calls is None for one in forecast.work):
         yield "–: unknown before the first calls"
     if any(one.tokens for one in forecast.work):
-        yield f"Tokens: estimated; cost: with answers of {ANSWER} tokens"
+        yield f"Tokens: estimated; cost: with answers of {forecast.answer_tokens} tokens"
     if forecast.cost:
         yield f"Total: about {forecast.cost:.2f}"
     timed = [f"{one.name} {one.seconds / 60:.1f} min" for one in forecast.work if one.seconds]
@@ -116,7 +117,7 @@ def _groups(power: Power) -> Table:
     ]
     note = (
         "Finds from: the accuracy detected with 80% power"
-        f" ({plural(len(power.groups), 'claim')}, Holm). –: not even 100%."
+        f" (claims: {len(power.groups)}, Holm). –: not even 100%."
     )
     last = SENTENCES["AT_WORST"] if power.placebos else "No placebos: bias against edits unknown."
     title = f"What these {power.unit}s can settle"
@@ -137,7 +138,7 @@ def _needed(power: Power) -> Table:
         for share, few in power.needed.items()
         for many in [power.needed_at_worst[share]]
     ]
-    note = f"For one of {plural(len(power.groups), 'claim')}; here: {plural(here, power.unit)}."
+    note = f"For one claim of {len(power.groups)}. {units} here: {here:,}."
     title = f"{units} until a judge is distinguished from chance"
     return Table("power", title, columns, rows, note)
 

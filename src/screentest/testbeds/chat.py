@@ -6,7 +6,6 @@ asked or paid for again, and what was not is a typed reason on that one clip.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -16,7 +15,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from screentest.core.codec import to_json
+from screentest.core.codec import to_object
 from screentest.core.errors import BadOption
 from screentest.core.frames import Filter, Frame
 from screentest.core.item import Clip, Item
@@ -93,10 +92,7 @@ def read_captions(job: Job) -> TaskResults:
     model = _model(task.settings, "extract")
     extractor = ChatExtractor(tools.role("chat.extract"), model, prompts=tools.prompts)
     read = extractor.extract([clip.caption for clip in _clips(task.item)])
-    outcomes = {
-        str(number): one.map(lambda facts: json.loads(to_json(facts)))
-        for number, one in enumerate(read)
-    }
+    outcomes = {str(number): one.map(to_object) for number, one in enumerate(read)}
     return dict.fromkeys(job.keys, outcomes)
 
 

@@ -5,7 +5,6 @@ What takes long or is paid for is a task of the run, so that it is done once.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from screentest.core.calls import Progress
-from screentest.core.codec import from_object, to_json
+from screentest.core.codec import from_object, to_json, to_object
 from screentest.core.item import Clip, Script
 from screentest.core.outcome import Failure, Outcome, Reason
 from screentest.core.registry import build
@@ -150,7 +149,7 @@ def find_ranges(job: Job) -> TaskResults:
     """The shots of a film, as a script that says nothing. Runs in a worker."""
     video, detector = job.payload
     script = Script(tuple(Clip("", shot.span) for shot in find_shots(video, detector)))
-    found = Outcome.of(json.loads(to_json(script)))
+    found = Outcome.of(to_object(script))
     return {key: {key.evaluator: found} for key in job.keys}
 
 

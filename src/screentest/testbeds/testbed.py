@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from screentest._util.atomic import write_whole
 from screentest.core.aspects import Aspect, PairKind
-from screentest.core.codec import DecodeError, from_json, from_object, parse_json, to_json
+from screentest.core.codec import DecodeError, from_json, from_object, parse_json, to_object
 from screentest.core.errors import UserError
 from screentest.core.item import Clip, Span, Time
 from screentest.core.outcome import Failure
@@ -163,7 +163,7 @@ class Testbed:
 
 def write_testbed(folder: Path, testbed: Testbed) -> None:
     """Write testbed.json, whole or not at all."""
-    text = json.dumps(json.loads(to_json(testbed)), indent=1, ensure_ascii=False)
+    text = json.dumps(to_object(testbed), indent=1, ensure_ascii=False)
     write_whole(folder / FILE, f"{text}\n")
 
 
@@ -192,7 +192,7 @@ def portable(testbed: Testbed, places: Iterable[Path]) -> Testbed:
                 value = value.replace(text, texts[text])
         return value
 
-    return from_object(Testbed, without(json.loads(to_json(testbed))))
+    return from_object(Testbed, without(to_object(testbed)))
 
 
 def read_testbed(folder: Path) -> Testbed:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, TypeAlias
 
-from screentest.models.chat.messages import SEEN
+from screentest.models.chat.messages import DECLINED, SEEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +156,9 @@ class Asked:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The fields of the form, without the one that says whether pictures were seen."""
-        return tuple(name for name in (self.schema or {}).get("properties", ()) if name != SEEN)
+        """The fields of the form, without those that say whether it is an answer."""
+        names = (self.schema or {}).get("properties", ())
+        return tuple(name for name in names if name not in (SEEN, DECLINED))
 
     @cached_property
     def tokens(self) -> int:
@@ -281,8 +282,8 @@ def plausible(asked: Asked) -> Answer:
     if asked.schema is None:
         return Answer(rng.choice(("Yes.", "No.")))
     value = _value(asked.schema, asked.schema.get("$defs", {}), rng, 0)
-    if isinstance(value, dict) and SEEN in value:
-        value[SEEN] = True
+    if isinstance(value, dict):
+        value |= {name: fits for name, fits in ((SEEN, True), (DECLINED, None)) if name in value}
     return Answer(json.dumps(value))
 
 

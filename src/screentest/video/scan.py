@@ -26,6 +26,7 @@ from screentest.video.borders import BorderFinder, borders_of
 from screentest.video.limits import DEFAULT_LIMITS, Limits
 from screentest.video.memory import open_source
 from screentest.video.probe import ConversionKey, Converter, conversion_key, probe
+from screentest.video.samples import KeptFrames
 
 _REPORT_EVERY = 32
 T = TypeVar("T")
@@ -74,6 +75,7 @@ def scan(
     info: VideoInfo | None = None,
     borders: bool = False,
     cut: Borders | None = None,
+    kept: KeptFrames | None = None,
 ) -> ScanReport:
     """Decode ``path`` once and hand its frames to all ``consumers``.
 
@@ -83,7 +85,7 @@ def scan(
     ``borders`` are looked for if that is said, or if somebody wants to look inside of them. These
     are shown what the borders of the first frame leave, or what ``cut`` leaves. At the end the
     borders of all frames are known; where they are others (``inside`` is false: the film fades in,
-    or bars come and go), scan again and cut these.
+    or bars come and go), scan again and cut these. ``kept`` gets the decoded frames.
     """
     info = info or probe(path, limits)
     progress = progress or Silent()
@@ -99,6 +101,8 @@ def scan(
                 cut = cut or borders_of(picture)
                 watching.look_inside(cut)
             watching.serve(moment, decoded, picture)
+            if kept is not None:
+                kept.add(moment, picture)
             decoded += 1
             last = moment
             if decoded % _REPORT_EVERY == 0:

@@ -88,8 +88,10 @@ class VideoSource:
                 return
             yield packet
 
-    def frames(self, only: Container[int] | None = None) -> Iterator[tuple[Time, VideoFrame]]:
-        """Decoded frames from here on, with their times.
+    def frames(
+        self, only: Container[int] | None = None, packets: Iterator[VideoPacket] | None = None
+    ) -> Iterator[tuple[Time, VideoFrame]]:
+        """Decoded frames from here on, with their times; ``packets`` are read by the caller too.
 
         With ``only`` (timestamps in stream ticks) others may be left out, and those that no
         other frame is built from are not even decoded.
@@ -97,7 +99,7 @@ class VideoSource:
         context = self.stream.codec_context
         count = 0
         last: Time | None = None
-        for packet in self.packets():
+        for packet in self.packets() if packets is None else packets:
             if only is not None and packet.size:
                 context.skip_frame = "DEFAULT" if packet.pts in only else "NONREF"
             for frame in self._decode(packet):

@@ -396,7 +396,7 @@ def test_a_server_without_schemas_is_asked_in_words_from_then_on() -> None:
     enforced, in_words = (asked.texts for asked in server.asked[:2])
     assert in_words[:-1] == enforced[:-1]
     assert in_words[-1].startswith(enforced[-1])
-    assert in_words[-1].endswith('{"score": …, "reason": "…"}')
+    assert in_words[-1].endswith('{"declined": null, "score": …, "reason": "…"}')
     assert '"required":["score","reason"]' in enforced[-1]
 
 

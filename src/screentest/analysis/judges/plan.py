@@ -6,7 +6,6 @@ cost of a certificate is what the run says its judgements took.
 
 from __future__ import annotations
 
-import json
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,7 +32,7 @@ from screentest.analysis.judges.certificate import Certificate, Cost, PromptResu
 from screentest.analysis.judges.frames import frames_results
 from screentest.core.aspects import Aspect, PairKind, all_aspects
 from screentest.core.calls import Progress
-from screentest.core.codec import from_object, to_json
+from screentest.core.codec import from_object, to_object
 from screentest.core.item import Item, Script
 from screentest.core.metric import RatingJudge
 from screentest.core.outcome import Reason
@@ -159,7 +158,7 @@ def certify(
         lost += lost_judgements(judge.name, judgements)
         pending += sum(one.outcome is None for one in judgements)
         certificate = make_certificate(store, plan, judge, judgements, measured)
-        store.keep_note(f"{NOTE}: {certificate.judge}", json.loads(to_json(certificate)))
+        store.keep_note(f"{NOTE}: {certificate.judge}", to_object(certificate))
         certificates.append(certificate)
     return Certification(tuple(certificates), done.executions, pending, tuple(lost))
 

@@ -53,7 +53,7 @@ def key_of(value: Value) -> str:
 
 @cache
 def _table() -> Mapping[str, Mapping[str, float]]:
-    text = files("screentest.analysis").joinpath("margins.json").read_text(encoding="utf-8")
+    text = files("screentest.analysis.models").joinpath("margins.json").read_text(encoding="utf-8")
     table: Mapping[str, Mapping[str, float]] = json.loads(text)["margins"]
     return table
 

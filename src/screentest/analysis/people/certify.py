@@ -7,7 +7,6 @@ are corrected together, over aspects and judges.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
@@ -37,7 +36,7 @@ from screentest.analysis.people.score_tables import ScoreTable
 from screentest.core import BadOption, NoValue, Outcome, PairKind, Reason
 from screentest.core.aspects import PEOPLE, Aspect
 from screentest.core.calls import Progress
-from screentest.core.codec import to_json
+from screentest.core.codec import to_object
 from screentest.core.item import Item
 from screentest.core.metric import RatingJudge
 from screentest.core.outcome import Failure, Json
@@ -351,7 +350,7 @@ def _keep(
         replace(one, remarks=(*one.remarks, *lost)) for one in people_certificates(release, answers)
     )
     for one in made:
-        store.keep_note(f"{NOTE}: {one.judge}", json.loads(to_json(one)))
+        store.keep_note(f"{NOTE}: {one.judge}", to_object(one))
     return made
 
 

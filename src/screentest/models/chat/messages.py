@@ -56,6 +56,13 @@ _SEEN_SCHEMA = {
     "type": "boolean",
     "description": "Whether you can see the pictures. If false, nothing else in the answer counts.",
 }
+DECLINED = "declined"
+"""The field in which every answer says why it is none; null where it is one."""
+_DECLINED_SCHEMA = {
+    "anyOf": [{"type": "null"}, {"type": "string"}],
+    "description": "null if you answer. Otherwise why you do not, or why you would have to guess: "
+    "then nothing else in the answer counts.",
+}
 
 
 @cache
@@ -63,18 +70,17 @@ def json_schema(schema: type[BaseModel], *, pictures: bool = False) -> dict[str,
     """The strict JSON schema of a class; raises ValueError where a field has a default.
 
     Strict means: every field required, nothing beside them, bounds in words only. A field with a
-    default could fill in what the model never said, so a class that has one is refused. With
-    ``pictures``, the answer first says whether they could be seen: a model that has to choose
-    between two videos would otherwise choose, whatever reached it.
+    default could fill in what the model never said, so a class that has one is refused. The
+    answer first says whether it is one, and with ``pictures`` whether they could be seen: a model
+    that has to choose between two videos would otherwise choose, whatever reached it.
     """
     made: dict[str, Any] = _strict(schema.model_json_schema(), schema.__name__)
     # What a class says of itself is for those who read its code; a field's words are for the model.
     for one in (made, *made.get("$defs", {}).values()):
         one.pop("description", None)
-    if pictures:
-        fields = {SEEN: _SEEN_SCHEMA, **made.get("properties", {})}
-        made |= {"properties": fields, "required": list(fields)}
-    return made
+    seen = {SEEN: _SEEN_SCHEMA} if pictures else {}
+    fields = {**seen, DECLINED: _DECLINED_SCHEMA, **made.get("properties", {})}
+    return made | {"properties": fields, "required": list(fields)}
 
 
 @cache
@@ -106,7 +112,7 @@ def _outline(node: dict[str, Any], named: dict[str, Any]) -> str:
     if node.get("type") == "array":
         parts = [_outline(one, named) for one in node.get("prefixItems", ())]
         return "[" + ", ".join(parts or [_outline(node.get("items", {}), named), "…"]) + "]"
-    return '"…"' if node.get("type") == "string" else "…"
+    return {"string": '"…"', "null": "null"}.get(node.get("type", ""), "…")
 
 
 def repair(problem: str, *, text: bool = False, pictures: bool = False) -> str:

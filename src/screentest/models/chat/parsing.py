@@ -16,8 +16,15 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from screentest.core import NoValue, Reason
-from screentest.models.chat.messages import SEEN, ChatAnswer, ChatRequest, ModelReply, repair
-from screentest.models.chat.refusals import conditional, declining
+from screentest.models.chat.messages import (
+    DECLINED,
+    SEEN,
+    ChatAnswer,
+    ChatRequest,
+    ModelReply,
+    repair,
+)
+from screentest.models.chat.refusals import declines
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -31,6 +38,8 @@ _LEADING = (
     "answer verdict conclusion choice decision"
 )
 _LEAD_IN = rf"(?:(?:{'|'.join(_LEADING.split())})\b[\s,:=\-–—*_\"'`(\[]*)*"
+_IF = r"(?:if|unless|assuming|supposing|provided that|si|falls|sofern|wenn|もし|如果|假如)"
+"""What makes an answer depend on something, right after it or before it: "[YES], if it rained"."""
 _OPENING = 200
 """How far into a line or sentence an answer may begin; also what bounds the search."""
 
@@ -78,8 +87,8 @@ def _answering(text: str) -> str:
     said = spoken(text)
     if len(said) > _LONGEST_WORDS:
         raise _unparsable(f"longer than {_LONGEST_WORDS:,} characters", said)
-    if words := declining(said):
-        raise NoValue(Reason.REFUSED, f"the model declined: {_start(words)}")
+    if declines(said):
+        raise NoValue(Reason.REFUSED, f"the model declined: {_start(said)}")
     return said
 
 
@@ -95,14 +104,18 @@ def _answers(said: str, choice: str, bracketed: bool) -> bool:
     One that goes on with a condition does not answer: "Yes, if it were daylight."
     """
     marked = _pattern(choice, bracketed=True)
+    words = r"\s+".join(re.escape(word) for word in choice.split())
+    flags = re.NOFLAG if len(choice) == 1 else re.IGNORECASE
+    named = rf"\[?\s*{words}\s*\]?"
+    condition = re.compile(
+        rf"{named}[,;(\s]*{_IF}(?![a-z])|\A\W*{_IF}(?![a-z])[^.]*[,、，]\s*(?:then )?{named}", flags
+    )
     every = _sentences(said, questions=True)
-    if any(marked.search(piece) and not conditional(piece) for piece in every):
+    if any(marked.search(piece) and not condition.search(piece) for piece in every):
         return True
     if bracketed:
         return False
-    pieces = [piece for piece in _sentences(said) if not conditional(piece)]
-    words = r"\s+".join(re.escape(word) for word in choice.split())
-    flags = re.NOFLAG if len(choice) == 1 else re.IGNORECASE
+    pieces = [piece for piece in _sentences(said) if not condition.search(piece)]
     # After it a pause or the end: "No idea" and "No frames were sent" are not a no.
     after = r"(?=\s*(?:[^\w\s]|$)"
     ordinal = choice.casefold() in ("first", "second", "left", "right")
@@ -218,6 +231,8 @@ _LONGEST_WORDS = 60_000
 _COMPLETE = {"stop", "eos", "end_turn", "stop_sequence", ""}
 _CUT = {"length", "max_tokens"}
 _STOPPED = {"content_filter", "safety", "refusal"}
+_ANSWERED = ("", "no", "none", "null", "n/a", "false")
+"""What models write in a field of text for nothing."""
 _NOT_SEEN = re.compile(r"\[\s*not seen\s*\]", re.IGNORECASE)
 """What a model says instead of a text about pictures that it cannot see."""
 
@@ -292,7 +307,7 @@ def _value(request: ChatRequest, schema: type[BaseModel], text: str) -> BaseMode
 
     try:
         found = read_object(text)
-        _must_be_seen(request, found)
+        _must_answer(request, found)
         try:
             return _validated(schema, found)
         except ValidationError as error:
@@ -312,21 +327,21 @@ def _validated(schema: type[BaseModel], found: dict[str, Any]) -> BaseModel:
     return schema.model_validate_json(json.dumps(found), strict=True)
 
 
-def _must_be_seen(request: ChatRequest, found: dict[str, Any]) -> None:
-    """Take out of the object what it says about the pictures; raise NoValue where they were not
-    seen, or where words in any of its fields say so.
-    """
-    if not request.pictures:
-        return
-    # Asked for first and in every form, so that one who leaves it out is asked again.
-    if SEEN not in found:
-        raise NotOneObject(f"{SEEN} is missing")
-    seen = found.pop(SEEN)
+def _must_answer(request: ChatRequest, answer: dict[str, Any]) -> None:
+    """Take the fields about the answer itself out of it; raise NoValue where it is none."""
+    # Asked for first and in every form about pictures: a model that leaves it out is asked again.
+    seen = answer.pop(SEEN, None) if request.pictures else True
     if seen is False:
         raise _unseen()
+    reason = answer.pop(DECLINED, None)
+    if isinstance(reason, str) and reason.strip().casefold() not in _ANSWERED:
+        raise NoValue(Reason.REFUSED, f"the model declined: {_start(reason)}")
+    if reason is True:
+        raise NoValue(Reason.REFUSED, "the model declined")
     if seen is not True:
-        raise NotOneObject(f"{SEEN} is neither true nor false")
-    _answering("\n".join(_texts(found)))
+        problem = "is missing" if seen is None else "is neither true nor false"
+        raise NotOneObject(f"{SEEN} {problem}")
+    _answering("\n".join(_texts(answer)))
 
 
 def _texts(value: object) -> Iterator[str]:

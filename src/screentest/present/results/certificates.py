@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from screentest.analysis.models.tables import (
     why,
 )
-from screentest.core.codec import to_json
+from screentest.core.codec import to_object
 from screentest.core.errors import UnknownName
 from screentest.core.outcome import Outcome
 from screentest.core.table import Cell, Column, Table
@@ -220,7 +219,7 @@ class Certificates(Tabular):
 
     def documents(self) -> list[Any]:
         """The whole certificates, as JSON has them."""
-        return [json.loads(to_json(one)) for one in self.certificates]
+        return [to_object(one) for one in self.certificates]
 
 
 def _results_of(

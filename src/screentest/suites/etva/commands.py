@@ -1,12 +1,4 @@
-"""Ask whether a video shows each piece of its prompt (ETVA).
-
-\b
-Examples:
-  screentest suite etva questions prompts.txt --out questions.jsonl
-  screentest score manifest.jsonl --model chat=openai:NAME \\
-      --metrics etva:questions=questions.jsonl
-  screentest suite etva replay scores/
-"""
+"""Commands of the suite etva: questions, graphs, benchmarks."""
 
 from __future__ import annotations
 
@@ -314,11 +306,3 @@ def benchmark(
         ),
         as_json=as_json,
     )
-
-
-COMMANDS = {
-    "questions": questions,
-    "graph": graph,
-    "by-item": by_item,
-    "benchmark": benchmark,
-}

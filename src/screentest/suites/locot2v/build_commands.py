@@ -136,6 +136,3 @@ def _print_end(done: SuiteBuild, out: Path, total: int) -> None:
     if done.failures:
         again = "what failed is asked again, nothing else is."
         print_indented(f"Start the same command again to go on: {again}", indent=0)
-
-
-COMMANDS = {"build": build}

@@ -1,13 +1,4 @@
-"""Prepare an evaluation with LoCoT2V-Bench, and analyse it.
-
-\b
-Examples:
-  screentest suite locot2v items suite.json --videos out/ --model-name X
-  screentest suite locot2v upper-bound pictures/
-  screentest suite locot2v analyse scores/ --charts charts/
-  screentest suite locot2v statistics suite.json
-  screentest certify --suite locot2v --testbed testbed/ --chart matrix.svg
-"""
+"""Commands of the suite locot2v: items, statistics, analyses."""
 
 from __future__ import annotations
 
@@ -273,7 +264,7 @@ def statistics(
     as_json: JsonOption = False,
     **work: Any,
 ) -> None:
-    """Show how many, how long and how complex prompts are, by theme and category.
+    """Show number, length and complexity of prompts, by theme and category.
 
     The paper's table 1 and figures 2, 5 and 6, of any prompt files. Complexity is
     what the files say; --grade asks a chat model where they say nothing.
@@ -306,12 +297,3 @@ def statistics(
     if chart is not None:
         save(statistics_chart(read), chart)
     show(*tables(read), as_json=as_json)
-
-
-COMMANDS = {
-    "items": items,
-    "statistics": statistics,
-    "upper-bound": upper_bound,
-    "analyse": analyse,
-    "correct": correct,
-}

@@ -211,6 +211,3 @@ def _preference_table(favours: Sequence[SelfPreference]) -> Table:
         ],
         "More: what a judge gives results of its own beyond what others give them, of 1.",
     )
-
-
-COMMANDS = {"agree": agree}

@@ -120,6 +120,3 @@ def _print_end(captioned: Captioned, written: list[Path], scores: Scores) -> Non
     print_models(scores.models)
     for path in written:
         console().print(shown(str(path)), soft_wrap=True)
-
-
-COMMANDS = {"caption": caption}

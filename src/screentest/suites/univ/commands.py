@@ -1,13 +1,4 @@
-"""Prepare UniVBench, count its costs, print its tables.
-
-\b
-Examples:
-  screentest suite univ import UniVBench/ wan/ --task t2v --model wan \\
-      --out wan.jsonl
-  screentest score wan.jsonl --suite univ:task=t2v \\
-      --model chat=openai:NAME
-  screentest suite univ table scores/ --chart radar.svg
-"""
+"""Commands of the suite univ: import, costs, tables."""
 
 from __future__ import annotations
 
@@ -269,13 +260,3 @@ def schema() -> None:
       screentest suite univ schema > description.schema.json
     """
     print_json(description_schema())
-
-
-COMMANDS = {
-    "import": import_benchmark,
-    "estimate": estimate,
-    "table": table,
-    "costs": costs,
-    "distribution": distribution,
-    "schema": schema,
-}
