@@ -105,10 +105,10 @@ def test_the_headline_of_several_judges() -> None:
     blind = replace(sees, judge="blind", aspects=sees.aspects[1:2], operators=sees.operators[1:2])
     assert headline_of_all([sees]) == headline(sees)
     both = headline_of_all([sees, blind])
-    assert both == "Judges that see a degradation: 1 of 2 (20 films)"
+    assert both == "Judges that see a degradation: 1 of 2 (20 films, inconclusive: 1)"
     # Inconclusive is not "none": it may well see it.
     nothing = headline_of_all([blind, replace(blind, judge="other")])
-    assert nothing == "2 judges: inconclusive (20 films)"
+    assert nothing == "Judges that see a degradation: 0 of 2 (20 films, inconclusive: 2)"
 
 
 def test_a_headline_has_at_most_100_characters() -> None:

@@ -20,7 +20,8 @@ from screentest.analysis.judges.certificate import (
 )
 from screentest.analysis.judges.frames import InFrames
 from screentest.analysis.judges.matrix import PLACEBO, Matrix, Reaction
-from screentest.analysis.people.raters import PeopleResult, Share
+from screentest.analysis.people.agreement import Share
+from screentest.analysis.people.raters import PeopleResult
 from screentest.core import Aspect, Outcome
 from screentest.core.aspects import PEOPLE
 from screentest.core.table import Cell, Column, Table
@@ -31,17 +32,10 @@ from screentest.stats.claims import ANSWERED, WhyUnsettled
 from screentest.stats.trend import DoseResponse
 
 SENTENCES = {
-    "CERTIFICATE": "{judge} sees {seen} of {tested} {things} ({basis})",
-    "CERTIFICATE_PEOPLE": "{judge} agrees with people on {seen} of {tested} {things} ({basis})",
+    "CERTIFICATE": "{judge} {verb} {seen} of {tested} {things} ({basis})",
     "CERTIFICATE_OPEN": "{judge}: inconclusive on {tested} {things} ({basis})",
     "CERTIFICATE_UNTESTED": "{judge} could not be tested ({basis})",
-    "CERTIFICATES": "Judges that see a degradation: {seen} of {tested} ({basis})",
-    "CERTIFICATES_PEOPLE": "Judges that agree with people: {seen} of {tested} ({basis})",
-    "CERTIFICATES_OPEN": "{tested} judges: inconclusive ({basis})",
-    "LIKE_PLACEBO": "not distinguished from {bar} ({points} against {placebo})",
-    "RARELY_ANSWERED": "{bar} answered on {count} of {films}",
-    "SAME_FILM": "{count} sources are {of}; each counts once",
-    "NO_MARGIN": "none (no placebos of other films)",
+    "CERTIFICATES": "Judges that {verb}: {seen} of {tested} ({basis})",
 }
 HEADLINE = 100
 """Characters, at most."""
@@ -117,7 +111,7 @@ def headline(certificate: Certificate) -> str:
     films = plural(max((part.finding.films for part in certificate.aspects), default=0), unit)
     orders = "both orders" if certificate.order.ok else "one order"
     basis = [films, *([orders] if not certificate.people else []), "95% intervals"]
-    name = "CERTIFICATE_PEOPLE" if certificate.people else "CERTIFICATE"
+    name = "CERTIFICATE"
     if not claims.tested:
         name, reasons = "CERTIFICATE_UNTESTED", list(failed_aspects(certificate).values())
         basis = [reasons[0][:50] if reasons else "no pairs"]
@@ -129,6 +123,7 @@ def headline(certificate: Certificate) -> str:
         )
     words = SENTENCES[name].format(
         judge="{judge}",
+        verb="agrees with people on" if certificate.people else "sees",
         seen=len(claims.sees),
         tested=claims.tested,
         things=things if claims.tested == 1 else f"{things}s",
@@ -145,11 +140,12 @@ def headline_of_all(certificates: Sequence[Certificate]) -> str:
         return headline(certificates[0])
     claims = [one.claims for one in certificates]
     films = max((part.finding.films for one in certificates for part in one.aspects), default=0)
-    name = "CERTIFICATES_PEOPLE" if certificates[0].people else "CERTIFICATES"
-    return SENTENCES[name if any(one.decided for one in claims) else "CERTIFICATES_OPEN"].format(
+    basis, undecided = plural(films, _unit(certificates[0])), sum(not one.decided for one in claims)
+    return SENTENCES["CERTIFICATES"].format(
+        verb="agree with people" if certificates[0].people else "see a degradation",
         seen=sum(bool(one.sees) for one in claims),
         tested=len(certificates),
-        basis=plural(films, _unit(certificates[0])),
+        basis=f"{basis}, inconclusive: {undecided}" if undecided else basis,
     )
 
 
@@ -273,15 +269,13 @@ def _why_open(finding: Finding) -> str:
     noun = "placebo" if unit == "film" else "control"
     bar = f"{noun} {', '.join(unsettled.kinds)}" if unsettled.kinds else f"its {noun}s"
     if unsettled.reason is WhyUnsettled.LIKE_PLACEBO:
-        shares = (f"{100 * (one or 0):.0f}%" for one in (unsettled.points, unsettled.placebo))
-        fields = dict(zip(("points", "placebo"), shares, strict=True))
-        words = SENTENCES["LIKE_PLACEBO"].format(bar=bar, **fields)
+        shares = (f"{100 * (share or 0):.0f}%" for share in (unsettled.points, unsettled.placebo))
+        words = f"not distinguished from {bar} ({' against '.join(shares)})"
         return f"{words}; {_more([finding])}" if finding.more else words
-    if unsettled.reason is WhyUnsettled.PLACEBO_RARELY_ANSWERED:
-        films = plural(finding.films, unit)
-        return SENTENCES["RARELY_ANSWERED"].format(bar=bar, count=unsettled.count, films=films)
     return {
         WhyUnsettled.PLACEBO_UNANSWERED: f"no answer on {bar}",
+        WhyUnsettled.PLACEBO_RARELY_ANSWERED: f"{bar} answered on {unsettled.count:,} of"
+        f" {plural(finding.films, unit)}",
         WhyUnsettled.CORRECTED: "not significant after correction",
         WhyUnsettled.ONE_NUMBER_PER_MODEL: f"separates {unsettled.count} models, not videos",
         WhyUnsettled.NO_ANSWER: "no answer",
@@ -400,7 +394,7 @@ def margin_words(spreads: Mapping[Aspect, PlaceboSpread], unrated: Sequence[str]
         groups.setdefault(spread, []).append(aspect.title)
     words = []
     for spread, aspects in groups.items():
-        text = SENTENCES["NO_MARGIN"]
+        text = "none (no placebos of other films)"
         if missing and not spread.value:
             text = f"unknown ({missing})"
         elif spread.films or spread.value:
@@ -477,7 +471,7 @@ def _right(outcome: Outcome[Accuracy]) -> str:
 def _remark(remark: Remark, unit: str) -> str:
     names = f": {listed(remark.names)}" if remark.names else ""
     if remark.kind is RemarkKind.SAME_FILM:
-        return SENTENCES["SAME_FILM"].format(count=remark.count, of=plural(remark.of, unit))
+        return f"{remark.count:,} sources are {plural(remark.of, unit)}; each counts once"
     many = f"{remark.count:,} of {remark.of:,}" if remark.of else f"{remark.count:,}"
     label = {
         RemarkKind.UNKNOWN_IDS: "ids unknown to the release",

@@ -8,30 +8,20 @@ from hashlib import sha256
 
 import numpy as np
 
+from screentest.analysis.people.agreement import Share, share_of
 from screentest.analysis.people.generators import by_generator, generators_of, within_models
 from screentest.analysis.people.releases import SAME, Release, VotedPair
 from screentest.core import NoValue
 from screentest.core.aspects import PEOPLE, Aspect
 from screentest.stats import (
     ClusteredCorrelation,
-    Interval,
     clustered,
     coefficient,
     coefficient_interval,
     krippendorff,
-    share_interval,
 )
 
 _ROUNDING = 1e-12
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """A share of points with its interval over prompts."""
-
-    value: float
-    interval: Interval
-    n: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +135,7 @@ def _within_models(
             apart = beyond[pair.first] - beyond[pair.second]
             points.append(0.5 if abs(apart) <= size else float(apart > 0))
             clusters.append(pair.cluster)
-    return _share(points, clusters) if points else None
+    return share_of(points, clusters) if points else None
 
 
 def _with_ties(rated: Sequence[tuple[VotedPair, float]]) -> Share | None:
@@ -162,7 +152,7 @@ def _with_ties(rated: Sequence[tuple[VotedPair, float]]) -> Share | None:
             says = 0 if abs(apart) <= limit else 1 if apart > 0 else -1
             points.append(float(says == int(pair.decided)))
             clusters.append(pair.cluster)
-    return Share(sum(points) / len(points), share_interval(points, clusters), len(points))
+    return share_of(points, clusters)
 
 
 def _best_limit(rated: Sequence[tuple[VotedPair, float]]) -> float:
@@ -219,8 +209,8 @@ def human_ceiling(release: Release, aspect: str) -> Ceiling | None:
     ]
     found = Ceiling(
         max(len(pair.leads) for pair in pairs),
-        _share(points, clusters),
-        _share([value for value, _ in certain], [where for _, where in certain])
+        share_of(points, clusters),
+        share_of([value for value, _ in certain], [where for _, where in certain])
         if certain
         else None,
     )
@@ -255,7 +245,7 @@ def _in_place(release: Release, aspect: str, rate: Rate, ceiling: Ceiling) -> Ce
         found = [rate(video) for video in videos]
         scores = np.array([np.nan if one is None else one for one in found], dtype=np.float64)
         rank = _left_out(table, places, scores)
-    share = _share(points, clusters) if points else None
+    share = share_of(points, clusters) if points else None
     return replace(ceiling, in_place=share, rank_in_place=rank)
 
 
@@ -271,10 +261,6 @@ def _against_others(pairs: Sequence[VotedPair]) -> Iterator[tuple[VotedPair, flo
 
 def _points(product: float) -> float:
     return 0.5 if abs(product) < SAME * SAME else float(product > 0)
-
-
-def _share(points: Sequence[float], clusters: Sequence[str]) -> Share:
-    return Share(sum(points) / len(points), share_interval(points, clusters), len(points))
 
 
 def _marks(release: Release, aspect: str) -> tuple[np.ndarray, list[str], list[str]] | None:

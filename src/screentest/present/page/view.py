@@ -31,7 +31,7 @@ from screentest.present.page.parts import (
     from_to,
     strip,
 )
-from screentest.present.page.people import people_row
+from screentest.present.page.people import arena_headline, people_row
 
 MOST_ALARMS = 4
 """Of a watch, on the first screen."""
@@ -72,7 +72,7 @@ def _compared(
     more = [answer.seen, answer.looks, *uncompared(answer), answer.counted]
     people = people_row(report.people, answer) if report.people is not None else None
     if report.people is not None:
-        lead.insert(0, report.people.headline)
+        lead.insert(0, arena_headline(report.people))
     videos = {
         model: [item for item in place if results.group(item, answer.by) == model]
         for model in answer.models
