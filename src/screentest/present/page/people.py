@@ -116,15 +116,14 @@ def _models_table(arena: Arena) -> Table:
         Column("best", detail=True),
     )
     rows: list[tuple[Cell, ...]] = []
-    ends: tuple[Cell, Cell, str]
     for one in arena.models:
-        around = one.strength.interval if one.strength is not None else None
-        ends = (
-            (around.low, around.high, f"{around.low:.0f} to {around.high:.0f}") if around else None
-        )
-        strength = one.strength.value if one.strength is not None else None
+        strength: tuple[Cell, ...] = (None, None, None, "")
+        if one.strength is not None:
+            ends = one.strength.interval
+            cells = (ends.low, ends.high, f"{ends.low:.0f} to {ends.high:.0f}") if ends else ()
+            strength = (one.strength.value, *(cells or strength[1:]))
         rate = (one.rate.share, *_ends(one.rate.interval()), one.rate.votes)
-        rows.append((one.model, strength, *(ends or (None, None, "")), *rate, one.best))
+        rows.append((one.model, *strength, *rate, one.best))
     side = f", left side {arena.left.share:.0%}" if arena.left else ""
     notes = [f"Ties {arena.ties:.0%} (half a win each){side}"]
     scale = "Strength: Bradley-Terry, mean 0, +400 is 10:1"
