@@ -46,7 +46,8 @@ from screentest.judges.spread import PlaceboSpreads
 from screentest.judges.votes import VoteRecord, VoteTask
 from screentest.metrics.functions import metric
 from screentest.present.certificates import verdict
-from screentest.run import InlineEngine, RunStore
+from screentest.run.engine import InlineEngine
+from screentest.run.store import RunStore
 from screentest.stats.agreement import Vote, percent_agreement, review_workers
 from screentest.stats.claims import Claim, Finding, Placebos, Points, claims
 from screentest.stats.films import COIN, films_needed

@@ -30,7 +30,7 @@ from typing import Any
 import screentest
 from screentest.analysis.models.margins import key_of
 from screentest.analysis.results import POOLS, plain_name, read_results
-from screentest.run import RunReader
+from screentest.run.reader import RunReader
 
 SIZES = {"small": (320, 2.0), "large": (640, 4.0)}
 """Long side in pixels, and seconds; large ones of generated films and of those with cuts."""

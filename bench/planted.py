@@ -27,7 +27,7 @@ import screentest
 from margins import films
 from screentest.analysis.models.comparison import answer
 from screentest.analysis.results import read_results
-from screentest.run import RunReader
+from screentest.run.reader import RunReader
 
 SIDE, SECONDS, LATER = 320, 2.0, 2.5
 GOOD = ("-crf", "16")

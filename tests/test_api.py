@@ -88,7 +88,7 @@ def test_a_script_with_its_own_metric_and_no_guard_is_reported(tmp_path: Path) -
 
 def test_the_surface_of_the_package() -> None:
     for name in ("build", "certify", "compare", "report", "score"):
-        assert getattr(screentest, name) is getattr(api, name)
+        assert getattr(screentest, name).__module__.startswith("screentest.api.")
     assert set(screentest.__all__) <= set(dir(screentest))
     homes = {name for names in screentest._HOMES.values() for name in names} - {"VERSION"}
     assert homes == set(screentest.__all__) - {"__version__"}

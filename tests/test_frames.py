@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 import screentest
 from screentest.core import BadOption, Outcome, Score
 from screentest.present.results import Scores
-from screentest.run import RunReader
+from screentest.run.reader import RunReader
 from screentest.video.memory import MemoryVideo, held, memory_video
 
 RATE = Fraction(12)

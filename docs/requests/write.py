@@ -183,7 +183,7 @@ ANSWERS: Mapping[str, Any] = {
     "locot2v.revise": {"text": STORY},
     "locot2v.merge": {"text": f"{STORY} {EXPECTED['emotional_response']}"},
 }
-"""What the stand-in says where a later question repeats it; all else is filled in by its form."""
+"""Answers that a later question repeats; the form fills in all others."""
 
 
 _FEWEST = r"(?:^|\. )(?:Exactly |At least )?(\d+) (?:to \d+ )?entries"

@@ -12,20 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from screentest.analysis.suites import Dimension, Suite
-    from screentest.api import (
-        build,
-        build_prompts,
-        certify,
-        certify_scores,
-        certify_votes,
-        compare,
-        export,
-        judge_videos,
-        report,
-        score,
-        score_frames,
-        show,
-    )
+    from screentest.api.certificates import certify, certify_scores, certify_votes, judge_videos
+    from screentest.api.reports import compare, export, report, show
+    from screentest.api.scores import score, score_frames
+    from screentest.api.testbeds import build, build_prompts
     from screentest.core import (
         Aspect,
         AspectInfo,
@@ -63,10 +53,10 @@ if TYPE_CHECKING:
 _HOMES = {
     "_util.version": ("VERSION",),
     "analysis.suites": ("Dimension", "Suite"),
-    "api": (
-        *("build", "build_prompts", "certify", "certify_scores", "certify_votes", "compare"),
-        *("export", "judge_videos", "report", "score", "score_frames", "show"),
-    ),
+    "api.certificates": ("certify", "certify_scores", "certify_votes", "judge_videos"),
+    "api.reports": ("compare", "export", "report", "show"),
+    "api.scores": ("score", "score_frames"),
+    "api.testbeds": ("build", "build_prompts"),
     "core": (
         *("Aspect", "AspectInfo", "FrameRequest", "Item", "Measurement", "Metric", "MetricInfo"),
         *("NoValue", "Outcome", "OutputInfo", "Reason", "Resources", "Score", "SideEffect"),

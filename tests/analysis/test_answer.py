@@ -31,7 +31,7 @@ from screentest.core import (
     Span,
     build,
 )
-from screentest.measure.items import FRAME_RATE
+from screentest.core.outcome import FRAME_RATE
 
 SHARP = OutputInfo("how sharp", high=100.0, group="picture")
 NOISE = OutputInfo("how noisy", high=100.0, higher_is_better=False, group="picture")

@@ -17,8 +17,7 @@ from screentest.analysis.models.remarks import (
 )
 from screentest.analysis.results import Results, Value
 from screentest.core import Borders, Item, Outcome, OutputInfo, Reason, Score
-from screentest.core.outcome import Json
-from screentest.measure.items import BORDERS
+from screentest.core.outcome import BORDERS, Json
 
 SIDES: list[Json] = [280, 0, 280, 0, 1280, 720]
 LABELS = "clipscore|v:2|model.image_text:label_text%7Cv%3A1"

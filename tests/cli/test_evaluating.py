@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from screentest.core import Size
-from screentest.run import RunReader
+from screentest.run.reader import RunReader
 from screentest.run.session import close_tools
 from screentest.sample import sample_videos
 from screentest.testing.chat_answers import Answer
 from screentest.testing.chat_server import FakeChatServer
-from screentest.video import normalize
+from screentest.video.edit.normalize import normalize
 from tests.analysis.judges.stage import build_small, films
 from tests.terminal import fits, invoke
 from tests.testbeds.stage import QUICK

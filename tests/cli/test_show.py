@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from screentest import api
 from screentest.analysis.models.alone import lowest_videos
+from screentest.api.reports import show
 from screentest.core import Item, OutputInfo, Reason
-from screentest.measure.items import FRAME_RATE
+from screentest.core.outcome import FRAME_RATE
 from screentest.present.page.data import read_report
 from screentest.present.page.sidebyside import uncompared_of
 from tests.present.runs import (
@@ -66,7 +66,7 @@ def test_the_worst_moment_is_first_and_what_describes_has_none(tmp_path: Path) -
     run = score_run(
         tmp_path / "scores", items("one", "two"), values, metrics=METRICS | {"moves": moves}
     )
-    found = api.show(run, "one")
+    found = show(run, "one")
     assert [time for time, _ in found.worst] == [1.5, 4.5]
     assert [words for _, words in found.worst] == ["busy 50.000", "calm 0.700"]
     # What it is last in comes first.
@@ -88,12 +88,12 @@ def test_a_last_place_that_is_shared_comes_first(tmp_path: Path) -> None:
     values[("one", "neat")] = lost(Reason.NOT_APPLICABLE, "it has no cuts")
     metrics = METRICS | {"neat": NEAT}
     run = score_run(tmp_path / "scores", items(*numbers), values, metrics=metrics)
-    found = api.show(run, "one").scored()
+    found = show(run, "one").scored()
     assert found.column("value") == ["busy", "calm"]
     assert found.column("place") == ["last of 3", "2/3"]
     assert "it has no cuts" not in invoke("show", run, "one").stdout
     assert "it has no cuts" in invoke("show", run, "one", "--all").stdout
-    assert api.show(run, "NE").item.id == "one"
+    assert show(run, "NE").item.id == "one"
 
 
 def test_what_compare_refuses_has_no_place(tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_what_compare_refuses_has_no_place(tmp_path: Path) -> None:
                     lambda score, rate=rate: replace(score, details={FRAME_RATE: rate})
                 )
     run = score_run(tmp_path / "scores", items("one", "two", "six"), values)
-    found = api.show(run, "six")
+    found = show(run, "six")
     assert dict(zip(*map(found.scored().column, ("value", "place")), strict=True)) == {
         "calm": "1/3",
         "busy": "not compared",

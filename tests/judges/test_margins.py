@@ -10,14 +10,16 @@ import numpy as np
 import pytest
 
 from screentest.analysis.judges.cases import read_cases
-from screentest.analysis.judges.certificate import Certificate
-from screentest.analysis.judges.plan import Plan, certify, read_certificates
+from screentest.analysis.judges.certificate import Certificate, read_certificates
+from screentest.analysis.judges.plan import Plan, certify
 from screentest.core import Aspect, registry
 from screentest.core.item import Item
 from screentest.judges.cases import Order, read_judgements
 from screentest.judges.spread import PlaceboSpread, PlaceboSpreads
 from screentest.metrics.functions import metric
-from screentest.run import InlineEngine, RunReader, RunStore
+from screentest.run.engine import InlineEngine
+from screentest.run.reader import RunReader
+from screentest.run.store import RunStore
 from screentest.stats import Claim
 from tests.judges.written import number_in, written
 

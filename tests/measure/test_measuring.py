@@ -31,17 +31,21 @@ from screentest.core import (
     Score,
     Size,
 )
+from screentest.core.outcome import BORDERS
 from screentest.core.registry import Registry, registry
 from screentest.core.signature import _parsed
-from screentest.measure.items import BORDERS, measure
+from screentest.measure.items import measure
 from screentest.measure.tasks import score_items
 from screentest.metrics import CORE
-from screentest.run import InlineEngine, RunStore
+from screentest.run.engine import InlineEngine
 from screentest.run.session import Settings, Tools
+from screentest.run.store import RunStore
 from screentest.sample import sample_videos
 from screentest.testing.films import gliding, write_film
-from screentest.video import find_shots, probe, sample_frames, scan
-from screentest.video.samples import KeptFrames
+from screentest.video.probe import probe
+from screentest.video.samples import KeptFrames, sample_frames
+from screentest.video.scan import scan
+from screentest.video.shots import find_shots
 from screentest.video.source import VideoSource
 
 SAMPLE = sample_videos()[2].item

@@ -18,7 +18,7 @@ from screentest.models.chat.messages import ChatAnswer, ChatRequest, Picture, Sa
 from screentest.models.templates import Prompts
 from screentest.run.session import Settings, Tools
 from screentest.testbeds.captions.facts import READ
-from screentest.video import probe
+from screentest.video.probe import probe
 
 
 class Colour(BaseModel):

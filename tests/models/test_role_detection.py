@@ -227,7 +227,7 @@ def test_further_names_belong_to_classes_and_to_one_only() -> None:
     ("text", "right", "invented"), [("minilm", 0.89, 0.02), ("shared_words", 0.85, 0.04)]
 )
 def test_phrases_find_their_classes(text: str, right: float, invented: float) -> None:
-    # The figures of docs/models.md, for 57 words that mean a class and 59 that mean none.
+    # As in docs/evidence/backends.md: 57 words that mean a class and 59 that mean none.
     if text == "minilm":
         pytest.importorskip("tokenizers")
         pytest.importorskip("onnxruntime")

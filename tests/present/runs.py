@@ -32,8 +32,10 @@ from screentest.core import (
     to_json,
 )
 from screentest.judges.cases import CASES
-from screentest.run import EvaluatorNote, Finished, Job, RecordKey, RunStore, Task, TaskResults
-from screentest.run.records import encode
+from screentest.run.notes import EvaluatorNote
+from screentest.run.records import RecordKey, encode
+from screentest.run.store import RunStore
+from screentest.run.tasks import Finished, Job, Task, TaskResults
 from screentest.stats import Claim, Finding, Interval, wald
 from screentest.stats.paired import order_effect
 from screentest.stats.trend import Trend, dose_response

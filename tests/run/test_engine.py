@@ -27,21 +27,17 @@ from screentest.core import (
     Silent,
     registry,
 )
-from screentest.run import (
-    InlineEngine,
-    LocalEngine,
-    Record,
-    RunReader,
-    RunStore,
-    Stamp,
-    Task,
-    execute,
-)
 from screentest.run import engine as engine_module
 from screentest.run import (
     worker as _threads,
 )
-from screentest.run.tasks import Engine
+from screentest.run.engine import InlineEngine, LocalEngine
+from screentest.run.execute import execute
+from screentest.run.inputs import Stamp
+from screentest.run.reader import RunReader
+from screentest.run.records import Record
+from screentest.run.store import RunStore
+from screentest.run.tasks import Engine, Task
 from tests.conftest import ROOT
 from tests.run.canonical import canonical
 from tests.run.conftest import PATIENCE, Children

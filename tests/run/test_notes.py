@@ -24,7 +24,9 @@ from screentest.core import (
     UserError,
     VideoInfo,
 )
-from screentest.run import EvaluatorNote, RunReader, RunStore
+from screentest.run.notes import EvaluatorNote
+from screentest.run.reader import RunReader
+from screentest.run.store import RunStore
 from tests.run.work import item
 
 RICH = Item(

@@ -21,7 +21,8 @@ from screentest.core import (
     ServiceError,
     registry,
 )
-from screentest.run import Job, RecordKey, Task, TaskResults
+from screentest.run.records import RecordKey
+from screentest.run.tasks import Job, Task, TaskResults
 
 
 def key(item: object, evaluator: str = "brightness", **parts: Any) -> RecordKey:

@@ -16,8 +16,9 @@ import screentest
 from screentest.core import Clip, Reason, Script, Span, from_json
 from screentest.inputs.manifest import write_manifest
 from screentest.models import Models, weights
-from screentest.run import Engine, InlineEngine
+from screentest.run.engine import InlineEngine
 from screentest.run.session import Settings
+from screentest.run.tasks import Engine
 from screentest.sample import backgrounds, sample_videos
 from screentest.testbeds.options import BuildOptions
 from screentest.testbeds.preset import PAPER

@@ -26,7 +26,7 @@ from screentest.measure.evaluators import resolve
 from screentest.models.chat.costs import Price, estimate_input_tokens, estimate_text_tokens
 from screentest.models.chat.messages import ChatRequest, Usage
 from screentest.models.choice import Models
-from screentest.run import RunReader
+from screentest.run.reader import RunReader
 from screentest.run.session import Settings
 from screentest.stats.films import COIN, films_needed, smallest_found
 from screentest.stats.power import LEVEL, POWER

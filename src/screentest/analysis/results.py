@@ -22,8 +22,8 @@ from screentest.core import (
 )
 from screentest.core.signature import parse, split_value_name, value_name, write_options
 from screentest.models.roles import is_stand_in
-from screentest.run import RunReader
 from screentest.run.inputs import ABSENT, hash_file
+from screentest.run.reader import RunReader
 from screentest.stats import summarise
 
 Pool: TypeAlias = Literal["worst", "mean"]

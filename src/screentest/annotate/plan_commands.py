@@ -37,7 +37,7 @@ from screentest.models import ModelChoice, Models
 from screentest.models.chat.costs import Prices
 from screentest.models.templates import Prompts
 from screentest.present.forecast import people_table
-from screentest.run import RunStore
+from screentest.run.store import RunStore
 
 
 def plan(

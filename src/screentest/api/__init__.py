@@ -16,34 +16,49 @@ PosixPath('report.html')
 Finished work stays in the run's folder: the same call again resumes. Ctrl-C finishes what is in
 flight and raises ``Stopped``, a KeyboardInterrupt with the result so far.
 
-Each job imports what it needs when it is called: scoring loads nothing that builds testbeds.
+Each job imports what it needs when it is called: scoring loads nothing that builds testbeds. Here
+is only what all of them read their parameters with.
 """
 
-from screentest.api.certificates import (
-    certify,
-    certify_scores,
-    certify_votes,
-    forecast,
-    judge_videos,
-)
-from screentest.api.reports import compare, export, report, show
-from screentest.api.scores import forecast_score, sample_films, score, score_frames
-from screentest.api.testbeds import build, build_prompts
+from __future__ import annotations
 
-__all__ = [
-    "build",
-    "build_prompts",
-    "certify",
-    "certify_scores",
-    "certify_votes",
-    "compare",
-    "export",
-    "forecast",
-    "forecast_score",
-    "judge_videos",
-    "report",
-    "sample_films",
-    "score",
-    "score_frames",
-    "show",
-]
+from collections.abc import Sequence
+from pathlib import Path
+
+from screentest.core.calls import Progress, Silent
+from screentest.core.errors import BadOption
+from screentest.core.item import File
+from screentest.present.results import Certificates, Scores
+
+
+def progress_of(given: Progress | bool | None) -> Progress:
+    """Choose who shows how far the work is."""
+    from screentest._util.progress import watched
+
+    if given is False:
+        return Silent()
+    return watched() if given is None or given is True else given
+
+
+def path_of(file: File | None) -> Path | None:
+    """Make a path of what was given; None stays None."""
+    return None if file is None else Path(file)
+
+
+def names_of(given: str | Sequence[str]) -> tuple[str, ...]:
+    """Names as a tuple; a single name may be given as text."""
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+def folders_of(runs: Sequence[File | Scores | Certificates]) -> list[Path]:
+    """The folders of runs, or of their results."""
+    folders = []
+    for run in runs:
+        folder = run.run if isinstance(run, Scores | Certificates) else Path(run)
+        if folder is None:
+            raise BadOption(
+                "scores of frames in memory have no run",
+                advice="Score them with `out`, the folder of a run.",
+            )
+        folders.append(folder)
+    return folders

@@ -9,26 +9,25 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Unpack
 
+from screentest.api import names_of, path_of
 from screentest.api.options import (
     WorkOptions,
     aspects_of,
     limits_of,
-    names_of,
     open_run,
-    path_of,
     refuse_unknown,
     script_of,
 )
 from screentest.core.aspects import BUILTIN_ASPECTS, Aspect
 from screentest.core.errors import BadOption, Stopped
-from screentest.core.item import Item
+from screentest.core.item import File, Item
 from screentest.core.metric import Metric
 from screentest.core.registry import build
 from screentest.core.signature import value_name
 from screentest.present.results import BuiltTestbed, Certificates, Verdicts
-from screentest.run import RunReader
 from screentest.run.database import FILE
-from screentest.run.session import File, settings_of
+from screentest.run.reader import RunReader
+from screentest.run.session import settings_of
 
 if TYPE_CHECKING:
     from screentest.analysis.forecast import Forecast
@@ -221,7 +220,7 @@ def forecast(
     Where ``out`` is a run that has certified a judge before, its calls are taken as a measure.
     """
     from screentest.analysis.forecast import forecast_certify
-    from screentest.analysis.judges.plan import read_certificates
+    from screentest.analysis.judges.certificate import read_certificates
 
     refuse_unknown(forecast, work)
     plan = _plan(

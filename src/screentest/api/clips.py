@@ -12,17 +12,15 @@ from typing import Any, TypeAlias
 from urllib.parse import quote
 
 from screentest.core.errors import BadOption, UserError
-from screentest.core.item import Item, seconds
-from screentest.run import RunReader
+from screentest.core.item import STEP, Item, seconds
 from screentest.run.database import FILE
+from screentest.run.reader import RunReader
 from screentest.video.arrays import read_frames
 from screentest.video.memory import LOSSLESS, MemoryVideo, held
 
 Clips: TypeAlias = list[tuple[Item, MemoryVideo]]
 FOLDER = "frames"
 """Where a run keeps what it was given in memory."""
-STEP = "step"
-"""The group of items that says when in a training they were made."""
 _MOST_FPS = 1000
 
 

@@ -16,14 +16,17 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from screentest.api import progress_of
 from screentest.core.aspects import Aspect, all_aspects
-from screentest.core.calls import Progress, Silent
+from screentest.core.calls import Progress
 from screentest.core.errors import BadOption
-from screentest.core.item import Clip, Item, Script
+from screentest.core.item import Clip, File, Item, Script
 from screentest.inputs.importers import Corpus, examine_inputs
-from screentest.present.results import Certificates, Scores
-from screentest.run import Engine, Retry, RunStore
-from screentest.run.session import MODELS, File, ModelOptions, Settings, cap_of, open_engine
+from screentest.run.execute import Retry
+from screentest.run.notes import MODELS
+from screentest.run.session import ModelOptions, Settings, cap_of, open_engine
+from screentest.run.store import RunStore
+from screentest.run.tasks import Engine
 from screentest.video.limits import Limits
 
 Videos: TypeAlias = File | Item | Iterable[File | Item]
@@ -127,39 +130,6 @@ def open_run(
         RunStore(folder, command=command, arguments=arguments, max_cost=cap, retry=retry) as store,
     ):
         yield OpenRun(store, engine, settings, progress)
-
-
-def progress_of(given: Progress | bool | None) -> Progress:
-    """Choose who shows how far the work is."""
-    from screentest._util.progress import watched
-
-    if given is False:
-        return Silent()
-    return watched() if given is None or given is True else given
-
-
-def path_of(file: File | None) -> Path | None:
-    """Make a path of what was given; None stays None."""
-    return None if file is None else Path(file)
-
-
-def names_of(given: str | Sequence[str]) -> tuple[str, ...]:
-    """Names as a tuple; a single name may be given as text."""
-    return (given,) if isinstance(given, str) else tuple(given)
-
-
-def folders_of(runs: Sequence[File | Scores | Certificates]) -> list[Path]:
-    """The folders of runs, or of their results."""
-    folders = []
-    for run in runs:
-        folder = run.run if isinstance(run, Scores | Certificates) else Path(run)
-        if folder is None:
-            raise BadOption(
-                "scores of frames in memory have no run",
-                advice="Score them with `out`, the folder of a run.",
-            )
-        folders.append(folder)
-    return folders
 
 
 def items_of(videos: Videos, prompt: str = "") -> list[Item]:

@@ -10,18 +10,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from screentest.analysis.results import Pool, read_results
-from screentest.api.options import folders_of, names_of, path_of, progress_of
+from screentest.api import folders_of, names_of, path_of, progress_of
 from screentest.core.calls import Progress
 from screentest.core.errors import BadOption, UnknownName, UserError
-from screentest.measure.evaluators import metric_names
+from screentest.core.item import File
+from screentest.core.signature import metric_names
 from screentest.present.results import WORST, Certificates, Comparison, ItemScores, Page, Scores
-from screentest.run import RunReader
-from screentest.run.session import File
+from screentest.run.reader import RunReader
 
 if TYPE_CHECKING:
     from screentest.analysis.judges.certificate import PlaceboResult
     from screentest.analysis.models.margins import Margin
-    from screentest.run import Coverage
+    from screentest.run.reader import Coverage
 
 CONTAINER_ONLY_PLACEBOS = frozenset({"container", "trim", "severity_zero", "painted_instruction"})
 """Placebos that may leave every pixel as it is, or that are not about encoding."""
@@ -76,7 +76,7 @@ def _margins_in(folder: Path) -> Callable[[Sequence[str]], Mapping[str, Margin]]
     A certificate counts where a placebo changed pixels: another container for the same pixels
     tells nothing of encoding noise.
     """
-    from screentest.analysis.judges.plan import read_certificates
+    from screentest.analysis.judges.certificate import read_certificates
     from screentest.analysis.models.margins import Margin
     from screentest.present.page.trust import certificates_of
 
@@ -131,7 +131,7 @@ def report(
     *runs: File | Scores | Certificates,
     out: File = "report.html",
     tables: File | None = None,
-    formats: Sequence[str] = ("md", "tex", "csv", "parquet"),
+    formats: Sequence[str] = ("md", "tex", "csv"),
     by: str = "",
     suites: Sequence[str] = (),
     pool: Pool = "worst",
@@ -147,7 +147,7 @@ def report(
         *runs: Runs, or what ``score`` and ``certify`` returned.
         out: The page.
         tables: A folder that every table is written to.
-        formats: Formats of the tables.
+        formats: Formats of the tables: md, tex, csv, parquet.
         by: The group to compare, ``GROUP`` or ``GROUP=A,B…``.
         suites: Suites to add up besides those that the runs were made with.
         pool: Take each video by its worst tenth (``worst``), or by its mean (``mean``).
@@ -160,11 +160,13 @@ def report(
     Returns:
         The files that were written.
     """
-    from screentest.present.files import write_tables
+    from screentest.present.files import must_be_formats, write_tables
     from screentest.present.page.data import read_report
     from screentest.present.page.html import PageOptions, write_html
-    from screentest.watch.loop import alarms_of
+    from screentest.watch.alarms import alarms_of
 
+    if tables is not None:
+        must_be_formats(formats)
     folders = folders_of(runs)
     read = read_report(folders, by=by, suites=suites, pool=pool, votes=path_of(votes))
     # Alarms of a watch come first; the page cannot read them, since it does not import `watch`.

@@ -12,31 +12,30 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
 from screentest.analysis.results import read_results
 from screentest.analysis.suites import SuiteItems, read_suite
+from screentest.api import names_of, path_of, progress_of
 from screentest.api.options import (
     Videos,
     WorkOptions,
     inputs_of,
     limits_of,
-    names_of,
     open_run,
-    path_of,
-    progress_of,
     refuse_unknown,
 )
 from screentest.core.errors import BadOption, Stopped
-from screentest.core.item import Item
-from screentest.core.signature import parse, write_options
+from screentest.core.item import File, Item
+from screentest.core.signature import metric_names, parse, write_options
 from screentest.inputs.fields import ProblemKind
 from screentest.inputs.remote import Cache
 from screentest.measure.earlier import beside_earlier
-from screentest.measure.evaluators import metric_names, resolve
+from screentest.measure.evaluators import resolve
 from screentest.measure.tasks import score_items
 from screentest.models.chat.costs import MemoryLedger
 from screentest.models.weights import cache_folder
 from screentest.present.results import Scores
-from screentest.run import InlineEngine, RunReader
 from screentest.run.database import FILE
-from screentest.run.session import File, Settings, open_tools, settings_of
+from screentest.run.engine import InlineEngine
+from screentest.run.reader import RunReader
+from screentest.run.session import Settings, open_tools, settings_of
 
 if TYPE_CHECKING:
     from screentest.analysis.forecast import Forecast

@@ -8,22 +8,23 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
+from screentest.api import progress_of
 from screentest.api.options import (
     Videos,
     WorkOptions,
     engine_of,
     items_of,
     limits_of,
-    progress_of,
     refuse_unknown,
     retry_of,
 )
 from screentest.core.calls import Progress
 from screentest.core.errors import BadOption, Stopped
+from screentest.core.item import File
 from screentest.core.signature import write_options
 from screentest.inputs.importers import Corpus, read_corpus
 from screentest.present.results import BuiltTestbed
-from screentest.run.session import File, ModelOptions, Settings, cap_of, settings_of
+from screentest.run.session import ModelOptions, Settings, cap_of, settings_of
 from screentest.video.limits import Limits
 
 if TYPE_CHECKING:

@@ -191,7 +191,7 @@ def build_prompts(
     \b
     Examples:
       screentest build-prompts manifest.jsonl --out prompts/
-      screentest build-prompts manifest.jsonl --out prompts/ --changes color,object
+      screentest build-prompts manifest.jsonl --out bed/ --changes color,object
     """
     job = partial(screentest.build_prompts, videos, out=out, changes=changes, seed=seed, form=form)
     _run(job, as_json=as_json)

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 import screentest
-from screentest import api
+from screentest.api.certificates import forecast
 from screentest.cli.console import out as console
 from screentest.cli.console import plural, print_json
 from screentest.cli.errors import until_stopped
@@ -132,7 +132,7 @@ def certify(
         **work,
     }
     if dry_run:
-        found = api.forecast(judges or (), testbeds, **options)
+        found = forecast(judges or (), testbeds, **options)
         show(*forecast_tables(found), as_json=as_json)
         return
     job = partial(

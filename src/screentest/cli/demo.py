@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import screentest
-from screentest import api
+from screentest.api.scores import sample_films
 from screentest.cli.console import err
 from screentest.cli.console import out as console
 from screentest.cli.options import JsonOption, WorkersOption
@@ -86,7 +86,7 @@ def demo(
 
 
 def _run(out: Path, workers: int | None) -> tuple[BuiltTestbed, Certificates, Scores, Path]:
-    films = api.sample_films()
+    films = sample_films()
     _say("1/4  Degrading clips of four films in seven aspects")
     with watched() as progress:
         built = screentest.build(

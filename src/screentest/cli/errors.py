@@ -18,6 +18,7 @@ from typing import Any, TextIO, TypeVar
 
 import typer
 
+from screentest._util.optional import need
 from screentest.cli.console import shown
 from screentest.core import NoValue, Reason, ScreentestError, Stopped, StorageError
 
@@ -44,7 +45,7 @@ def run(ctx: Any, command: Callable[[Any], Any]) -> Any:
     _say_own_warnings()
     words = [*getattr(ctx, "_protected_args", ()), *ctx.args]  # gone when an error comes back
     try:
-        result = command(ctx)
+        result = _with_its_extra(command, ctx)
         # Where the reader has gone, say so now and not when the interpreter shuts down.
         sys.stdout.flush()
         return result
@@ -107,12 +108,23 @@ def as_flags(text: str, command: Any) -> str:
 def _command(ctx: Any, words: Sequence[str]) -> Any:
     """Find the command that the words of a command line name."""
     command = ctx.command
-    for word in words:
-        inner = command.get_command(ctx, word) if hasattr(command, "get_command") else None
-        if inner is None:
-            break
-        command = inner
+    with suppress(ModuleNotFoundError):  # one whose extra is not installed has no parameters
+        for word in words:
+            inner = command.get_command(ctx, word) if hasattr(command, "get_command") else None
+            if inner is None:
+                break
+            command = inner
     return command
+
+
+def _with_its_extra(command: Callable[[Any], Any], ctx: Any) -> Any:
+    """Run a command; one whose module needs an extra says which, when it is imported."""
+    try:
+        return command(ctx)
+    except ModuleNotFoundError as error:
+        if error.name:
+            need(error.name.partition(".")[0])
+        raise
 
 
 def _say_own_warnings() -> None:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from screentest import api
+from screentest.api.reports import export as write_records
 from screentest.cli.console import err, plural
 from screentest.core import BadOption
 
@@ -56,7 +56,7 @@ def export(
     printed = path == Path("-")
     if partition and (kind is not Kind.PARQUET or printed):
         raise BadOption("only Parquet in a folder comes in parts", advice="Add --to parquet.")
-    coverage = api.export(
+    coverage = write_records(
         run, sys.stdout.buffer if printed else path, kind=kind.value, partition=partition
     )
     words = f"{coverage.scored:,} of {plural(coverage.total, 'record')} scored"

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from screentest import api
+from screentest.api.certificates import judge_videos
 from screentest.cli.options import (
     ENGINE,
     MODELS,
@@ -48,7 +48,7 @@ def judge(
       screentest judge vlm_video one.mp4 two.mp4 --prompt "A red kite rises" \\
           --model chat=openai:gpt-5
     """
-    verdicts = api.judge_videos(
+    verdicts = judge_videos(
         name,
         first,
         second,

@@ -31,9 +31,9 @@ from screentest.models.chat.costs import MemoryLedger
 from screentest.models.choice import RoleState, WeightsState, list_roles, list_weights
 from screentest.models.pull import add as add_weights
 from screentest.models.pull import pull as pull_weights
-from screentest.run import RunStore
 from screentest.run.session import Settings, Tools, read_settings
-from screentest.video import supervised
+from screentest.run.store import RunStore
+from screentest.video.sandbox import supervised
 
 models = typer.Typer(rich_markup_mode=None)
 

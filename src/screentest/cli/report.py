@@ -22,7 +22,7 @@ def report(
     ] = None,
     formats: Annotated[
         str, typer.Option(metavar="NAMES", help="Of the tables: md, tex, csv, parquet.")
-    ] = "md,tex,csv,parquet",
+    ] = "md,tex,csv",
     by: Annotated[
         str, typer.Option(metavar="GROUP", help="What is compared: model, or model=A,B.")
     ] = "",

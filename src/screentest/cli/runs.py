@@ -16,9 +16,10 @@ from screentest.cli.options import JsonOption
 from screentest.cli.tables import COUNT, SHARE, print_indented, print_record, show
 from screentest.core import BadOption
 from screentest.core.table import Cell, Column, Table
-from screentest.run import RunReader, RunSummary, find_runs, repair
 from screentest.run.merge import Prefer
 from screentest.run.merge import merge as merge_runs
+from screentest.run.reader import RunReader, RunSummary, find_runs
+from screentest.run.repair import repair
 
 
 def runs(

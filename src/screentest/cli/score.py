@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 import screentest
-from screentest import api
+from screentest.api.scores import forecast_score
 from screentest.cli.console import out as console
 from screentest.cli.console import plural
 from screentest.cli.errors import EXIT_UNREAD, until_stopped
@@ -143,7 +143,7 @@ def score(
         "out": out,
     }
     if dry_run:
-        found = api.forecast_score(videos or (), **options, **work)
+        found = forecast_score(videos or (), **options, **work)
         show(*forecast_tables(found), as_json=as_json)
         return
     job = partial(

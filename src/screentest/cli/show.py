@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from screentest import api
+from screentest.api.reports import show as show_video
 from screentest.cli.console import out as console
 from screentest.cli.console import shown
 from screentest.cli.options import JsonOption
@@ -47,7 +47,7 @@ def show_item(
       screentest show scores/ castle-7 --worst 10
       screentest show scores/ castle-7 --json | jq '.values[].value'
     """
-    found = api.show(run, item, worst=worst)
+    found = show_video(run, item, worst=worst)
     if as_json:
         show(found.table(), as_json=True, **found.about())
     else:

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from screentest._util.optional import need
 from screentest.cli.console import err, plural, shown
 from screentest.cli.options import JsonOption
 from screentest.cli.tables import (
@@ -273,6 +274,8 @@ def stats(
       screentest testbed stats testbed/ --plots charts/
       screentest testbed stats testbed/ --json | jq .aspects
     """
+    if plots is not None:
+        need("matplotlib")
     statistics = statistics_of(read_testbed(folder))
     tables = (
         _aspects_table(statistics),

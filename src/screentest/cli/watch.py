@@ -13,7 +13,7 @@ from screentest.cli.console import out as console
 from screentest.cli.console import plural, shown
 from screentest.cli.options import MODELS, WORKERS, JsonOption, shares
 from screentest.cli.tables import print_indented
-from screentest.measure.evaluators import metric_names
+from screentest.core.signature import metric_names
 from screentest.watch.alarms import METRICS
 from screentest.watch.loop import SETTLED, Look, Watch
 from screentest.watch.loop import watch as run_watch

@@ -13,6 +13,7 @@ from screentest.core.codec import DecodeError, from_json, from_object, to_json
 from screentest.core.errors import (
     BadOption,
     ManifestError,
+    MissingPackage,
     NoValue,
     RunBusy,
     RunDamaged,
@@ -98,6 +99,7 @@ __all__ = [
     "Measurement",
     "Metric",
     "MetricInfo",
+    "MissingPackage",
     "NoValue",
     "Outcome",
     "Outcomes",

@@ -101,7 +101,7 @@ class OutputInfo:
     lead: str = ""
     """What one that is ahead has: ``fewer held frames``; less or more of the label if empty."""
     helped_by: tuple[SideEffect, ...] = ()
-    """Faults that make it look better: see docs/matrix.md for those that were measured."""
+    """Faults that make it look better: see docs/evidence/matrix.md for those that were measured."""
     reads: bool = True
     """Of what needs a prompt or script: whether what it says is looked for in the pictures; not
     where shots are only counted or set in order."""

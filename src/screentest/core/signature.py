@@ -173,3 +173,15 @@ def _read(text: str) -> Any:
         return json.loads(text)
     except ValueError:
         return text
+
+
+def metric_names(texts: Iterable[str]) -> list[str]:
+    """Specs as a command line has them: names with commas, or one spec with options.
+
+    >>> metric_names(["sharpness,flicker", "noise:rate=2,size=256"])
+    ['sharpness', 'flicker', 'noise:rate=2,size=256']
+    """
+    names: list[str] = []
+    for text in texts:
+        names += [text] if ":" in text else [part.strip() for part in text.split(",")]
+    return list(dict.fromkeys(name for name in names if name))

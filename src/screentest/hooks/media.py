@@ -12,9 +12,9 @@ import numpy as np
 
 from screentest.core.frames import Filter, Image, Size
 from screentest.core.item import Time
-from screentest.video import evenly, probe, sample_frames
 from screentest.video.memory import memory_video, open_source
-from screentest.video.probe import Converter, conversion_key
+from screentest.video.probe import Converter, conversion_key, probe
+from screentest.video.samples import evenly, sample_frames
 
 if TYPE_CHECKING:
     from screentest.present.results import ItemScores

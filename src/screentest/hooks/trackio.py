@@ -6,8 +6,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from screentest._util.optional import optional
 from screentest.hooks.contract import PREFIX, Alarm, BaseHook, Logged, hook
-from screentest.models.optional import optional
 
 
 @hook(name="trackio", summary="Trackio")
@@ -15,8 +15,8 @@ class Trackio(BaseHook):
     """The run that is active is used, or one is begun in ``project``."""
 
     def __init__(self, *, project: str = "screentest", name: str = "", videos: int = 4) -> None:
-        self._trackio = optional("trackio", "trackio")
-        active = optional("trackio.context_vars", "trackio").current_run.get()
+        self._trackio = optional("trackio")
+        active = optional("trackio.context_vars").current_run.get()
         self._ours = active is None
         self._run: Any = active or self._trackio.init(
             project, name=name or None, embed=False, auto_log_gpu=False, auto_log_cpu=False

@@ -10,8 +10,8 @@ import io
 import os
 from typing import Any
 
+from screentest._util.optional import optional
 from screentest.hooks.contract import PREFIX, Alarm, BaseHook, Logged, hook, warn
-from screentest.models.optional import optional
 
 _STEP = f"{PREFIX}/step"
 _PATIENCE_S = 20
@@ -30,7 +30,7 @@ class WandB(BaseHook):
         folder: str = "",
         videos: int = 4,
     ) -> None:
-        self._wandb = optional("wandb", "wandb")
+        self._wandb = optional("wandb")
         self._videos = videos
         self._ours = self._wandb.run is None
         begin = {"project": project or None, "name": name or None, "dir": folder or None}

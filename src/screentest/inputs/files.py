@@ -177,14 +177,14 @@ def _inspect(inspection: Inspection) -> FileState:
 
 
 def _header_state(path: Path) -> FileState:
-    from screentest.video import probe
+    from screentest.video.probe import probe
 
     info = probe(path)
     return FileState(info.span.end, _damage(info.faults))
 
 
 def _decoded_state(path: Path) -> FileState:
-    from screentest.video import scan
+    from screentest.video.scan import scan
 
     report = scan(path, [])
     damage = _damage(report.faults)

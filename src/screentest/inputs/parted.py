@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from screentest.core import BadOption, Clip, Item, Script, Size, Span, Time
 
 if TYPE_CHECKING:
-    from screentest.video import EncoderSettings
+    from screentest.video.edit.encode import EncoderSettings
     from screentest.video.limits import Limits
 
 
@@ -68,9 +68,9 @@ def joined(
     encoded at a quality above theirs, the same for what is harmed and what is not.
     """
     from screentest.core import NATIVE
-    from screentest.video import probe
     from screentest.video.edit.join import FINE, join
     from screentest.video.limits import DEFAULT_LIMITS
+    from screentest.video.probe import probe
 
     files = [part.file for part in source.parts]
     film = join(

@@ -23,12 +23,11 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any, Final
 
+from screentest._util.optional import need, optional
 from screentest.core import BadOption, Failure, Item, NoValue, Reason
 from screentest.inputs.web import Network, open_web
-from screentest.models.optional import optional
 
 SCHEMES: Final = frozenset({"http", "https", "s3", "gs", "gcs"})
-EXTRA: Final = "remote"
 DEFAULT_LIMIT: Final = 20 * 2**30
 
 _MARKS: Final = (
@@ -270,7 +269,7 @@ def localized(
                         advice="Allow to fetch it: --allow-remote.",
                     )
                 if not _is_web(address):
-                    _require_fsspec()
+                    need("fsspec")
                 try:
                     remote[path] = describe(address)
                 except NoValue as error:
@@ -297,15 +296,8 @@ def _paths(item: Item) -> list[Path]:
     return [path for path in (item.video, item.source, *item.references) if path is not None]
 
 
-def _require_fsspec() -> None:
-    try:
-        optional("fsspec.core", EXTRA)
-    except NoValue as error:
-        raise BadOption(error.message, advice=error.advice) from None
-
-
 def _opened(address: str) -> tuple[Any, str]:
-    core = optional("fsspec.core", EXTRA)
+    core = optional("fsspec.core")
     try:
         system, path = core.url_to_fs(address)
     except ImportError as error:  # s3fs, gcsfs or aiohttp

@@ -35,7 +35,7 @@ from screentest.core.metric import JudgeInfo, Question, Resources
 from screentest.core.outcome import Outcome, Reason
 from screentest.core.registry import register
 from screentest.core.verdict import Choice, Verdict, prefer_higher
-from screentest.video import evenly
+from screentest.video.samples import evenly
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -16,7 +16,7 @@ from screentest.core.calls import Progress
 from screentest.core.errors import VideoError
 from screentest.core.item import Item
 from screentest.core.metric import Judge, Outcomes, Question, RatingJudge
-from screentest.core.outcome import Failure, Outcome, Reason, Score
+from screentest.core.outcome import Failure, Outcome, Reason, Score, guarded
 from screentest.core.registry import registry
 from screentest.core.signature import Signature
 from screentest.core.verdict import Choice, Verdict, prefer_higher
@@ -25,7 +25,7 @@ from screentest.judges.evidence import evidence
 from screentest.judges.from_metrics import as_judge
 from screentest.judges.spread import PlaceboSpread, PlaceboSpreads
 from screentest.measure.evaluators import Evaluator, known, resolve, sign
-from screentest.measure.items import guarded, must_be_outcome, refuse_faults
+from screentest.measure.items import must_be_outcome, refuse_faults
 from screentest.measure.tasks import keep_models, roles_of, score_tasks, signed_metrics
 from screentest.run.execute import Execution, execute
 from screentest.run.inputs import Stamp, hash_parts

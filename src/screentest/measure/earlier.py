@@ -8,7 +8,7 @@ from pathlib import Path
 
 from screentest.core.errors import BadOption
 from screentest.core.item import Item
-from screentest.run import RunReader
+from screentest.run.reader import RunReader
 
 
 def beside_earlier(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from screentest.core.registry import Spec, build, registry, suggest
 from screentest.core.signature import Signature, parse
 from screentest.run.notes import EvaluatorNote
 from screentest.run.session import Tools
-from screentest.video import decoder_version
+from screentest.video.probe import decoder_version
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,18 +70,6 @@ def resolve(text: str, kind: str = "metric") -> Evaluator:
     """Build the metric or judge that ``text`` names: ``name`` or ``name:option=value,…``."""
     built = build(kind, text)
     return Evaluator(kind, text, built.spec, built.thing, built.spec.signature)
-
-
-def metric_names(texts: Iterable[str]) -> list[str]:
-    """Split specs as a command line has them: names with commas, or one spec with options.
-
-    >>> metric_names(["sharpness,flicker", "noise:rate=2,size=256"])
-    ['sharpness', 'flicker', 'noise:rate=2,size=256']
-    """
-    names: list[str] = []
-    for text in texts:
-        names += [text] if ":" in text else [part.strip() for part in text.split(",")]
-    return list(dict.fromkeys(name for name in names if name))
 
 
 def known(text: str) -> str:

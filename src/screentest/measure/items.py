@@ -2,46 +2,34 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
-from screentest.core.errors import STOPPING, BadOption, NoValue
+from screentest.core.errors import NoValue
 from screentest.core.frames import Borders, Consumer, Fault, Frame, FrameRequest, VideoInfo
 from screentest.core.item import Item, Shot, Time, timecode
 from screentest.core.metric import Measurement, Metric, MetricInfo, Outcomes, Resources
-from screentest.core.outcome import Failure, Json, Outcome, Reason, Score
+from screentest.core.outcome import (
+    BORDERS,
+    FRAME_RATE,
+    Failure,
+    Json,
+    Outcome,
+    Reason,
+    Score,
+    guarded,
+)
 from screentest.core.registry import Built, build
 from screentest.run.session import Tools
-from screentest.video import ScanReport, scan
 from screentest.video.detectors import ShotDetector
 from screentest.video.samples import KeptFrames
+from screentest.video.scan import ScanReport, scan
 from screentest.video.shots import scanned, shot_list
 
 T = TypeVar("T")
-
-
-def guarded(step: Callable[[], T], whose: str) -> T | Failure:
-    """Run a step of a ``whose`` (metric, judge); return its result or the failure.
-
-    Errors that every further item would meet are raised: they end the run.
-    """
-    try:
-        return step()
-    except NoValue as error:
-        return error.failure
-    except STOPPING:
-        raise
-    except BadOption as error:
-        return Failure(Reason.CRASHED, error.message, error.advice)
-    except Exception as error:  # noqa: BLE001 - untrusted metrics and judges raise anything
-        message = "".join(traceback.format_exception(error)).strip()
-        return Failure(
-            Reason.CRASHED, message, f"This is a fault in the {whose}, not in the video."
-        )
 
 
 def must_be_outcome(result: Any, kind: type[T]) -> Outcome[T]:
@@ -96,13 +84,6 @@ def measure(
         with around(name):
             outcomes[name] = _with_details(shared, item, work.finish(), work.metric.info)
     return outcomes
-
-
-BORDERS = "borders"
-"""The detail of a score that was measured inside borders: left, top, right, bottom, width, height
-in pixels."""
-FRAME_RATE = "frame_rate"
-"""The detail of a score that depends on it: frames a second of the video."""
 
 
 def _with_details(tools: _ItemTools, item: Item, outcomes: Outcomes, info: MetricInfo) -> Outcomes:

@@ -19,8 +19,9 @@ from screentest.measure.evaluators import Evaluator, resolve, sign
 from screentest.measure.items import measure
 from screentest.run.execute import Execution, Retry, execute
 from screentest.run.inputs import Stamp, hash_item
+from screentest.run.notes import MODELS
 from screentest.run.records import RecordKey
-from screentest.run.session import MODELS, Settings, Tools, open_tools
+from screentest.run.session import Settings, Tools, open_tools
 from screentest.run.store import RunStore
 from screentest.run.tasks import Engine, Job, Task, TaskResults
 

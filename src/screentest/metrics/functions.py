@@ -65,8 +65,8 @@ from screentest.metrics.curve import (
     in_range,
     mean_of,
 )
-from screentest.video import evenly
 from screentest.video.memory import as_file
+from screentest.video.samples import evenly
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -37,7 +37,7 @@ from screentest.models.chat.messages import (
     timed,
 )
 from screentest.models.templates import Pictures, Prompts
-from screentest.video import evenly
+from screentest.video.samples import evenly
 
 if TYPE_CHECKING:
     from pydantic import BaseModel

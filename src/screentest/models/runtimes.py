@@ -6,7 +6,6 @@ its part: SCREENTEST_THREADS says how many threads one process may use for a mod
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
 import tempfile
@@ -18,8 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from screentest._util.machine import processors
-from screentest.core import BadOption, NoValue, Reason
-from screentest.models.optional import installed
+from screentest._util.optional import optional
+from screentest.core import BadOption
 
 if TYPE_CHECKING:
     import numpy as np
@@ -53,24 +52,6 @@ def threads(wanted: int = 0) -> int:
     return processors()
 
 
-def runs(*modules: str) -> bool:
-    """Whether these runtimes are installed."""
-    return all(installed(module) for module in modules)
-
-
-def require(module: str) -> Any:
-    """A runtime's module; NoValue with the command that installs it where it is missing."""
-    try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        package = _PACKAGES[module.partition(".")[0]]
-        raise NoValue(
-            Reason.MISSING_MODEL,
-            f"cannot import the package {package!r}: {error}",
-            advice=f"Install it: pip install {package}",
-        ) from error
-
-
 def versions(*modules: str) -> dict[str, str]:
     """The versions of runtimes, for signatures: their kernels round in their own way."""
     return {_PACKAGES[module]: metadata.version(_PACKAGES[module]) for module in modules}
@@ -83,7 +64,7 @@ def onnx_session(
     arrays: Mapping[str, NDArray[np.float32]] | None = None,
 ) -> Any:
     """An ONNX model, ready to run; ``arrays`` are the weights it declares and does not hold."""
-    onnxruntime = require(ONNX)
+    onnxruntime = optional(ONNX)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads(wanted_threads)
     options.inter_op_num_threads = 1
@@ -102,7 +83,7 @@ def onnx_session(
 
 def litert_model(model: Path, *, wanted_threads: int = 0) -> Any:
     """A LiteRT (.tflite) model, ready to run. One thread at a time may use it."""
-    litert = require(f"{LITERT}.interpreter")
+    litert = optional(f"{LITERT}.interpreter")
     with _without_remarks():
         interpreter = litert.Interpreter(str(model), num_threads=threads(wanted_threads))
         interpreter.allocate_tensors()

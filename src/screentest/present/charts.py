@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias
 import numpy as np
 
 from screentest._util.atomic import storage_error, write_whole
+from screentest._util.optional import need
 from screentest._util.text import one_line
 from screentest.analysis.judges.matrix import Matrix
 from screentest.core import BadOption, PairKind
@@ -96,6 +97,7 @@ def new_figure(width: float, height: float, **options: Any) -> Figure:
 
 def figure_chart(title: str, make: Callable[[], Figure], words: str) -> Chart:
     """A figure that ``make`` draws anew for each edition, in the colours it finds set."""
+    need("matplotlib")
     editions = {}
     for theme, ink in _INK.items():
         grid = _GRID[theme]
@@ -126,7 +128,8 @@ def figure_chart(title: str, make: Callable[[], Figure], words: str) -> Chart:
 
 
 def must_be_chart(path: Path) -> None:
-    """Refuse a name whose suffix says no format."""
+    """Refuse a name whose suffix says no format, and any name where nothing can draw."""
+    need("matplotlib")
     if path.suffix.lower() not in FORMATS:
         raise BadOption(
             f"invalid chart file {path}: must end in {' or '.join(FORMATS)}",

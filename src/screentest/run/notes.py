@@ -24,6 +24,8 @@ from screentest.run.records import SqlRow, insert, now, select, update
 from screentest.run.writer import cleared
 
 KINDS: Final = ("judge", "metric")
+MODELS: Final = "models"
+"""The note that says which backends a run used."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ An extra: pip install 'screentest[ray]'
 
 from __future__ import annotations
 
-import importlib
 import json
 import math
 import os
@@ -24,6 +23,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, Final, Self
 
+from screentest._util.optional import optional
 from screentest._util.version import VERSION
 from screentest._util.workers import Done, Lost, Worker, WorkerPool, drain
 from screentest.core import BadOption, LedgerClient, RunError, ScreentestError, ServiceError
@@ -305,12 +305,7 @@ class _Room:
 
 def _connected(address: str | None) -> Any:
     """Ray, connected to a cluster; it stays so until this process ends."""
-    try:
-        ray: Any = importlib.import_module("ray")
-    except ImportError as error:
-        raise BadOption(
-            f"Ray cannot be imported: {error}", advice="Install it: pip install 'screentest[ray]'"
-        ) from error
+    ray = optional("ray")
     if not ray.is_initialized():
         # Nothing leaves this machine that the user did not send.
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")

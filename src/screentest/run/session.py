@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 from functools import cached_property, lru_cache
-from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias, TypedDict
@@ -18,23 +17,24 @@ from screentest.core.calls import LedgerClient
 from screentest.core.codec import to_json
 from screentest.core.errors import BadOption
 from screentest.core.frames import Borders, Frame, FrameRequest, VideoInfo
-from screentest.core.item import Shot, Time
+from screentest.core.item import File, Shot, Time
 from screentest.core.registry import build
 from screentest.core.signature import Signature
 from screentest.models import ModelChoice, Models, read_models
 from screentest.models.chat.costs import Prices, read_prices
 from screentest.models.roles import CHAT
 from screentest.models.templates import Prompts
-from screentest.run import Engine, LocalEngine, Stamp
-from screentest.video import DEFAULT_LIMITS, Limits, find_shots, sample_frames, scan
+from screentest.run.engine import LocalEngine
+from screentest.run.inputs import Stamp
+from screentest.run.tasks import Engine
+from screentest.video.limits import DEFAULT_LIMITS, Limits
 from screentest.video.probe import examine
+from screentest.video.samples import sample_frames
+from screentest.video.scan import scan
+from screentest.video.shots import find_shots
 from screentest.video.survey import Survey
 
-File: TypeAlias = str | PathLike[str]
 Money: TypeAlias = str | float | Decimal
-
-MODELS = "models"
-"""The note of a run that says which backends it used."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,12 @@ from screentest._util.version import VERSION
 from screentest.core import Aspect, BadOption, Failure, Item, Outcome, Progress, Reason, to_json
 from screentest.core.signature import parse
 from screentest.models import Models
-from screentest.run import Engine, Function, LocalEngine, RecordKey, RunStore, Task, hash_parts
+from screentest.run.engine import LocalEngine
+from screentest.run.inputs import hash_parts
+from screentest.run.records import RecordKey
 from screentest.run.session import Settings
+from screentest.run.store import RunStore
+from screentest.run.tasks import Engine, Function, Task
 from screentest.testbeds.captions.facts import CaptionFacts
 from screentest.testbeds.catalogue import left_out
 from screentest.testbeds.chat import caption_signature, facts_signature

@@ -27,11 +27,12 @@ from screentest.models.chat.messages import ChatRequest
 from screentest.models.forms import Said
 from screentest.models.roles import Chat
 from screentest.models.templates import Prompts, Slot
-from screentest.run import Job, TaskResults
 from screentest.run.session import Settings, Tools, open_tools
+from screentest.run.tasks import Job, TaskResults
 from screentest.testbeds.captions.facts import TEMPLATE as FACTS
 from screentest.testbeds.captions.facts import ChatExtractor
-from screentest.video import probe, sample_frames
+from screentest.video.probe import probe
+from screentest.video.samples import sample_frames
 
 CAPTION = "testbeds/clip_caption"
 FRAMES = 6

@@ -34,7 +34,7 @@ from screentest.testbeds.sightings import (
 )
 from screentest.testbeds.testbed import Pair, Touched
 from screentest.testbeds.visibility import ShiftFinder, frame_change
-from screentest.video import VideoSource
+from screentest.video.source import VideoSource
 
 if TYPE_CHECKING:
     from av.video.frame import VideoFrame

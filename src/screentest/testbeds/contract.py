@@ -19,13 +19,16 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 from screentest.core import Aspect, Frame, Image, Script, Span, Time
 from screentest.models import Models
 from screentest.testbeds.captions.facts import CaptionFacts
-from screentest.video import Keep, evenly, sample_frames, survey
+from screentest.video.edit.parts import Keep
+from screentest.video.samples import evenly, sample_frames
+from screentest.video.survey import survey
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from screentest.video import NormalizedVideo, VideoPart
+    from screentest.video.edit.normalize import NormalizedVideo
+    from screentest.video.edit.parts import VideoPart
 
 
 T = TypeVar("T")

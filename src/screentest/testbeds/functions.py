@@ -77,7 +77,9 @@ from screentest.testbeds.timeline import (
     fitting,
     generator,
 )
-from screentest.video import FrameFunction, Pixels, Reencode, VideoPart, splice
+from screentest.video.edit.parts import FrameFunction, Reencode, VideoPart
+from screentest.video.edit.pictures import Pixels
+from screentest.video.edit.splice import splice
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -22,11 +22,12 @@ from screentest.core.frames import Size
 from screentest.core.item import Item, Script
 from screentest.core.outcome import Failure, Reason
 from screentest.inputs.parted import PartedSource, SourcePart, joined
-from screentest.run import hash_file, hash_parts
+from screentest.run.inputs import hash_file, hash_parts
 from screentest.testbeds.intact import folder_name
-from screentest.video import EncoderSettings, VideoSource
+from screentest.video.edit.encode import EncoderSettings
 from screentest.video.limits import DEFAULT_LIMITS, Limits
 from screentest.video.sandbox import Supervisor
+from screentest.video.source import VideoSource
 
 FOLDER = "joined"
 LOSSLESS = EncoderSettings(crf=0, preset="ultrafast")

@@ -10,7 +10,7 @@ from itertools import product
 from screentest.core import BUILTIN_ASPECTS, BadOption, seconds
 from screentest.core.registry import BUILTIN, registry
 from screentest.models import ModelChoice
-from screentest.video import EncoderSettings
+from screentest.video.edit.encode import EncoderSettings
 
 EXTRACTORS = ("rules", "chat")
 MOST_CLIPS, MOST_RUNGS = 1000, 100

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from screentest.core.item import Span, timecode
 from screentest.testbeds.testbed import Pair
-from screentest.video import VideoSource
+from screentest.video.source import VideoSource
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,9 @@ from screentest.core.errors import BadOption, NoValue, VideoError
 from screentest.core.item import Item, Span
 from screentest.core.outcome import Outcome, Reason, attempt
 from screentest.core.registry import build
-from screentest.run import Job, RecordKey, TaskResults
+from screentest.run.records import RecordKey
 from screentest.run.session import Settings, open_tools
+from screentest.run.tasks import Job, TaskResults
 from screentest.testbeds.captions.facts import CaptionFacts
 from screentest.testbeds.catalogue import operator_set
 from screentest.testbeds.checks import (
@@ -41,7 +42,8 @@ from screentest.testbeds.operators.shared import inside_borders
 from screentest.testbeds.operators.tracker import must_name_things
 from screentest.testbeds.options import BuildOptions, Rung
 from screentest.testbeds.testbed import Pair, Touched
-from screentest.video import Keep, SplicedVideo, VideoPart, splice
+from screentest.video.edit.parts import Keep, VideoPart
+from screentest.video.edit.splice import SplicedVideo, splice
 
 ROUNDS = 3
 """How often clips are tried; each time with others in place of those that failed the check."""

@@ -36,7 +36,8 @@ from screentest.testbeds.chat import (
 from screentest.testbeds.intact import Intact
 from screentest.testbeds.sources import BuildSource, Extractor
 from screentest.testbeds.testbed import Pair
-from screentest.video import decoder_version, find_shots
+from screentest.video.probe import decoder_version
+from screentest.video.shots import find_shots
 
 # Where a testbed is built: the run, the engine, and the records as they come.
 

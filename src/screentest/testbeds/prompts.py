@@ -50,7 +50,7 @@ from screentest.testbeds.testbed import (
     VideoFile,
     load_testbed,
 )
-from screentest.video import supervised
+from screentest.video.sandbox import supervised
 
 RULES_VERSION = 1
 _SUFFIX = re.compile(r"\.[A-Za-z0-9]{1,8}")

@@ -20,7 +20,8 @@ from screentest.core import (
     build,
 )
 from screentest.models import Models
-from screentest.run import RecordKey, Stamp
+from screentest.run.inputs import Stamp
+from screentest.run.records import RecordKey
 from screentest.testbeds.captions.facts import CaptionFacts
 from screentest.testbeds.captions.rules import read_caption, rules_signature
 from screentest.testbeds.catalogue import OperatorSet, operator_set
@@ -29,8 +30,8 @@ from screentest.testbeds.contract import Degradation
 from screentest.testbeds.intact import Intact
 from screentest.testbeds.options import BuildOptions, Rung
 from screentest.testbeds.sightings import clip_check
-from screentest.video import decoder_version
 from screentest.video.limits import DEFAULT_LIMITS, Limits
+from screentest.video.probe import decoder_version
 
 
 @dataclass(frozen=True, slots=True)

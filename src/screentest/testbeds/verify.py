@@ -1,4 +1,4 @@
-"""Verify: whether a testbed is what its testbed.json says, file by file and packet by packet."""
+"""Verify that a testbed is what its testbed.json says, file by file and packet by packet."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
-from screentest.core import Item, NoValue, PairKind, Progress, Script, Silent, Span, Time, UserError
+from screentest.core import NoValue, PairKind, Progress, Script, Silent, Span, Time, UserError
 from screentest.core.item import joined
 from screentest.core.outcome import Reason
 from screentest.core.registry import build, registry
 from screentest.core.signature import options_of, write_options
 from screentest.models import ModelChoice, Models
-from screentest.run import hash_file
+from screentest.run.inputs import hash_file
 from screentest.testbeds.checks import check_pair
 from screentest.testbeds.files import file_in, is_inside, video_in
 from screentest.testbeds.intact import load_intact
-from screentest.testbeds.packets import Track, compare_tracks, read_track
+from screentest.testbeds.packets import compare_tracks, read_track
 from screentest.testbeds.prompts import check_prompts
 from screentest.testbeds.testbed import (
     FILE,
@@ -32,7 +32,9 @@ from screentest.testbeds.testbed import (
     of_prompts,
     pair_name,
 )
-from screentest.video import NormalizedVideo, Supervisor, probe
+from screentest.video.edit.normalize import NormalizedVideo
+from screentest.video.probe import probe
+from screentest.video.sandbox import Supervisor
 
 # What must hold in testbed.json itself, before any file is opened.
 
@@ -44,7 +46,7 @@ class VerificationFinding:
     """Something that is not as it should be."""
 
     check: str
-    """manifest, unfinished, files, video, packets, harm or rebuild."""
+    """manifest, unfinished, files, video, packets or harm."""
     where: str
     """A pair, a source or a path."""
     what: str
@@ -182,10 +184,6 @@ class Verification:
     files: int
     bytes: int
     findings: tuple[VerificationFinding, ...]
-    rebuilt: tuple[str, ...] = ()
-    """Pairs that were made again and came out the same."""
-    unchecked: tuple[VerificationFinding, ...] = ()
-    """What could not be made again here, and why."""
 
     @property
     def ok(self) -> bool:
@@ -282,7 +280,6 @@ class _Examination:
         self._made = task.made
         self._models = Models(task.models)
         self._whole: set[str] = set()
-        self._tracks: dict[str, Track] = {}
 
     def findings(self) -> Iterator[VerificationFinding]:
         """Everything that is wrong with it."""
@@ -389,17 +386,14 @@ class _Examination:
 
     def _packets(self, pair: Pair) -> Iterator[VerificationFinding]:
         try:
-            intact, changed = self._track(pair.intact), read_track(self._folder / pair.changed.path)
+            intact, changed = (
+                read_track(self._folder / path) for path in (pair.intact, pair.changed.path)
+            )
         except NoValue as error:
             yield VerificationFinding("video", pair_name(pair), error.message)
             return
         for what in compare_tracks(pair, intact, changed):
             yield VerificationFinding("packets", pair_name(pair), what)
-
-    def _track(self, path: str) -> Track:
-        if path not in self._tracks:
-            self._tracks[path] = read_track(self._folder / path)
-        return self._tracks[path]
 
 
 def _spec(pair: Pair) -> str:
@@ -415,8 +409,3 @@ def _message(error: Exception) -> str:
     if isinstance(error, OSError):
         return (error.strerror or str(error)).lower()
     return str(error).splitlines()[0] if str(error) else type(error).__name__
-
-
-def item_of(source: SourceFilm, video: Path) -> Item:
-    """The item that a source was made of, with its video where it is now."""
-    return Item(id=source.id, video=video, script=Script(source.clips), groups=dict(source.groups))

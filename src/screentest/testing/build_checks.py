@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from screentest.api import build as build_bed
+from screentest.api.testbeds import build as build_bed
 from screentest.core.item import Item
 from screentest.core.outcome import Reason
 from screentest.present.results import BuiltTestbed
-from screentest.run import InlineEngine
+from screentest.run.engine import InlineEngine
 from screentest.testbeds.catalogue import OperatorSet
 from screentest.testing.checks import FAULTS, collected, must_name
 from screentest.testing.films import captioned_film, pictures_of
-from screentest.video import scan
+from screentest.video.scan import scan
 
 
 def check_degradation(*specs: str, models: Sequence[str] = (), items: Sequence[Item] = ()) -> None:

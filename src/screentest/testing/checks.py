@@ -33,8 +33,10 @@ from screentest.judges.verdicts import judge_of, judge_pairs
 from screentest.measure.evaluators import Evaluator, resolve, sign
 from screentest.measure.items import measure
 from screentest.measure.tasks import score_items
-from screentest.run import Engine, InlineEngine, LocalEngine, RunStore
+from screentest.run.engine import InlineEngine, LocalEngine
 from screentest.run.session import Settings, Tools, close_tools, read_settings
+from screentest.run.store import RunStore
+from screentest.run.tasks import Engine
 from screentest.testing.films import hard_films, item_of, pictures_of, texture
 
 FAULTS = frozenset({Reason.CRASHED, Reason.DECODER_CRASHED, Reason.TIMED_OUT})

@@ -11,7 +11,8 @@ import numpy as np
 
 from screentest.core.frames import Image
 from screentest.core.item import Clip, Item, Script, Span
-from screentest.video import probe, sample_frames
+from screentest.video.probe import probe
+from screentest.video.samples import sample_frames
 
 RATE = 8
 CAPTIONS = (

@@ -22,17 +22,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log
+from pathlib import Path
 from statistics import fmean, median
 
 from screentest._util.text import natural
+from screentest.analysis.results import Results, read_results
+from screentest.core.item import STEP
 from screentest.core.metric import OutputInfo
 from screentest.hooks.contract import Alarm
+from screentest.run.reader import RunReader
 
 Values = Mapping[str, float]
 """Of one clip, by name of the value."""
 Series = Mapping[int, Mapping[str, Values]]
 """By step, then by clip."""
 
+STATE = "watch.json"
+"""The file of a watch in the folder of its run."""
 SHARE = 0.5
 """The share of a step's clips from which on collapse is one."""
 EARLIER = 6
@@ -232,3 +238,26 @@ def _beyond(earlier: Sequence[float], one: float, two: float, least: float) -> b
     low, high = min(earlier), max(earlier)
     reach = max(REACH * (high - low), least)
     return min(one, two) > high + reach or max(one, two) < low - reach
+
+
+def alarms_of(folder: Path) -> list[Alarm]:
+    """All alarms of a training whose watch wrote into this run; none for any other run."""
+    if not (folder / STATE).is_file():
+        return []
+    with RunReader(folder) as run:
+        results = read_results(run)
+    return alarms(series_of(results), results.outputs)
+
+
+def series_of(results: Results) -> Series:
+    """The values of all clips that the run has, by their steps."""
+    found: dict[int, dict[str, dict[str, float]]] = {}
+    for item in results.items.values():
+        step, clip = item.groups.get(STEP, ""), item.groups.get("case", item.id)
+        if step.isdecimal():
+            found.setdefault(int(step), {})[clip] = {
+                one.name: one.outcome.value.value
+                for one in results.of_item(item.id).values()
+                if one.outcome.value is not None
+            }
+    return found

@@ -15,20 +15,17 @@ from typing import Any
 
 from screentest._util.atomic import write_whole
 from screentest._util.text import natural
-from screentest.analysis.results import Results, read_results
-from screentest.api.clips import STEP
 from screentest.api.scores import Hooks, score
 from screentest.core.errors import BadOption
-from screentest.core.item import Item
+from screentest.core.item import STEP, Item
 from screentest.hooks.contract import Alarm, HookSet, open_hooks
 from screentest.measure.evaluators import resolve
 from screentest.present.results import Scores
-from screentest.run import RunReader
 from screentest.run.database import FILE
-from screentest.watch.alarms import METRICS, Series, alarms
+from screentest.run.reader import RunReader
+from screentest.watch.alarms import METRICS, STATE, alarms, series_of
 from screentest.watch.steps import Arrivals, Step, read_step, step_pattern
 
-STATE = "watch.json"
 SETTLED = 2
 """The look at which all that lay there at the start is known: the first sees who still grows."""
 
@@ -116,7 +113,7 @@ class Watch:
             self._told.log(scores, steps[number], number)
         raised = [
             one
-            for one in alarms(_series(scores.results), scores.results.outputs)
+            for one in alarms(series_of(scores.results), scores.results.outputs)
             if _key(one) not in self._state.raised
         ]
         for one in raised:
@@ -151,29 +148,6 @@ def _refuse_other_metrics(run: Path, metrics: Sequence[str]) -> None:
 def _key(alarm: Alarm) -> str:
     # Not by the value: of a step that is not yet whole, others may say so first.
     return f"{alarm.kind} {alarm.step}"
-
-
-def alarms_of(folder: Path) -> list[Alarm]:
-    """All alarms of a training whose watch wrote into this run; none for any other run."""
-    if not (folder / STATE).is_file():
-        return []
-    with RunReader(folder) as run:
-        results = read_results(run)
-    return alarms(_series(results), results.outputs)
-
-
-def _series(results: Results) -> Series:
-    """The values of all clips that the run has, by their steps."""
-    found: dict[int, dict[str, dict[str, float]]] = {}
-    for item in results.items.values():
-        step, clip = item.groups.get(STEP, ""), item.groups.get("case", item.id)
-        if step.isdecimal():
-            found.setdefault(int(step), {})[clip] = {
-                one.name: one.outcome.value.value
-                for one in results.of_item(item.id).values()
-                if one.outcome.value is not None
-            }
-    return found
 
 
 @dataclass

@@ -21,8 +21,8 @@ from pathlib import Path
 from screentest._util.text import natural
 from screentest.core.errors import BadOption
 from screentest.run.inputs import Stamp
-from screentest.video import supervised
 from screentest.video.probe import probe
+from screentest.video.sandbox import supervised
 
 SUFFIXES = frozenset({".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".gif", ".nut"})
 _WORD = r"(?:global[_-]?)?(?:step|steps|iter|iters|iteration|checkpoint|ckpt|epoch|it)"

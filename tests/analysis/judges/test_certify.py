@@ -11,13 +11,13 @@ import pytest
 from statsmodels.stats.proportion import proportion_confint
 
 from screentest.analysis.judges.cases import read_cases
-from screentest.analysis.judges.certificate import Certificate
-from screentest.analysis.judges.plan import Certification, Plan, PromptChange, read_certificates
+from screentest.analysis.judges.certificate import Certificate, read_certificates
+from screentest.analysis.judges.plan import Certification, Plan, PromptChange
 from screentest.annotate.material import unit_key
 from screentest.annotate.records import write_filtered
 from screentest.core import BUILTIN_ASPECTS, Aspect, BadOption, Choice, PairKind, Reason, Verdict
 from screentest.judges.cases import Case, Order, one_aspect_per_placebo
-from screentest.run import RunReader
+from screentest.run.reader import RunReader
 from screentest.stats import Claim
 from screentest.testbeds.testbed import read_testbed
 from screentest.testing.chat_answers import Answer, Asked, Status

@@ -14,7 +14,8 @@ from screentest.analysis.judges.plan import Plan, certify
 from screentest.core import Item, Outcome, Reason, Score
 from screentest.core.registry import registry
 from screentest.metrics.functions import metric
-from screentest.run import InlineEngine, RunStore
+from screentest.run.engine import InlineEngine
+from screentest.run.store import RunStore
 from screentest.stats import Claim
 from screentest.stats.claims import Unsettled, WhyUnsettled
 from screentest.testbeds.testbed import read_testbed, write_testbed

@@ -23,7 +23,7 @@ from screentest.analysis.people.raters import human_ceiling, people_result
 from screentest.analysis.people.releases import Release, read_release, release_of
 from screentest.core import BadOption, ManifestError, Reason
 from screentest.present.page.trust import certificates_of
-from screentest.run import RunReader
+from screentest.run.reader import RunReader
 from screentest.stats import Claim, claims
 from screentest.stats.claims import Unsettled, WhyUnsettled
 from tests.analysis.judges.released import fetv_scores, tvge_scores

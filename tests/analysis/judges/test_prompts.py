@@ -31,7 +31,7 @@ from screentest.core.metric import JudgeInfo
 from screentest.core.registry import register, registry
 from screentest.core.verdict import prefer_higher
 from screentest.judges.cases import Case, Judgement, Order
-from screentest.run import InlineEngine
+from screentest.run.engine import InlineEngine
 from screentest.stats import Claim
 from screentest.testbeds.prompts import build_prompts
 from screentest.testbeds.subset import sample_testbed

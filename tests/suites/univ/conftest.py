@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from screentest.run import InlineEngine
+from screentest.run.engine import InlineEngine
 from screentest.run.session import close_tools
 from tests.suites.univ.metric_conftest import api_key, cut, edited, film, item
 
@@ -24,4 +24,4 @@ def clean_tools() -> Iterator[None]:
 @pytest.fixture
 def inline(monkeypatch: pytest.MonkeyPatch) -> None:
     """Commands work in this process: quicker, where processes are not the point."""
-    monkeypatch.setattr("screentest.run.LocalEngine", lambda workers=None: InlineEngine())
+    monkeypatch.setattr("screentest.run.engine.LocalEngine", lambda workers=None: InlineEngine())

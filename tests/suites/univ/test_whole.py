@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from screentest.analysis.results import read_results
-from screentest.run import InlineEngine, RunReader
+from screentest.run.engine import InlineEngine
+from screentest.run.reader import RunReader
 from screentest.run.session import close_tools
 from screentest.testing.chat_server import FakeChatServer
 from tests.suites.univ.benchmark import FINE, GREY, MODELS, TASKS, Benchmark, judge, make_benchmark
@@ -50,7 +51,7 @@ def evaluated(
     bench = make_benchmark(folder, shared_data / "video", ffmpeg)
     with pytest.MonkeyPatch.context() as patch, judge() as server:
         patch.setenv("OPENAI_API_KEY", "none")
-        patch.setattr("screentest.run.LocalEngine", lambda workers=None: InlineEngine())
+        patch.setattr("screentest.run.engine.LocalEngine", lambda workers=None: InlineEngine())
         found = Evaluated(bench, server, {}, {})
         for task in TASKS:
             for model in MODELS:
@@ -218,7 +219,7 @@ def test_the_report_has_tables_and_a_radar_per_task(evaluated: Evaluated, tmp_pa
 
 
 def test_a_run_of_something_else(tmp_path: Path, film: Path) -> None:
-    from screentest.run import RunStore
+    from screentest.run.store import RunStore
 
     with RunStore(tmp_path / "run", command="score"):
         pass

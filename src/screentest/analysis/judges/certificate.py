@@ -10,15 +10,19 @@ from enum import StrEnum
 from screentest.analysis.judges.frames import InFrames
 from screentest.analysis.people.raters import PeopleResult
 from screentest.core import Aspect, Outcome, Reason
+from screentest.core.codec import from_object
 from screentest.judges.cases import ELSEWHERE, HINTED, INSTRUCTION
 from screentest.judges.spread import PlaceboSpread
 from screentest.run.ledger import Call
+from screentest.run.reader import RunReader
 from screentest.stats import Claim, Correlation, Finding, Interval
 from screentest.stats.claims import WORTH_FINDING
 from screentest.stats.paired import OrderEffect
 from screentest.stats.trend import DoseResponse, Trend
 
 SCHEMA = 1
+NOTE = "certificate"
+"""Notes of a run that are certificates begin with it."""
 CHANCE = 0.5
 FAMILY = 4
 """Operators that an aspect must have before a claim on all of them stands for each."""
@@ -362,3 +366,12 @@ def labelled(judge: str, models: Mapping[str, str]) -> str:
     # Options of a model, such as its address, are for the signature.
     names = dict.fromkeys(text.partition(",")[0] for text in models.values())
     return f"{judge}[{', '.join(names)}]" if names else judge
+
+
+def read_certificates(run: RunReader) -> list[Certificate]:
+    """The certificates that a run keeps."""
+    return [
+        from_object(Certificate, body)
+        for name, body in run.notes().items()
+        if name.startswith(f"{NOTE}: ")
+    ]

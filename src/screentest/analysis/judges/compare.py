@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from screentest.analysis.judges.plan import read_certificates
+from screentest.analysis.judges.certificate import read_certificates
 from screentest.core import BadOption, NoValue, Outcome, PairKind, Reason
 from screentest.judges.cases import points_of, read_abouts, verdict_in
-from screentest.run import RunReader
+from screentest.run.reader import RunReader
 from screentest.stats.paired import (
     Difference,
     McNemar,

@@ -28,11 +28,11 @@ from screentest.analysis.judges.accuracy import (
     trend,
 )
 from screentest.analysis.judges.cases import answerable, same_films
-from screentest.analysis.judges.certificate import Certificate, Cost, PromptResult
+from screentest.analysis.judges.certificate import NOTE, Certificate, Cost, PromptResult
 from screentest.analysis.judges.frames import frames_results
 from screentest.core.aspects import Aspect, PairKind, all_aspects
 from screentest.core.calls import Progress
-from screentest.core.codec import from_object, to_object
+from screentest.core.codec import to_object
 from screentest.core.item import Item, Script
 from screentest.core.metric import RatingJudge
 from screentest.core.outcome import Reason
@@ -51,11 +51,13 @@ from screentest.judges.spread import in_signature
 from screentest.judges.verdicts import judge_pairs, metrics_of
 from screentest.measure.evaluators import Evaluator, resolve
 from screentest.measure.tasks import roles_of
-from screentest.run import Engine, Execution, RunReader, RunStore
-from screentest.run.session import MODELS, Settings
+from screentest.run.execute import Execution
+from screentest.run.notes import MODELS
+from screentest.run.reader import RunReader
+from screentest.run.session import Settings
+from screentest.run.store import RunStore
+from screentest.run.tasks import Engine
 from screentest.stats.paired import order_effect
-
-NOTE = "certificate"
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,15 +163,6 @@ def certify(
         store.keep_note(f"{NOTE}: {certificate.judge}", to_object(certificate))
         certificates.append(certificate)
     return Certification(tuple(certificates), done.executions, pending, tuple(lost))
-
-
-def read_certificates(run: RunReader) -> list[Certificate]:
-    """The certificates that a run keeps."""
-    return [
-        from_object(Certificate, body)
-        for name, body in run.notes().items()
-        if name.startswith(f"{NOTE}: ")
-    ]
 
 
 def make_certificate(

@@ -51,7 +51,7 @@ from screentest.core.errors import BadOption
 from screentest.core.item import Item
 from screentest.core.metric import OutputInfo
 from screentest.core.outcome import Reason, attempt
-from screentest.run import RunReader
+from screentest.run.reader import RunReader
 from screentest.stats.intervals import alike, source_interval
 from screentest.stats.paired import holm, holm_levels
 from screentest.stats.signflip import (

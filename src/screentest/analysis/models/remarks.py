@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from screentest.analysis.models.text import listed
 from screentest.analysis.results import Results
 from screentest.core.frames import Borders
-from screentest.core.outcome import Reason
-from screentest.measure.items import BORDERS
+from screentest.core.outcome import BORDERS, Reason
 from screentest.metrics import CORE, UNSEEN
 
 HOW = "--model image_text=hf:openai/clip-vit-base-patch32"

@@ -18,7 +18,7 @@ from urllib.parse import unquote
 
 from screentest._util.text import natural
 from screentest.analysis.results import Results, Value
-from screentest.measure.items import FRAME_RATE
+from screentest.core.outcome import FRAME_RATE
 
 UNEVEN = 0.1
 """A model may lack so much more of its values than another; and on so many prompts, frame rates

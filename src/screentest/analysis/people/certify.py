@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 
 from screentest.analysis.judges.accuracy import accuracy, by_film, shown_interval
 from screentest.analysis.judges.certificate import (
+    NOTE,
     AspectResult,
     Certificate,
     Cost,
@@ -21,7 +22,6 @@ from screentest.analysis.judges.certificate import (
     RemarkKind,
 )
 from screentest.analysis.judges.plan import (
-    NOTE,
     Certification,
     LostJudgements,
     cost_of,
@@ -44,12 +44,12 @@ from screentest.core.signature import Signature
 from screentest.inputs.files import VIDEO_SUFFIXES
 from screentest.judges.cases import CASES, Case, Judgement, Order, in_both_orders, read_judgements
 from screentest.judges.verdicts import judge_pairs, verdict
-from screentest.run import Engine, RunStore
 from screentest.run.inputs import hash_parts
 from screentest.run.notes import EvaluatorNote
 from screentest.run.records import RecordKey, encode
 from screentest.run.session import Settings
-from screentest.run.tasks import Finished, Job, Task, TaskResults
+from screentest.run.store import RunStore
+from screentest.run.tasks import Engine, Finished, Job, Task, TaskResults
 from screentest.stats import Claim, Finding, claims, order_effect
 from screentest.stats.claims import Unsettled, WhyUnsettled
 from screentest.testbeds.files import file_in

@@ -15,6 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from screentest._util.optional import optional
 from screentest.core import Item, ManifestError
 from screentest.inputs.fields import Complaint, Problem, ProblemKind, load_json, quoted
 from screentest.inputs.files import VIDEO_SUFFIXES, identity, unlisted
@@ -124,9 +125,7 @@ def _object(value: Any, place: str) -> dict[str, Any]:
 
 
 def _parquet_rows(path: Path) -> Iterator[TableRow]:
-    import pyarrow
-    from pyarrow import parquet
-
+    pyarrow, parquet = optional("pyarrow"), optional("pyarrow.parquet")
     try:
         file = parquet.ParquetFile(path)
         # The videos themselves may be in a column; only their names and texts are read.

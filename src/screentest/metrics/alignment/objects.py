@@ -23,7 +23,7 @@ from screentest.english.things import NamedThing, named_things
 from screentest.metrics.functions import metric
 from screentest.models.backends.labels import label_words
 from screentest.models.pictures import BASIC_COLOURS, basic_colour, name_pixels
-from screentest.video import evenly
+from screentest.video.samples import evenly
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from screentest._util.optional import optional
 from screentest.core import Image, NoValue, Reason, register
-from screentest.models.optional import optional
 from screentest.models.pictures import check_picture, limit_long_side, opencv_identity, to_oklab
 from screentest.models.pretrained import (
-    EXTRA,
     NEUTRAL,
+    TRANSFORMERS,
     ModelDevice,
     Origin,
     pixel_inputs,
     read_tensors,
-    ready,
 )
 from screentest.models.runtimes import batches
 from screentest.models.saliency import saliency
@@ -195,7 +194,7 @@ WIDTHS = (1024, 128, 64, 16, 1)
     version=1,
     summary="SigLIP with a regression head (Aesthetic Predictor V2.5's layout); you bring the head",
     neutral=(*NEUTRAL, "head"),
-    ready=ready,
+    packages=TRANSFORMERS,
 )
 def siglip(
     *,
@@ -223,8 +222,8 @@ class SiglipAesthetic:
     def __init__(
         self, origin: Origin, head: dict[str, Any], place: ModelDevice, batch: int
     ) -> None:
-        self._torch = optional("torch", EXTRA)
-        transformers = optional("transformers", EXTRA)
+        self._torch = optional("torch")
+        transformers = optional("transformers")
         self._place = place
         self._batch = batch
         self._tower: Any = origin.load(

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
+from screentest._util.optional import optional
 from screentest.core import Image, build, register
 from screentest.models import weights
 from screentest.models.class_names import ClassMatcher
-from screentest.models.optional import optional
 from screentest.models.pictures import (
     check_picture,
     limit_long_side,
@@ -20,9 +20,9 @@ from screentest.models.pictures import (
     readable,
     writable,
 )
-from screentest.models.pretrained import EXTRA, NEUTRAL, ModelDevice, Origin, lacking, ready
+from screentest.models.pretrained import NEUTRAL, TRANSFORMERS, ModelDevice, Origin, lacking
 from screentest.models.roles import Detection
-from screentest.models.runtimes import LITERT, litert_model, runs, versions
+from screentest.models.runtimes import LITERT, litert_model, versions
 from screentest.models.saliency import saliency as salience_of
 
 if TYPE_CHECKING:
@@ -43,7 +43,8 @@ _GREY = 127
     "efficientdet",
     version=2,
     summary="EfficientDet-Lite, the 80 classes of COCO; phrases matched to them by text similarity",
-    ready=lambda: runs(LITERT) and weights.available("efficientdet-lite0"),
+    packages=(LITERT,),
+    ready=lambda: weights.available("efficientdet-lite0"),
     weights=("efficientdet-lite0", "efficientdet-lite2"),
     neutral=("threads",),
     get="screentest models pull efficientdet-lite0",
@@ -182,7 +183,7 @@ def _squared(image: Image, side: int) -> NDArray[np.uint8]:
     version=1,
     summary="Grounding DINO: anything a phrase names",
     neutral=NEUTRAL,
-    ready=ready,
+    packages=TRANSFORMERS,
     lacking=lacking,
 )
 def grounding_dino(
@@ -212,8 +213,8 @@ class GroundingDino:
         long_side: int,
         batch: int,
     ) -> None:
-        self._torch = optional("torch", EXTRA)
-        transformers = optional("transformers", EXTRA)
+        self._torch = optional("torch")
+        transformers = optional("transformers")
         self._place = place
         self._box_threshold, self._text_threshold = box_threshold, text_threshold
         self._long_side, self._batch = long_side, batch

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from screentest._util.optional import optional
 from screentest.core import Image, NoValue, Reason, register
 from screentest.models import weights
-from screentest.models.optional import optional
 from screentest.models.pictures import brightened, check_pair, opencv_identity
-from screentest.models.pretrained import EXTRA, NEUTRAL, ModelDevice, read_tensors, ready
+from screentest.models.pretrained import NEUTRAL, ModelDevice, read_tensors
 from screentest.models.runtimes import batches
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ RAFT_SMALLEST_SIDE = 128
     version=1,
     summary="RAFT by torchvision; weights by path, or torchvision's own download",
     neutral=NEUTRAL,
-    ready=ready,
+    packages=("torch", "torchvision"),
 )
 def raft(
     *,
@@ -112,7 +112,7 @@ def raft(
 
 
 def _network(model: str, size: str, allow_pickle: bool) -> tuple[Any, str]:
-    flows = optional("torchvision.models.optical_flow", EXTRA)
+    flows = optional("torchvision.models.optical_flow")
     build = flows.raft_large if size == "large" else flows.raft_small
     if not model:
         chosen = (flows.Raft_Large_Weights if size == "large" else flows.Raft_Small_Weights).DEFAULT
@@ -209,7 +209,7 @@ class Raft:
     def __init__(
         self, network: Any, name: str, place: ModelDevice, updates: int, batch: int
     ) -> None:
-        self._torch = optional("torch", EXTRA)
+        self._torch = optional("torch")
         self._network = network
         self._name = name
         self._place = place

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from screentest._util.optional import optional
 from screentest.core import Image, NoValue, Reason, build, register
-from screentest.models.optional import optional
 from screentest.models.pictures import (
     BASIC_COLOURS,
     basic_colour,
@@ -27,13 +27,11 @@ from screentest.models.pictures import (
 )
 from screentest.models.pretrained import (
     DIFFUSERS,
-    EXTRA,
     NEUTRAL,
     ModelDevice,
     Origin,
     lacking,
     load_pipeline,
-    ready,
 )
 
 if TYPE_CHECKING:
@@ -170,7 +168,7 @@ INSTRUCTION = "Change the color of the {thing} to {colour}."
     version=1,
     summary="Qwen-Image-Edit-2509 by diffusers",
     neutral=NEUTRAL,
-    ready=partial(ready, DIFFUSERS),
+    packages=DIFFUSERS,
     lacking=partial(lacking, packages=DIFFUSERS),
 )
 def qwen(
@@ -205,7 +203,7 @@ class QwenImageEdit:
         instruction: str,
         seed: int,
     ) -> None:
-        self._torch = optional("torch", EXTRA)
+        self._torch = optional("torch")
         self._steps, self._guidance, self._pixels = steps, guidance, pixels
         self._instruction, self._seed = instruction, seed
         self._pipeline, self.identity = load_pipeline("QwenImageEditPlusPipeline", origin, place)

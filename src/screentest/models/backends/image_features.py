@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from screentest._util.optional import optional
 from screentest.core import Image, register
 from screentest.models import weights
 from screentest.models.optimize import AUTOMATIC, PictureBatches, optimize_model
-from screentest.models.optional import optional
 from screentest.models.pictures import check_picture, opencv_identity
-from screentest.models.pretrained import EXTRA, NEUTRAL, ModelDevice, Origin, ready
-from screentest.models.runtimes import ONNX, onnx_session, runs, versions
+from screentest.models.pretrained import NEUTRAL, TRANSFORMERS, ModelDevice, Origin
+from screentest.models.runtimes import ONNX, onnx_session, versions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -129,7 +129,7 @@ def _unit(part: Numbers) -> Numbers:
     version=1,
     summary="DINOv2, CLIP, SigLIP 2 or another vision tower, from a folder or hub id",
     neutral=NEUTRAL,
-    ready=ready,
+    packages=TRANSFORMERS,
 )
 def hf(
     *,
@@ -155,8 +155,8 @@ class VisionTower:
     def __init__(
         self, origin: Origin, place: ModelDevice, batch: int = AUTOMATIC, *, compiled: bool = False
     ) -> None:
-        self._torch = optional("torch", EXTRA)
-        transformers = optional("transformers", EXTRA)
+        self._torch = optional("torch")
+        transformers = optional("transformers")
         self._model: Any = origin.load(transformers.AutoModel.from_pretrained, dtype=place.dtype)
         self._model.to(place.device).eval()
         processor = origin.load(transformers.AutoImageProcessor.from_pretrained, weights=False)
@@ -200,7 +200,8 @@ _DEVIATION = np.array([0.229, 0.224, 0.225], np.float32) * 255
     "mobilenet",
     version=1,
     summary="MobileNetV3-small, 576 numbers per picture",
-    ready=lambda: runs(ONNX) and weights.available(WEIGHTS),
+    packages=(ONNX,),
+    ready=lambda: weights.available(WEIGHTS),
     weights=(WEIGHTS,),
     neutral=("threads",),
     get=f"screentest models pull {WEIGHTS}",
@@ -257,7 +258,8 @@ _NORMALISED = "/norm/Add_1_output_0"
     "dinov2",
     version=1,
     summary="DINOv2 ViT-S/14, 384 numbers per picture",
-    ready=lambda: runs(ONNX) and weights.available(DINO),
+    packages=(ONNX,),
+    ready=lambda: weights.available(DINO),
     weights=(DINO,),
     neutral=("threads",),
     get=f"screentest models pull {DINO}",
@@ -278,7 +280,8 @@ _CLIP_DEVIATION = np.array([0.26862954, 0.26130258, 0.27577711], np.float32) * 2
     "clip_b16",
     version=1,
     summary="the image tower of CLIP ViT-B/16 in 8 bits, 512 numbers per picture",
-    ready=lambda: runs(ONNX) and weights.available(CLIP),
+    packages=(ONNX,),
+    ready=lambda: weights.available(CLIP),
     weights=(CLIP,),
     neutral=("threads",),
     get=f"screentest models pull {CLIP}",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from screentest._util.optional import optional
 from screentest.core import Image, NoValue, Reason, register
 from screentest.models import weights
 from screentest.models.backends.detection import EfficientDet
@@ -15,7 +16,6 @@ from screentest.models.backends.labels import LABELS, ImageNetLabels
 from screentest.models.backends.text_embedding import LONGEST, WIDTH, MiniLM
 from screentest.models.backends.text_embedding import WEIGHTS as TEXT
 from screentest.models.optimize import AUTOMATIC, PictureBatches, optimize_model
-from screentest.models.optional import optional
 from screentest.models.pictures import (
     BASIC_COLOURS,
     basic_colour,
@@ -24,8 +24,8 @@ from screentest.models.pictures import (
     opencv_identity,
     readable,
 )
-from screentest.models.pretrained import EXTRA, NEUTRAL, ModelDevice, Origin, ready
-from screentest.models.runtimes import LITERT, TOKENIZERS, batches, runs, versions
+from screentest.models.pretrained import NEUTRAL, TRANSFORMERS, ModelDevice, Origin
+from screentest.models.runtimes import LITERT, TOKENIZERS, batches, versions
 
 if TYPE_CHECKING:
     from screentest.models.roles import Vectors
@@ -84,7 +84,7 @@ class ColourWords:
     A picture becomes the shares of the eleven basic colours in it, a text the colours it names or
     implies ("grass" is green, "night" is black). A text without any such word has no direction in
     common with any picture: its similarity is 0, which metrics take for no value. Sees nothing but
-    colour; under its own name, never as CLIPScore (see docs/models.md for figures).
+    colour; under its own name, never as CLIPScore (see docs/evidence/backends.md for figures).
     """
 
     @property
@@ -152,7 +152,7 @@ IGNORED_MAXIMUM = 31_000
     version=1,
     summary="CLIP, SigLIP, SigLIP 2 or a model with code of its own, from a folder or hub id",
     neutral=NEUTRAL,
-    ready=ready,
+    packages=TRANSFORMERS,
 )
 def hf(
     *,
@@ -177,8 +177,8 @@ class DualEncoder:
     def __init__(
         self, origin: Origin, place: ModelDevice, batch: int = AUTOMATIC, *, compiled: bool = False
     ) -> None:
-        self._torch = optional("torch", EXTRA)
-        transformers = optional("transformers", EXTRA)
+        self._torch = optional("torch")
+        transformers = optional("transformers")
         self._place = place
         self._model: Any = origin.load(transformers.AutoModel.from_pretrained, dtype=place.dtype)
         self._model.to(place.device).eval()
@@ -264,7 +264,11 @@ _NEEDS = (TEXT, LABELS, THINGS)
     "label_text",
     version=1,
     summary="names of the labels that fit a picture, compared with the text; a stand-in for CLIP",
-    ready=lambda: runs(LITERT, TOKENIZERS) and all(weights.available(name) for name in _NEEDS),
+    packages=(
+        LITERT,
+        TOKENIZERS,
+    ),
+    ready=lambda: all(weights.available(name) for name in _NEEDS),
     weights=_NEEDS,
     neutral=("threads",),
     get=f"screentest models pull {' '.join(_NEEDS)}",
@@ -285,7 +289,7 @@ class LabelText:
     it by their score. Their names are texts, and the mean of the names' vectors, each weighed, is
     the picture's vector; a caption's is that of the caption. It knows about 1,080 nouns and neither
     attributes nor actions; on drawn and painted films it is hardly better than chance (see
-    docs/models.md for figures). Never to be printed as CLIPScore.
+    docs/evidence/backends.md for figures). Never to be printed as CLIPScore.
     """
 
     def __init__(self, things: float = 0.5, score: float = 0.3, threads: int = 0) -> None:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from screentest._util.optional import optional
 from screentest.core import Image, NoValue, Reason, register
 from screentest.models import weights
-from screentest.models.optional import optional
 from screentest.models.pictures import (
     check_mask,
     check_picture,
@@ -20,15 +20,13 @@ from screentest.models.pictures import (
 )
 from screentest.models.pretrained import (
     DIFFUSERS,
-    EXTRA,
     NEUTRAL,
     ModelDevice,
     Origin,
     lacking,
     load_pipeline,
-    ready,
 )
-from screentest.models.runtimes import ONNX, onnx_session, runs, versions
+from screentest.models.runtimes import ONNX, onnx_session, versions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -109,7 +107,8 @@ _KEPT = 255
     "migan",
     version=1,
     summary="MI-GAN: continues textures, knows no prompt",
-    ready=lambda: runs(ONNX) and weights.available(WEIGHTS),
+    packages=(ONNX,),
+    ready=lambda: weights.available(WEIGHTS),
     weights=(WEIGHTS,),
     neutral=("threads",),
     get=f"screentest models pull {WEIGHTS}",
@@ -160,7 +159,7 @@ class MiGan:
     version=1,
     summary="Stable Diffusion inpainting by diffusers",
     neutral=NEUTRAL,
-    ready=partial(ready, DIFFUSERS),
+    packages=DIFFUSERS,
     lacking=partial(lacking, packages=DIFFUSERS),
 )
 def stable_diffusion(
@@ -192,7 +191,7 @@ class StableDiffusionInpainting:
         seed: int,
         batch: int,
     ) -> None:
-        self._torch = optional("torch", EXTRA)
+        self._torch = optional("torch")
         self._place = place
         self._steps, self._guidance = steps, guidance
         self._long_side, self._seed, self._batch = long_side, seed, batch

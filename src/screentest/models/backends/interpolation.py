@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from screentest._util.optional import optional
 from screentest.core import Image, NoValue, Reason, register
 from screentest.models import weights
 from screentest.models.backends.flow import DisFlow, Preset
-from screentest.models.optional import installed, optional
 from screentest.models.pictures import check_pair, to_bytes
-from screentest.models.pretrained import EXTRA, NEUTRAL, ModelDevice, read_tensors
+from screentest.models.pretrained import NEUTRAL, ModelDevice, read_tensors
 from screentest.models.runtimes import batches
 
 if TYPE_CHECKING:
@@ -254,7 +254,8 @@ _PREFIX = "module."
     weights=(WEIGHTS,),
     neutral=NEUTRAL,
     get=f"screentest models pull {WEIGHTS}",
-    ready=lambda: installed("torch") and weights.available(WEIGHTS),
+    packages=("torch",),
+    ready=lambda: weights.available(WEIGHTS),
 )
 def rife(
     *, model: str = "", allow_pickle: bool = False, device: str = "auto", batch: int = 4
@@ -281,7 +282,7 @@ class Rife:
     def __init__(
         self, parameters: Mapping[str, Any], fingerprint: str, place: ModelDevice, batch: int
     ) -> None:
-        self._torch = optional("torch", EXTRA)
+        self._torch = optional("torch")
         self._fingerprint = fingerprint
         self._place = place
         self._batch = batch
@@ -323,7 +324,7 @@ class Rife:
 
 def _parameters(state: Mapping[str, Any], file: Path) -> dict[str, Any]:
     """The parameters by their plain names; tried once, so that a wrong layout shows at once."""
-    torch = optional("torch", EXTRA)
+    torch = optional("torch")
     parameters = {str(key).removeprefix(_PREFIX): value for key, value in state.items()}
     try:
         device = parameters["block0.lastconv.bias"].device

@@ -16,7 +16,7 @@ import numpy as np
 from screentest.core import Image, register
 from screentest.models import weights
 from screentest.models.pictures import check_picture
-from screentest.models.runtimes import LITERT, litert_model, runs, versions
+from screentest.models.runtimes import LITERT, litert_model, versions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -62,7 +62,8 @@ class ImageNetLabels:
     "mobilenet_v1",
     version=1,
     summary="MobileNet v1: ImageNet's thousand labels",
-    ready=lambda: runs(LITERT) and weights.available(LABELS),
+    packages=(LITERT,),
+    ready=lambda: weights.available(LABELS),
     weights=(LABELS,),
     neutral=("threads",),
     get=f"screentest models pull {LABELS}",

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from screentest._util.optional import install_line, installed
 from screentest.core import Image, NoValue, Reason, register
 from screentest.models import weights
 from screentest.models.pictures import check_picture, limit_long_side, opencv_identity, to_bytes
-from screentest.models.runtimes import ONNX, onnx_session, runs, versions
+from screentest.models.runtimes import ONNX, onnx_session, versions
 from screentest.models.saliency import Guess, cut, saliency
 
 if TYPE_CHECKING:
@@ -91,7 +92,8 @@ FLAT = 1e-6
     "u2net",
     version=1,
     summary="U²-Net: the small u2netp, or a model file of rembg by its path",
-    ready=lambda: runs(ONNX) and weights.available(WEIGHTS),
+    packages=(ONNX,),
+    ready=lambda: weights.available(WEIGHTS),
     weights=(WEIGHTS,),
     neutral=("model", "threads"),  # where the file lies; its hash is in the identity
     get=f"screentest models pull {WEIGHTS}",
@@ -137,8 +139,8 @@ class U2Net:
 
 def _lacking(model: str) -> str:
     """How to get a model file by its path; rembg's own where it is called as rembg calls it."""
-    if not runs(ONNX):
-        return f"{ONNX} cannot run here: pip install {ONNX}"
+    if not installed(ONNX):
+        return f"{ONNX} not installed: {install_line([ONNX])}"
     place = Path(model).expanduser()
     if not model:
         return "" if weights.available(WEIGHTS) else f"screentest models pull {WEIGHTS}"

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from screentest._util.optional import optional
 from screentest.core import Image, register
 from screentest.models import weights
-from screentest.models.optional import optional
 from screentest.models.pictures import check_picture, limit_long_side, opencv_identity, writable
-from screentest.models.pretrained import EXTRA, NEUTRAL, ModelDevice, Origin, ready
-from screentest.models.runtimes import ONNX, onnx_session, runs, versions
+from screentest.models.pretrained import NEUTRAL, TRANSFORMERS, ModelDevice, Origin
+from screentest.models.runtimes import ONNX, onnx_session, versions
 from screentest.models.saliency import Guess, cut
 
 if TYPE_CHECKING:
@@ -125,7 +125,8 @@ _DEVIATION = np.array([0.229, 0.224, 0.225], np.float32)
     "sam2_tiny",
     version=1,
     summary="SAM 2 hiera tiny by ONNX Runtime, prompted by boxes; without torch",
-    ready=lambda: runs(ONNX) and weights.available(TINY),
+    packages=(ONNX,),
+    ready=lambda: weights.available(TINY),
     weights=(TINY,),
     neutral=("threads",),
     get=f"screentest models pull {TINY}",
@@ -198,7 +199,7 @@ def _has_area(box: Box) -> bool:
     version=1,
     summary="SAM 2, prompted by boxes",
     neutral=NEUTRAL,
-    ready=ready,
+    packages=TRANSFORMERS,
 )
 def sam2(
     *, model: str = "facebook/sam2-hiera-large", revision: str = "", device: str = "auto"
@@ -211,8 +212,8 @@ class Sam2:
     """The shape of what is in a box, by SAM 2."""
 
     def __init__(self, origin: Origin, place: ModelDevice) -> None:
-        self._torch = optional("torch", EXTRA)
-        transformers = optional("transformers", EXTRA)
+        self._torch = optional("torch")
+        transformers = optional("transformers")
         self._place = place
         self._model: Any = origin.load(transformers.Sam2Model.from_pretrained, dtype=place.dtype)
         self._model.to(place.device).eval()

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from screentest._util.optional import optional
 from screentest.core import register
 from screentest.models import weights
 from screentest.models.backends.bert import Bert
-from screentest.models.optional import optional
 from screentest.models.pictures import readable
-from screentest.models.pretrained import EXTRA, NEUTRAL, ModelDevice, Origin, ready
-from screentest.models.runtimes import ONNX, TOKENIZERS, onnx_session, require, runs, versions
+from screentest.models.pretrained import NEUTRAL, TRANSFORMERS, ModelDevice, Origin
+from screentest.models.runtimes import ONNX, TOKENIZERS, onnx_session, versions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -114,7 +114,7 @@ def _features(text: str) -> Iterator[tuple[str, float]]:
     version=1,
     summary="any sentence-transformers model, from a folder or hub id",
     neutral=NEUTRAL,
-    ready=ready,
+    packages=(*TRANSFORMERS, "sentence_transformers"),
 )
 def hf(
     *,
@@ -134,7 +134,7 @@ class SentenceModel:
     """Texts by any sentence-transformers model."""
 
     def __init__(self, origin: Origin, place: ModelDevice, batch: int) -> None:
-        library = optional("sentence_transformers", EXTRA)
+        library = optional("sentence_transformers")
         self._batch = batch
         self._model: Any = origin.load(
             library.SentenceTransformer,
@@ -167,7 +167,7 @@ _MARKS = 2
 
 def load_tokenizer(path: Path) -> Any:
     """A tokenizer from its JSON file, without padding."""
-    tokenizer = require(TOKENIZERS).Tokenizer.from_file(str(path))
+    tokenizer = optional(TOKENIZERS).Tokenizer.from_file(str(path))
     tokenizer.no_padding()
     tokenizer.enable_truncation(LONGEST)
     return tokenizer
@@ -200,7 +200,11 @@ _SIDE_BY_SIDE = 32
     "minilm",
     version=1,
     summary="all-MiniLM-L6-v2 in full precision, equal to sentence-transformers",
-    ready=lambda: runs(ONNX, TOKENIZERS) and weights.available(WEIGHTS),
+    packages=(
+        ONNX,
+        TOKENIZERS,
+    ),
+    ready=lambda: weights.available(WEIGHTS),
     weights=(WEIGHTS,),
     neutral=("threads",),
     get=f"screentest models pull {WEIGHTS}",
@@ -282,7 +286,11 @@ _MINILM_INT8_REMEMBERED = 4096
     "minilm_int8",
     version=1,
     summary="all-MiniLM-L6-v2 in 8 bits: quick, less exact",
-    ready=lambda: runs(ONNX, TOKENIZERS) and weights.available(INT8_WEIGHTS),
+    packages=(
+        ONNX,
+        TOKENIZERS,
+    ),
+    ready=lambda: weights.available(INT8_WEIGHTS),
     weights=(INT8_WEIGHTS,),
     neutral=("threads",),
     get=f"screentest models pull {INT8_WEIGHTS}",

@@ -10,10 +10,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from screentest._util.optional import optional
 from screentest.core import BadOption, Image, NoValue, Reason, register
-from screentest.models.optional import optional
 from screentest.models.pictures import to_pillow
-from screentest.models.pretrained import EXTRA, NEUTRAL, ModelDevice, Origin, ready
+from screentest.models.pretrained import NEUTRAL, TRANSFORMERS, ModelDevice, Origin
 
 QUALITIES = (
     "visual_quality",
@@ -50,7 +50,7 @@ The frames:
     version=2,
     summary="VideoScore v1 (16 frames) or v1.1 (48 frames), from a folder or hub id",
     neutral=(*NEUTRAL, "question_file", "max_frames"),  # both are in the identity
-    ready=ready,
+    packages=TRANSFORMERS,
 )
 def hf(
     *,
@@ -110,8 +110,8 @@ class VideoScoreModel:
     """Reads the five dimensions off the regression head of a VideoScore checkpoint."""
 
     def __init__(self, origin: Origin, place: ModelDevice, asking: Asking) -> None:
-        self._torch = optional("torch", EXTRA)
-        transformers = optional("transformers", EXTRA)
+        self._torch = optional("torch")
+        transformers = optional("transformers")
         self._place = place
         self._question = asking.question
         self.max_frames = asking.frames
@@ -155,8 +155,8 @@ def _short(text: str) -> str:
 @cache
 def regression_class() -> Any:
     """Idefics2 that ends in numbers instead of words; transformers has no such class."""
-    torch = optional("torch", EXTRA)
-    transformers = optional("transformers", EXTRA)
+    torch = optional("torch")
+    transformers = optional("transformers")
 
     base: Any = transformers.Idefics2PreTrainedModel
 

@@ -177,6 +177,7 @@ def _checked(sampling: Mapping[str, Any]) -> dict[str, Any]:
     "openai",
     version=1,
     summary="any OpenAI-compatible endpoint: OpenAI, vLLM, SGLang, Ollama, transformers serve",
+    packages=("httpx2", "openai"),
     neutral=(
         *("base_url", "key_env", "concurrency", "timeout", "max_attempts"),
         *("longest_wait", "offline", "record", "video_limit", "video_root", "video_base"),

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from screentest.analysis.judges.certificate import Certificate
-from screentest.analysis.judges.plan import read_certificates
+from screentest.analysis.judges.certificate import Certificate, read_certificates
 from screentest.analysis.models.answer import Answer
 from screentest.analysis.models.comparison import answer
 from screentest.analysis.models.text import label
@@ -20,8 +19,9 @@ from screentest.core.outcome import Json
 from screentest.judges.cases import read_abouts, verdict_in
 from screentest.present.page.people import read_people
 from screentest.present.page.trust import certificates_of
-from screentest.run import Coverage, EvaluatorNote, RunReader, Spending, Start
-from screentest.run.session import MODELS
+from screentest.run.ledger import Spending
+from screentest.run.notes import MODELS, EvaluatorNote
+from screentest.run.reader import Coverage, RunReader, Start
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,9 @@ from screentest.cli.tables import print_heading, print_indented, print_models, s
 from screentest.core import BadOption, Column, Outcome, Table, UserError
 from screentest.inputs.manifest import read_manifest
 from screentest.models.roles import CHAT
-from screentest.run import RunStore
+from screentest.present.charts import must_be_chart
 from screentest.run.session import Tools, cap_of, settings_of
+from screentest.run.store import RunStore
 from screentest.suites.etva.agents import (
     PLAIN_NAME,
     add_knowledge,
@@ -272,6 +273,8 @@ def benchmark(
     """
     if categories is not None and len(files) > 1:
         raise BadOption("--categories belongs to one file", advice="Give one file at a time.")
+    if plot is not None:
+        must_be_chart(plot)
     sets = {file.stem: read_question_sets(file, categories) for file in files}
     if draw:
         name, drawn_from = next(iter(sets.items()))

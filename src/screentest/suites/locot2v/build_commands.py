@@ -12,8 +12,8 @@ from screentest.cli.console import err, plural, shown
 from screentest.cli.options import MODELS, JsonOption, shares
 from screentest.cli.tables import print_indented, print_models, show
 from screentest.core import BadOption, Table
-from screentest.run import RunStore
 from screentest.run.session import Tools, cap_of, settings_of
+from screentest.run.store import RunStore
 from screentest.suites.locot2v.construction.build import SuiteBuild, build_suite
 from screentest.suites.locot2v.construction.forms import ROLES
 from screentest.suites.locot2v.construction.sources import download, sources_in

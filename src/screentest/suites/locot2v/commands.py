@@ -10,6 +10,7 @@ import cv2
 import numpy as np
 import typer
 
+from screentest._util.optional import need
 from screentest.analysis.models.tables import suite_tables
 from screentest.cli.console import plural
 from screentest.cli.options import BACKENDS, MODELS, JsonOption, shares
@@ -20,8 +21,8 @@ from screentest.inputs.manifest import write_manifest
 from screentest.judges.votes import VoteTask, read_votes
 from screentest.present.charts import must_be_chart, save
 from screentest.present.page.data import read_report
-from screentest.run import RunStore
 from screentest.run.session import Tools, cap_of, settings_of
+from screentest.run.store import RunStore
 from screentest.suites.locot2v.charts import drawings
 from screentest.suites.locot2v.construction.documents import correct_stage
 from screentest.suites.locot2v.construction.stages import complexity
@@ -179,6 +180,8 @@ def analyse(
       screentest suite locot2v analyse ours/ theirs/
       screentest suite locot2v analyse scores/ --charts charts/
     """
+    if charts is not None:
+        need("matplotlib")
     results = read_report(runs, by=by).results
     suite = suite_in(results)
     if suite is None or not any(item_scores(suite, results).values()):

@@ -28,7 +28,7 @@ from screentest.cli.options import JsonOption
 from screentest.cli.tables import show
 from screentest.core import BadOption, Column, NoValue, Table, UserError
 from screentest.core.signature import split_value_name
-from screentest.run import RunReader
+from screentest.run.reader import RunReader
 from screentest.suites.univ.suite import task_of
 from screentest.suites.univ.vocabulary import Dimension
 

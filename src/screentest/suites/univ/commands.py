@@ -21,9 +21,9 @@ from screentest.cli.tables import show
 from screentest.core import BadOption, Column, Table, UserError
 from screentest.inputs.importers import read_inputs
 from screentest.inputs.manifest import write_manifest
-from screentest.present.charts import save
+from screentest.present.charts import must_be_chart, save
 from screentest.present.forecast import request_tables
-from screentest.run import RunReader
+from screentest.run.reader import RunReader
 from screentest.run.session import Tools, read_settings
 from screentest.suites.univ.caption_files import read_shots
 from screentest.suites.univ.data import read_univbench
@@ -160,6 +160,8 @@ def table(
       screentest suite univ table scores/
       screentest suite univ table scores/ --chart radar.svg
     """
+    if chart is not None:
+        must_be_chart(chart)
     tasks: list[TaskStandings] = []
     for run in runs:
         with RunReader(run) as reader:
@@ -234,6 +236,8 @@ def distribution(
     Examples:
       screentest suite univ distribution captions/captions.jsonl --out corpus.svg
     """
+    if out is not None:
+        must_be_chart(out)
     counted = count_terms([shot for path in captions for shot in read_shots(path)])
     if out is not None:
         save(draw_distribution(counted), out)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from screentest.core import Aspect, BadOption, Frame, Image, Time, register
-from screentest.run import hash_file
+from screentest.run.inputs import hash_file
 from screentest.sample import backgrounds as packaged
 from screentest.testbeds.contract import (
     Chosen,
@@ -30,7 +30,8 @@ from screentest.testbeds.contract import (
 from screentest.testbeds.functions import degradation
 from screentest.testbeds.operators.arithmetic import filling, laid_in, mixed, without
 from screentest.testbeds.operators.shared import changed_clips, must_have_foreground
-from screentest.video import FrameFunction, Pixels, VideoPart
+from screentest.video.edit.parts import FrameFunction, VideoPart
+from screentest.video.edit.pictures import Pixels
 
 if TYPE_CHECKING:
     from screentest.models.roles import Mask

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from screentest.core import Aspect, BadOption, Frame, Image, Span, Time, register
-from screentest.run import hash_file, hash_parts
+from screentest.run.inputs import hash_file, hash_parts
 from screentest.sample import sample_videos
 from screentest.testbeds.contract import (
     Chosen,
@@ -30,12 +30,15 @@ from screentest.testbeds.functions import degradation
 from screentest.testbeds.operators.arithmetic import filling, grey
 from screentest.testbeds.operators.shared import CaptionedClip
 from screentest.testbeds.timeline import retimed
-from screentest.video import Keep, Pixels, Reencode, VideoPart, evenly, sample_frames, survey
+from screentest.video.edit.parts import Keep, Reencode, VideoPart
+from screentest.video.edit.pictures import Pixels
+from screentest.video.samples import evenly, sample_frames
+from screentest.video.survey import survey
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from screentest.video import FrameFunction
+    from screentest.video.edit.parts import FrameFunction
 
 
 # Comprehensiveness: what the text tells of is not there, or not all of it.

@@ -19,7 +19,8 @@ from screentest.testbeds.contract import (
 )
 from screentest.testbeds.operators.arithmetic import mixed, of_planes, planes
 from screentest.testbeds.operators.shared import AnyClip, changed_clips
-from screentest.video import Pixels, VideoPart, frame_by_frame
+from screentest.video.edit.parts import VideoPart, frame_by_frame
+from screentest.video.edit.pictures import Pixels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -21,7 +21,8 @@ from screentest.testbeds.contract import (
 )
 from screentest.testbeds.operators.shared import CaptionedClip, changed_clips
 from screentest.testbeds.timeline import motion_told, must_move
-from screentest.video import FrameFunction, Keep, Pixels, VideoPart
+from screentest.video.edit.parts import FrameFunction, Keep, VideoPart
+from screentest.video.edit.pictures import Pixels
 
 if TYPE_CHECKING:
     from screentest.core import Frame

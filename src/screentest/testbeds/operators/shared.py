@@ -24,7 +24,8 @@ from screentest.testbeds.contract import (
     pieces,
 )
 from screentest.testbeds.operators.arithmetic import mixed, of_planes, planes
-from screentest.video import FrameFunction, Pixels, Reencode, VideoPart
+from screentest.video.edit.parts import FrameFunction, Reencode, VideoPart
+from screentest.video.edit.pictures import Pixels
 
 if TYPE_CHECKING:
     from screentest.models.roles import Inpainting, Mask

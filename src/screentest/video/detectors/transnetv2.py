@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from screentest._util.optional import optional
 from screentest.core.errors import BadOption, NoValue
 from screentest.core.frames import (
     BaseConsumer,
@@ -155,14 +156,7 @@ class TransNetDetector(BaseConsumer):
 
 def _load(weights: str, threads: int) -> Any:
     path = _find(weights)
-    try:
-        import onnxruntime  # type: ignore[import-untyped,unused-ignore]
-    except ImportError:
-        raise NoValue(
-            Reason.MISSING_MODEL,
-            "transnetv2 needs onnxruntime",
-            advice="Install it: pip install onnxruntime",
-        ) from None
+    onnxruntime = optional("onnxruntime")
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.log_severity_level = 3
@@ -199,6 +193,7 @@ def _pulled() -> bool:
     summary="the TransNetV2 network, for cuts and gradual transitions",
     neutral=("threads",),
     get=f"screentest models pull {WEIGHTS}",
+    packages=("onnxruntime",),
     ready=_pulled,
 )
 def transnetv2(*, weights: str = "", threshold: float = 0.5, threads: int = 0) -> TransNetDetector:

@@ -63,7 +63,8 @@ def splice(
 
     >>> from importlib.resources import files
     >>> from tempfile import TemporaryDirectory
-    >>> from screentest.video import frame_by_frame, normalize
+    >>> from screentest.video.edit.normalize import normalize
+    >>> from screentest.video.edit.parts import frame_by_frame
     >>> source = Path(str(files("screentest") / "sample" / "frenchgp_1906_214x160.mp4"))
     >>> with TemporaryDirectory() as folder:
     ...     film = normalize(source, Path(folder) / "film.mp4", keyframes_at=[Time(5), Time(10)])

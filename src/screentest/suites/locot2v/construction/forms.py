@@ -13,7 +13,7 @@ from screentest.core import Filter, FrameRequest, Image, NoValue, Reason, Resour
 from screentest.models.ask import Query
 from screentest.models.forms import Grounds, Said
 from screentest.suites.locot2v.metrics.herd import Expectations
-from screentest.video import evenly
+from screentest.video.samples import evenly
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,10 +1,10 @@
-"""Write the tables of docs/trust.md: released scores against what people said of the same videos.
+"""Write the tables of docs/evidence/trust.md: released scores against human votes.
 
-    SCREENTEST_DATA=FOLDER python docs/trust.py
+    SCREENTEST_DATA=FOLDER python docs/evidence/trust.py
 
 FOLDER has fetv/, t2vscore/, videobench/, uve/ and genai/ as they were released. Beside the released
-scores every table has two of our own making: a coin, and what the name of the generator alone
-says (how far people prefer its videos of the other prompts).
+scores every table has two baselines: a coin, and the name of the generator alone (how far
+people prefer its videos of the other prompts).
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def generator_of(release: Release, video: str) -> str:
 
 
 def generators(release: Release) -> dict[tuple[str, str], float]:
-    """How far people prefer the videos of a generator in all prompts but the video's own."""
+    """Preference for the videos of a generator in all prompts but the video's own."""
     found: dict[tuple[str, str], float] = {}
     for aspect in release.aspects:
         leads: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
@@ -113,7 +113,7 @@ def percent(share: Share | None) -> str:
 
 
 def pairs_table(made: list[Certificate]) -> Iterator[str]:
-    """Per aspect and score: the share of pairs, its interval, the claim, and what a rater gets."""
+    """Share of pairs, interval, claim and human ceiling, per aspect and score."""
     yield "| people were asked about | score | pairs | prompts | right % | 95% | claim "
     yield "| in a rater's place % | a rater % | with ties % |\n"
     yield "|---|---|---|---|---|---|---|---|---|---|\n"
@@ -190,7 +190,7 @@ def people_table(releases: Mapping[str, list[Certificate]]) -> Iterator[str]:
 
 
 def systems_table(data: Path) -> Iterator[str]:
-    """Whether a score ranks generators as people do: means over all videos of each."""
+    """Rank agreement of generators with people: means over all videos of each."""
     yield "| release | people were asked about | score | generators | ρ | p | τ-b |\n"
     yield "|---|---|---|---|---|---|---|\n"
     given = {
@@ -222,7 +222,7 @@ def means(groups: Mapping[str, list[float]]) -> dict[str, float]:
 
 def put(page: str, name: str, text: str) -> str:
     """The page with another text between its marks."""
-    begin, end = f"<!-- {name}: made by docs/trust.py -->\n", f"<!-- end of {name} -->"
+    begin, end = f"<!-- {name}: made by docs/evidence/trust.py -->\n", f"<!-- end of {name} -->"
     if begin not in page or end not in page:
         raise SystemExit(f"{PAGE} has no place for {name}")
     pattern = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)
