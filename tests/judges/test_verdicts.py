@@ -102,7 +102,7 @@ def test_a_bad_answer_is_asked_for_anew_where_all_failures_are_retried(
         said[0] = good
         assert start("all") == (1, True)
         assert start("all") == (0, True)
-    with pytest.raises(BadOption, match="invalid --retry"):
+    with pytest.raises(BadOption, match="invalid `retry`"):
         start("always")
 
 

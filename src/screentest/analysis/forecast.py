@@ -85,7 +85,7 @@ class GroupPower:
 
 @dataclass(frozen=True, slots=True)
 class Power:
-    """What the films of a testbed can settle."""
+    """Power of the films of a testbed."""
 
     groups: tuple[GroupPower, ...]
     placebos: int

@@ -16,7 +16,7 @@ HOUR = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class VoteCoverage:
-    """How many of the wanted votes of an aspect are in."""
+    """Votes of an aspect, cast and wanted."""
 
     aspect: str
     units: int
@@ -56,7 +56,7 @@ class CollectionProgress:
 
 
 def progress_of(connection: Connection, rules: Rules) -> CollectionProgress:
-    """How far the collection is, from the votes in the store."""
+    """Progress of the collection, from the votes in the store."""
     now = time.time()
     in_task = units.c.task == rules.task.value
     full = case((units.c.votes >= rules.votes, 1), else_=0)

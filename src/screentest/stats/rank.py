@@ -136,7 +136,7 @@ def clustered(
 
 @dataclass(frozen=True, slots=True)
 class RankAgreement:
-    """Whether two testbeds put the same systems in the same order."""
+    """Rank agreement of two testbeds on the same systems."""
 
     spearman: Correlation
     kendall: Correlation
@@ -285,7 +285,7 @@ def _extreme(marks: np.ndarray) -> float:
     return float(np.mean(marks))
 
 
-# Many systems on the same pairs: a ranking, and the sets that cannot be told apart.
+# Many systems on the same pairs: a ranking, and the sets without a significant difference.
 
 LEVEL = 0.05
 

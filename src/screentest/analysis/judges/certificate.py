@@ -30,7 +30,7 @@ FAMILY = 4
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
-    """How often the original was preferred; a tie is half a point."""
+    """Share of answers for the original; a tie is half a point."""
 
     points: float
     judgements: int
@@ -69,7 +69,7 @@ class AspectResult:
     trend: Outcome[Trend]
     """In bins of pairs, as the paper has it: pairs of one film are not independent there."""
     finding: Finding
-    """What may be said, over all its operators."""
+    """The claim, over all its operators."""
     human: float | None = None
     """How often people prefer the original of these pairs, where they were asked."""
     margin: PlaceboSpread | None = None
@@ -84,14 +84,14 @@ class OperatorResult:
     aspect: Aspect
     name: str
     label: str
-    """What it does, for a sentence: ``half the resolution``."""
+    """A short name: ``half the resolution``."""
     pairs: int
     accuracy: Outcome[Accuracy]
     finding: Finding
 
 
 class PlaceboKind(StrEnum):
-    """What a placebo changes."""
+    """The change that a placebo makes."""
 
     EDIT = "edit"
     """Nothing that can be seen."""
@@ -129,7 +129,7 @@ class PlaceboResult:
 
     @property
     def kind(self) -> PlaceboKind:
-        """What it changes."""
+        """The change that it makes."""
         if self.name == INSTRUCTION:
             return PlaceboKind.INSTRUCTION
         return PlaceboKind.OTHER_VIDEO if self.name.endswith(ELSEWHERE) else PlaceboKind.EDIT
@@ -164,7 +164,7 @@ class PromptResult:
 
     @property
     def should_matter(self) -> bool:
-        """Whether a judge that reads would answer otherwise: the order of the captions is
+        """Tell whether a judge that reads would answer otherwise: the order of the captions is
         part of temporal flow alone, the words of all aspects that are about the text. A judge
         that sees and reads needs no hint."""
         if self.change == HINTED:
@@ -190,7 +190,7 @@ class FilterResult:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What the judgements took, all together."""
+    """Time, calls and money of all judgements together."""
 
     seconds: float
     """Per judgement, on one worker."""
@@ -224,7 +224,7 @@ class Cost:
 
 
 class RemarkKind(StrEnum):
-    """What to know beside the figures."""
+    """A kind of remark."""
 
     SAME_FILM = "same_film"
     """``count`` sources are ``of`` films; each film counts once."""
@@ -267,7 +267,7 @@ class ClaimSummary:
 
     @property
     def decided(self) -> bool:
-        """Whether there is any claim but *cannot tell*."""
+        """Tell whether there is any claim but *cannot tell*."""
         return bool(self.families or self.sees or self.fooled or self.chance)
 
 

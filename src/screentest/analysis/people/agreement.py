@@ -121,7 +121,7 @@ def score_agreement(
 
 @dataclass(frozen=True, slots=True)
 class SelfPreference:
-    """How much kinder a judge is to its own than others are, beyond how kind it is to all."""
+    """Kindness of a judge to its own results, beyond that of others and that to all."""
 
     judge: str
     own: str

@@ -21,11 +21,11 @@ from screentest.stats.preference import Strength, WinRate, bradley_terry, can_se
 from screentest.stats.signflip import LEVEL, fewest_sources
 
 UNEVEN = 0.7
-"""Where people are worth less than this share of their number, that is said."""
+"""Votes are uneven where people are worth less than this share of their number."""
 
 
 class WhyOpen(StrEnum):
-    """Why votes settle nothing."""
+    """A reason for an open result."""
 
     TOO_FEW = "too_few"
     UNEVEN_PROMPTS = "uneven_prompts"
@@ -45,7 +45,7 @@ class ArenaModel:
     prompts: Mapping[str, float]
     """Its share of points on each prompt."""
     best: bool = False
-    """Whether it surely beats some other model, and none surely beats it."""
+    """Significantly better than some other model, and worse than none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class ArenaPair:
 
     @property
     def holds(self) -> bool:
-        """Whether it may be said that people prefer the first."""
+        """Tell whether people significantly prefer the first."""
         return self.adjusted_p <= LEVEL and self.rate.share > 0.5
 
 
@@ -110,7 +110,7 @@ class Arena:
 
     @property
     def open(self) -> WhyOpen | None:
-        """Why nothing is settled; None where something is, or where the votes were enough."""
+        """The reason that nothing is settled; None where something is, or the votes were enough."""
         if self.significant:
             return None
         if min(self.prompts, self.workers) < self.fewest:
@@ -127,7 +127,7 @@ class Arena:
 
     @property
     def uneven(self) -> bool:
-        """Whether most votes are of a few people."""
+        """Tell whether most votes are of a few people."""
         return self.effective_workers < UNEVEN * self.workers
 
 
@@ -180,7 +180,7 @@ def arena_of(records: Iterable[VoteRecord]) -> Arena:
 
 
 def _points(vote: VoteRecord, model: str) -> float:
-    """What a model got of a vote it takes part in."""
+    """Points of a model in a vote on it."""
     if vote.choice == "tie":
         return 0.5
     return float((vote.first if vote.choice == "first" else vote.second) == model)

@@ -26,9 +26,9 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Ceiling:
-    """People against people: each rater in turn is held against the mean of the others.
+    """People against people: each rater in turn is compared with the mean of the others.
 
-    A score ``in_place`` of the rater who is left out is held against the very same others.
+    A score ``in_place`` of the rater who is left out is compared with the very same others.
     """
 
     raters: int
@@ -68,8 +68,8 @@ class PeopleResult:
     raters: int | None = None
     """How many people voted in the release; None where votes have no names."""
     by_model: float | None = None
-    """What who knows the models alone would get right, in hindsight; None where names of videos do
-    not say who made them."""
+    """Accuracy of knowing the models alone, in hindsight; None where names of videos do not say who
+    made them."""
     within_models: Share | None = None
     """How often a score picks the preferred video by its part within models: each value less its
     model's mean over the other prompts."""
@@ -85,7 +85,7 @@ Rate = Callable[[str], float | None]
 def people_result(
     release: Release, aspect: str, ceiling: Ceiling | None, rate: Rate | None = None
 ) -> PeopleResult:
-    """What people say in one aspect, and a score beside it where there is one."""
+    """Summarize people in one aspect, and a score beside them where there is one."""
     pairs = release.of(aspect)
     generators = generators_of(pairs)
     result = PeopleResult(
@@ -197,7 +197,7 @@ def _over_clusters(
 
 
 def human_ceiling(release: Release, aspect: str) -> Ceiling | None:
-    """How well one rater agrees with the others; None where no pair has two raters."""
+    """Agreement of one rater with the others; None where no pair has two raters."""
     pairs = release.of(aspect)
     against = list(_against_others(pairs))
     if not against:

@@ -43,7 +43,7 @@ def read_text(path: Path) -> str:
 
 
 def read_json(path: Path, *, constants: bool = False) -> Any:
-    """What a JSON file holds; where its lines are objects of their own, their list.
+    """Read a JSON file; where its lines are objects of their own, their list.
 
     With ``constants`` NaN and Infinity, which are not JSON but are often written, are null.
     """

@@ -62,8 +62,8 @@ class ScoreTable:
             return found
         return found.map(lambda score: Score(-score.value))
 
-    def speaks_of(self, aspect: str) -> bool:
-        """Whether it has numbers for an aspect."""
+    def covers(self, aspect: str) -> bool:
+        """Tell whether it has numbers for an aspect."""
         return aspect in self.values or "" in self.values
 
 

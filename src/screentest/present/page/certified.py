@@ -78,7 +78,7 @@ class HeatGroup:
 
 @dataclass(frozen=True, slots=True)
 class Certified:
-    """What the page shows of all certificates."""
+    """All certificates on the page."""
 
     cards: tuple[Card, ...]
     groups: tuple[HeatGroup, ...]

@@ -59,7 +59,7 @@ class BuiltTestbed(Tabular):
 
     @property
     def counts(self) -> Table:
-        """How many pairs each aspect and placebo has, and how many could not be made."""
+        """Pairs of each aspect and placebo, made and skipped."""
         pairs = Counter(pair.name for pair in self.testbed.pairs)
         skips = Counter(skip.name for skip in self.testbed.skips)
         columns = (
@@ -188,7 +188,7 @@ class Certificates(Tabular):
 
     @property
     def not_judged(self) -> Table:
-        """Why judgements are missing, and what to do; the same words once."""
+        """Reasons for missing judgements, and advice."""
         rows = [
             (one.judge, one.judgements, one.total, one.reason.value, one.detail, one.advice)
             for one in self.lost

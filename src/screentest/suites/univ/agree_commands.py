@@ -174,7 +174,7 @@ def _favours(
 
 
 def _own(text: str, runs: Sequence[Path]) -> tuple[Path, str]:
-    """Which run, and whose results are its judge's own; a run's last name will do."""
+    """A run, and the model whose results are its judge's own; a run's last name will do."""
     name, equals, maker = text.rpartition("=")
     found = [run for run in runs if run == Path(name)]
     found = found or [run for run in runs if run.name == Path(name).name]
