@@ -88,11 +88,14 @@ def test_the_first_screen() -> None:
     # 36 of 40 in aesthetics, 20 of 40 in colour; dynamics could not be judged.
     assert first_screen(certificate()) == SCREEN
     good, chance, unknown = certificate().aspects
-    heads = [headline(replace(certificate(), aspects=(one,))) for one in (good, chance, unknown)]
+    heads = [
+        headline(replace(certificate(), aspects=(one,), overall=one.accuracy))
+        for one in (good, chance, unknown)
+    ]
     assert heads == [
         "calm sees 1 of 1 aspect (20 films, both orders, 95% intervals)",
         "calm: inconclusive on 1 aspect (20 films, 34 more needed)",
-        "calm could not be tested (missing model: no weights)",
+        "calm could not be tested (missing model)",
     ]
     one = Certificates(Path("run"), (certificate(),))
     assert repr(one).startswith(SCREEN.partition("\n")[0])

@@ -13,10 +13,10 @@ from screentest.cli.console import err
 from screentest.cli.console import out as console
 from screentest.cli.options import JsonOption, WorkersOption
 from screentest.cli.progress import watched
-from screentest.cli.tables import print_facts, print_heading, print_indented, show
+from screentest.cli.tables import print_heading, print_indented, show
 from screentest.core import BUILTIN_ASPECTS, Aspect, Stopped, build, registry
 from screentest.core.table import ARROWS, Cell, Column, Table
-from screentest.present.certificates import brief, headline_of_all
+from screentest.present.certificates import headline, headline_of_all
 from screentest.present.results import BuiltTestbed, Certificates, Scores
 
 JUDGES = ("baseline", "sharpness", "contrast", "frozen", "flicker")
@@ -71,7 +71,8 @@ def demo(
         indent=0,
     )
     print_heading(headline_of_all(made.certificates))
-    print_facts((one.title, brief(one)) for one in made.certificates)
+    for one in made.certificates:
+        print_indented(headline(one))
     print_indented(NOT_SERVED, indent=0)
     console().print()
     print_indented(f"Open {page}", indent=0, style="bold")

@@ -113,8 +113,9 @@ def headline(certificate: Certificate) -> str:
     basis = [films, *([orders] if not certificate.people else []), "95% intervals"]
     name = "CERTIFICATE"
     if not claims.tested:
-        name, reasons = "CERTIFICATE_UNTESTED", list(failed_aspects(certificate).values())
-        basis = [reasons[0][:50] if reasons else "no pairs"]
+        failure = certificate.overall.failure
+        name = "CERTIFICATE_UNTESTED"
+        basis = [failure.reason.value.replace("_", " ") if failure is not None else "no pairs"]
     elif not claims.decided:
         more = [each.finding.more for each in claims.unsettled if each.finding.more]
         name, basis = (
@@ -300,6 +301,8 @@ def _placebo_line(certificate: Certificate) -> Line:
         judged = certificate.overall.ok and not certificate.people
         return Line("placebos", "none judged" if judged else "", "unknown")
     kinds = plural(len(placebos), "kind")
+    if not any(one.false_alarms.ok for one in placebos):
+        return Line("placebos", f"no answer on {kinds}", "unknown")
     sure = [one for one in placebos if one.finding and one.finding.claim is not Claim.CANNOT_TELL]
     if len(sure) == len(placebos):
         return Line("placebos", f"no bias on {kinds}", "fair")
@@ -490,38 +493,54 @@ def _people(result: PeopleResult) -> Iterator[tuple[str, str]]:
         why = "one person voted" if result.raters == 1 else "no pair has two raters"
         yield f"Ceiling, {title}", f"unknown ({why if result.decided else 'all pairs are ties'})"
     else:
-        words = [
-            f"one of {ceiling.raters} raters agrees with the others on {_share(ceiling.accuracy)}"
-        ]
-        if ceiling.when_decided is not None:
-            words.append(f"without ties {_share(ceiling.when_decided)}")
-        if ceiling.in_place is not None:
-            words.append(f"this judge instead: {_share(ceiling.in_place)}")
-        yield f"Ceiling, {title}", "; ".join(words)
+        yield (
+            f"Ceiling, {title}",
+            _parts(
+                (f"one of {ceiling.raters} raters agrees with the others on", ceiling.accuracy),
+                ("without ties", ceiling.when_decided),
+                ("this judge instead", ceiling.in_place),
+            ),
+        )
     if result.by_model is not None:
-        words = [f"model names alone: {percent(result.by_model)}% right, in hindsight"]
-        if result.within_models is not None:
-            within = result.within_models
-            words.append(f"within models: {_share(within)} of {within.n:,} pairs")
-        yield f"Models, {title}", "; ".join(words)
+        within = result.within_models
+        yield (
+            f"Models, {title}",
+            _parts(
+                (f"model names alone: {percent(result.by_model)}% right,", "in hindsight"),
+                (f"within models, {within.n if within else 0:,} pairs:", within),
+            ),
+        )
     if result.tied:
-        words = [f"people tie on {result.tied:,} of {result.decided + result.tied:,} pairs"]
-        if result.with_ties is not None:
-            words.append(f"right with ties {_share(result.with_ties)}")
-        if result.tau_b is not None:
-            words.append(f"τ-b within prompts {result.tau_b}")
-        yield f"Ties, {title}", "; ".join(words)
+        yield (
+            f"Ties, {title}",
+            _parts(
+                (f"people tie on {result.tied:,} of", f"{result.decided + result.tied:,} pairs"),
+                ("right with ties", result.with_ties),
+                ("τ-b within prompts", result.tau_b),
+            ),
+        )
     if result.spearman is not None and result.kendall is not None:
-        words = [f"ρ {result.spearman}, τ-b {result.kendall} over {result.spearman.n:,} videos"]
-        yield f"Marks, {title}", words[0]
+        words = f"ρ {result.spearman}, τ-b {result.kendall} over {result.spearman.n:,} videos"
+        yield f"Marks, {title}", words
     if ceiling is not None and ceiling.rank is not None:
-        words = [f"one rater with the others ρ {ceiling.rank}"]
-        if ceiling.rank_in_place is not None:
-            words.append(f"this judge instead: {ceiling.rank_in_place}")
-        if ceiling.alpha is not None and ceiling.alpha_without_offsets is not None:
-            centred = ceiling.alpha_without_offsets
-            words.append(f"Krippendorff's α {ceiling.alpha:.2f}, centred {centred:.2f}")
-        yield f"Raters, {title}", "; ".join(words)
+        alphas = [one for one in (ceiling.alpha, ceiling.alpha_without_offsets) if one is not None]
+        yield (
+            f"Raters, {title}",
+            _parts(
+                ("one rater with the others ρ", ceiling.rank),
+                ("this judge instead", ceiling.rank_in_place),
+                ("Krippendorff's α", " and centred ".join(f"{one:.2f}" for one in alphas) or None),
+            ),
+        )
+
+
+def _parts(*parts: tuple[str, object]) -> str:
+    """Labels with their values, without those that have none."""
+    return "; ".join(
+        f"{label} {_share(value) if isinstance(value, Share) else value}"
+        for label, value in parts
+        if value is not None
+    )
 
 
 def _share(share: Share) -> str:

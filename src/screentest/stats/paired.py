@@ -55,7 +55,7 @@ class Difference:
 
     @property
     def interval(self) -> Interval | None:
-        """Differences that the test does not reject; excludes 0 exactly where p is at most the level.
+        """Differences that the test does not reject; excludes 0 exactly where p is significant.
 
         None where so few sources reject nothing, and where all sources differ alike, so that
         their spread is not known.

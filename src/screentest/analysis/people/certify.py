@@ -1,8 +1,8 @@
 """Certificates against people: judges, and scores from elsewhere, before pairs with votes.
 
 Where a testbed has an original and a degraded video, a release has the one that people prefer and
-the other. A judge is right where it prefers the first; the unit is the prompt. All claims of one call
-are corrected together, over aspects and judges.
+the other. A judge is right where it prefers the first; the unit is the prompt. All claims of one
+call are corrected together, over aspects and judges.
 """
 
 from __future__ import annotations

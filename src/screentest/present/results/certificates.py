@@ -122,11 +122,11 @@ class Certificates(Tabular):
     """Why judgements are missing, the same words once."""
 
     def _headline(self) -> str:
-        from screentest.present.certificates import brief, first_screen, headline_of_all
+        from screentest.present.certificates import first_screen, headline, headline_of_all
 
         if len(self.certificates) == 1:
             return first_screen(self.certificates[0])
-        lines = [f"  {one.title}  {brief(one)}" for one in self.certificates[:_LINES]]
+        lines = [f"  {headline(one)}" for one in self.certificates[:_LINES]]
         return "\n".join([headline_of_all(self.certificates), *lines])
 
     def _shown(self) -> list[Table]:
