@@ -22,11 +22,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+from screentest.analysis.models.answer import SENSIBLE, Answer
 
 from screentest.analysis.judges.accuracy import find_claims
 from screentest.analysis.judges.cases import read_cases
 from screentest.analysis.judges.plan import Plan, certify
-from screentest.analysis.models.answer import SENSIBLE, Answer
 from screentest.analysis.models.comparison import answer
 from screentest.analysis.people.arena import Arena, arena_of
 from screentest.analysis.results import Results, Value

@@ -9,11 +9,12 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from subprocess import CompletedProcess
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
@@ -24,7 +25,12 @@ atexit.register(shutil.rmtree, CACHES, ignore_errors=True)
 for _name in ("SCREENTEST_CACHE", "XDG_CACHE_HOME", "HF_HOME", "TORCH_HOME", "U2NET_HOME"):
     os.environ[_name] = str(CACHES / _name.lower())
 
-from tests.terminal import CLEAN, Screentest  # noqa: E402
+from screentest._util.workers import ProcessPool  # noqa: E402
+from screentest.core import LedgerClient  # noqa: E402
+from screentest.run import session  # noqa: E402
+from screentest.run.engine import InlineEngine, LocalEngine  # noqa: E402
+from screentest.run.tasks import Finished, Stop, Task  # noqa: E402
+from tests.terminal import CLEAN, Screentest, invoke  # noqa: E402
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -94,6 +100,59 @@ def browser() -> Iterator[Browser]:
         opened.close()
 
 
+WORK = LocalEngine.run
+
+
+def _work_here(
+    engine: LocalEngine, tasks: Sequence[Task], ledger: LedgerClient, stop: Stop
+) -> Iterator[Sequence[Finished]]:
+    """Start processes only for those who ask for a number of them, or for limits they can keep."""
+    if engine == LocalEngine():
+        return InlineEngine().run(tasks, ledger, stop)
+    return WORK(engine, tasks, ledger, stop)
+
+
+# For all scopes of fixtures. Commands that tests start as processes have workers as users do.
+LocalEngine.run = _work_here  # type: ignore[method-assign]
+
+
+@pytest.fixture
+def worker_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have runs start processes, as they do for users."""
+    monkeypatch.setattr(LocalEngine, "run", WORK)
+
+
+PRELOADED = [
+    *("cv2", "openai", "pydantic", "scipy.stats"),
+    *("screentest.measure.items", "screentest.testbeds.builder"),
+]
+"""What workers import in nearly every test; the server imports it once, from which they fork."""
+SET_UP = ProcessPool.__init__
+
+
+def _set_up_forked(
+    pool: ProcessPool[Any], *target: Any, preload: Sequence[str] = (), **options: Any
+) -> None:
+    """Fork workers, those too that users get as processes started from scratch."""
+    SET_UP(pool, *target, preload=[*preload, *PRELOADED], **options)
+
+
+ProcessPool.__init__ = _set_up_forked  # type: ignore[method-assign]
+
+
+@pytest.fixture
+def workers_from_scratch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have those who supervise start processes as they do for users."""
+    monkeypatch.setattr(ProcessPool, "__init__", SET_UP)
+
+
+@pytest.fixture(autouse=True)
+def closed_models() -> Iterator[None]:
+    """Leave no model open for the test after this one, as a worker would not."""
+    yield
+    session.close_tools()
+
+
 def _program(name: str) -> str:
     path = shutil.which(name)
     if path is None:
@@ -130,8 +189,32 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture
-def screentest(tmp_path: Path) -> Screentest:
-    """Run ``screentest`` in an empty folder; nothing it prints may be a traceback."""
+def screentest(tmp_path: Path, process: Screentest) -> Screentest:
+    """Run ``screentest`` in an empty folder, inside this process where Python is told nothing."""
+
+    def run(*arguments: str | Path, **variables: str) -> CompletedProcess[str]:
+        if any(name.startswith("PYTHON") for name in variables):
+            return process(*arguments, **variables)
+        with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+            warnings.simplefilter("default")  # they are printed, as they are for users
+            patch.chdir(tmp_path)
+            for name in os.environ.keys() - CLEAN.keys():
+                patch.delenv(name)
+            for name, value in (CLEAN | variables).items():
+                patch.setenv(name, value)
+            done = invoke(*arguments)
+        if done.exception is not None and not isinstance(done.exception, SystemExit):
+            raise done.exception
+        return _without_traceback(
+            CompletedProcess(arguments, done.exit_code, done.stdout, done.stderr), variables
+        )
+
+    return run
+
+
+@pytest.fixture
+def process(tmp_path: Path) -> Screentest:
+    """Run ``screentest`` as a process, in an empty folder; nothing it prints is a traceback."""
 
     def run(*arguments: str | Path, **variables: str) -> CompletedProcess[str]:
         done = subprocess.run(
@@ -143,8 +226,14 @@ def screentest(tmp_path: Path) -> Screentest:
             text=True,
             timeout=600,  # ends what hangs; a busy machine is not a failure
         )
-        if "SCREENTEST_DEBUG" not in variables:
-            assert "Traceback" not in done.stderr
-        return done
+        return _without_traceback(done, variables)
 
     return run
+
+
+def _without_traceback(
+    done: CompletedProcess[str], variables: Mapping[str, str]
+) -> CompletedProcess[str]:
+    if "SCREENTEST_DEBUG" not in variables:
+        assert "Traceback" not in done.stderr
+    return done

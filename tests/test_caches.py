@@ -22,14 +22,14 @@ def test_all_caches_are_the_tests_own() -> None:
     assert not CACHES.is_relative_to(Path.home() / ".cache")
 
 
-def test_those_of_processes_too(screentest: Screentest, tmp_path: Path) -> None:
+def test_those_of_processes_too(process: Screentest, tmp_path: Path) -> None:
     """A home with weights in it: whoever looked there would find them."""
     home = tmp_path / "home"
     user = home / ".cache" / "screentest" / "weights" / "transnetv2"
     user.mkdir(parents=True)
     with (user / weights.entry("transnetv2").file.name).open("wb") as file:
         file.truncate(weights.entry("transnetv2").file.bytes)
-    told = json.loads(screentest("models", "--json", HOME=str(home)).stdout)
+    told = json.loads(process("models", "--json", HOME=str(home)).stdout)
     assert Path(told["cache"]).is_relative_to(CACHES)
     assert not next(one for one in told["weights"] if one["name"] == "transnetv2")["here"]
 

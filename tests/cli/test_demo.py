@@ -45,8 +45,8 @@ def test_the_whole_job_and_then_again_for_free(
 
 
 @pytest.mark.slow
-def test_all_films_in_a_process_of_its_own(screentest: Screentest, tmp_path: Path) -> None:
-    done = screentest("demo", "--out", str(tmp_path / "demo"))
+def test_all_films_in_a_process_of_its_own(process: Screentest, tmp_path: Path) -> None:
+    done = process("demo", "--out", str(tmp_path / "demo"))
     assert done.returncode == 0, done.stderr
     assert fits(done.stdout)
     testbed = read_testbed(tmp_path / "demo" / "testbed")

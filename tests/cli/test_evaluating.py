@@ -330,11 +330,11 @@ def test_runs_of_scores_are_compared_by_group(videos: Path, tmp_path: Path) -> N
     assert told["models"] == ["ours", "theirs"]
     exposure = next(row for row in told["rows"] if row["name"] == "contrast.exposure")
     assert [pair["difference"] for pair in exposure["pairs"]] == [0.0]  # the same files
-    assert {row["state"] for row in told["rows"]} == {"tied", "describes"}
-    # The same words in both: models side by side, with nothing that holds.
+    assert {row["state"] for row in told["rows"]} == {"same", "described"}
+    # The same screen in both: models side by side, with no difference.
     said = invoke("compare", out).stdout
     assert said.strip() in done.stdout
-    assert "No winner: on 1 prompt all values are the same." in said
+    assert "All values are identical on 1 metric (1 prompt)" in said
     assert "mine" in said_wrong("compare", out, "--by", "model=ours,mine")
     assert "Groups: model." in said_wrong("compare", out, "--by", "modle=ours,theirs")
 

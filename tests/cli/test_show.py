@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from screentest.analysis.models.alone import lowest_videos
+from screentest.analysis.models.coverage import lowest_videos
 from screentest.api.reports import show
 from screentest.core import Item, OutputInfo, Reason
 from screentest.core.outcome import FRAME_RATE
@@ -68,13 +68,13 @@ def test_the_worst_moment_is_first_and_what_describes_has_none(tmp_path: Path) -
     )
     found = show(run, "one")
     assert [time for time, _ in found.worst] == [1.5, 4.5]
-    assert [words for _, words in found.worst] == ["busy 50.000", "calm 0.700"]
+    assert [words for _, words in found.worst] == ["busy 50.0", "calm 0.700"]
     # What it is last in comes first.
     assert found.scored().column("value") == ["calm", "busy", "moves"]
     assert found.scored().column("place") == ["2/2", "1/2", ""]
     # What only describes is a line, unless all is asked for.
     assert found.scored(described=False).column("value") == ["calm", "busy"]
-    assert "Only described (--all): moves 1.000\n" in invoke("show", run, "one").stdout
+    assert "Only described (--all): moves 1.00\n" in invoke("show", run, "one").stdout
     assert "Only described" not in invoke("show", run, "one", "--all").stdout
 
 
@@ -116,11 +116,25 @@ def test_what_compare_refuses_has_no_place(tmp_path: Path) -> None:
     assert found.place("busy") is None
     told = invoke("show", run, "six").stdout
     assert fits(told)
-    assert "Not compared: frame rates differ (8 to 10 a second), and the number depends" in told
+    assert "Not compared: frame rates differ: 8 to 10" in told
     report = read_report([run])
     assert set(uncompared_of(report)) == {"busy"}
     # Neither is it what a video is called the worst in.
     assert set(lowest_videos(report.results)) == {"calm"}
+
+
+def test_one_video_is_shown_without_a_report_of_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`show` compared all models, and tested every two of them, to print one video."""
+    films = [*items("one", model="a"), *items("two", model="b")]
+    run = score_run(tmp_path / "scores", films, {("one", "calm"): scored(0.5)})
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("nothing is compared here")
+
+    monkeypatch.setattr("screentest.analysis.models.comparison._Work.comparison", refuse)
+    assert show(run, "one").numbers == {"calm": 0.5}
 
 
 def test_a_terminal_with_ascii_only(screentest: Screentest, run: Path) -> None:
@@ -160,7 +174,7 @@ def test_a_run_without_scores_of_videos(tmp_path: Path) -> None:
     """A certificate's folder was asked "which item?", of none."""
     done = invoke("show", certify_run(tmp_path / "certificates", [certificate()]))
     assert done.exit_code == 2
-    assert "certificates holds no scores of videos" in " ".join(done.stderr.split())
+    assert "certificates has no scores of videos" in " ".join(done.stderr.split())
 
 
 def test_json_has_every_point(run: Path) -> None:

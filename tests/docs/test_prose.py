@@ -67,6 +67,12 @@ def test_no_paragraph_is_long(name: str, text: str) -> None:
     assert not long, f"{name}: {[one[:60] for one in long]}"
 
 
+@pytest.mark.parametrize("name", [name for name in pages() if name.startswith(EVIDENCE)])
+def test_evidence_names_the_command_that_measured_it(name: str) -> None:
+    command = r"python (-m )?(bench|docs|tests)[/.]|make [a-z]+|^\$ screentest "
+    assert re.search(command, pages()[name], re.MULTILINE)
+
+
 def test_paragraphs_end_where_they_should() -> None:
     text = "One\ntwo.\n- three\n  four\n- [five](six.md)\n\n```\ncode\n```\n| a |\n\nSeven.\n"
     found = list(paragraphs(text))

@@ -28,6 +28,7 @@ from screentest.core import (
     Reason,
     Score,
     Span,
+    Traits,
     Verdict,
     to_json,
 )
@@ -65,6 +66,7 @@ def score_run(
     values: Values,
     *,
     metrics: Mapping[str, OutputInfo] = METRICS,
+    traits: Mapping[str, Traits] | None = None,
     suite: str = "",
 ) -> Path:
     """A run of `score`; what ``values`` does not have is planned and still to come."""
@@ -72,7 +74,11 @@ def score_run(
         store.keep_items(items)
         store.keep_evaluators(
             EvaluatorNote.of_metric(
-                name, f"{name}|v:1|decoder:x|model.made:up", MetricInfo({name: info})
+                name,
+                f"{name}|v:1|decoder:x|model.made:up",
+                MetricInfo(
+                    {name: info}, traits={name: traits[name]} if traits and name in traits else {}
+                ),
             )
             for name, info in metrics.items()
         )

@@ -27,11 +27,11 @@ from screentest.core.signature import short_signature
 from screentest.present.certificates import (
     bias_words,
     brief,
+    certificate_screen,
     claim_lines,
     claim_words,
     cost_words,
     details,
-    first_screen,
     headline,
     headline_of_all,
 )
@@ -86,7 +86,7 @@ calm sees 1 of 2 aspects (20 films, both orders, 95% intervals)
 
 def test_the_first_screen() -> None:
     # 36 of 40 in aesthetics, 20 of 40 in colour; dynamics could not be judged.
-    assert first_screen(certificate()) == SCREEN
+    assert certificate_screen(certificate()).text == SCREEN
     good, chance, unknown = certificate().aspects
     heads = [
         headline(replace(certificate(), aspects=(one,), overall=one.accuracy))

@@ -23,6 +23,11 @@ PATIENCE = 300.0
 """Seconds to wait for what must happen soon, on a machine that is busy."""
 
 
+@pytest.fixture(autouse=True)
+def _processes(worker_processes: None) -> None:
+    """Test the processes of runs here."""
+
+
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[RunStore]:
     with RunStore(tmp_path / "run", command="test") as opened:

@@ -24,8 +24,18 @@ from screentest.run.engine import LocalEngine, Pool
 from screentest.run.execute import execute
 from screentest.run.store import RunStore
 from screentest.run.tasks import Stop, Task
+from tests import conftest
 from tests.run.conftest import PATIENCE
 from tests.run.work import task
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _quick_servers() -> Iterator[None]:
+    """Have servers that import little: here they are killed and started again."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(conftest, "PRELOADED", [])
+        yield
+    forkserver._forkserver._stop()  # type: ignore[attr-defined]
 
 
 @contextmanager

@@ -21,7 +21,10 @@ from screentest.video.limits import Limits
 from screentest.video.sandbox import Supervisor, supervised
 from tests.video import tasks
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and limits of POSIX")
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32", reason="signals and limits of POSIX"),
+    pytest.mark.usefixtures("workers_from_scratch"),
+]
 
 MIB = 1 << 20
 BRIEF = Limits(wall_seconds=0.3)

@@ -12,6 +12,7 @@ from screentest.analysis.results import Results, Value
 from screentest.core.calls import Progress
 from screentest.core.codec import to_json
 from screentest.core.item import Item
+from screentest.core.metric import Traits
 from screentest.core.signature import value_name
 from screentest.measure.evaluators import Evaluator, resolve, sign
 from screentest.measure.items import measure
@@ -42,13 +43,18 @@ def score_clips(
                 for output, outcome in outcomes[evaluator.text].items()
             ]
             progress.advance(note=item.id)
-    outputs = {
-        value_name(evaluator.name, output): replace(info, group=evaluator.metric.info.group)
-        for evaluator in evaluators
-        for output, info in evaluator.metric.info.outputs.items()
-    }
-    suites = (suite,) if suite else ()
-    return Results({item.id: item for item in items}, tuple(values), outputs, (), suites)
+    infos = [(evaluator.name, evaluator.metric.info) for evaluator in evaluators]
+    return Results(
+        {item.id: item for item in items},
+        tuple(values),
+        {value_name(name, key): out for name, info in infos for key, out in info.outputs.items()},
+        suites=(suite,) if suite else (),
+        traits={
+            value_name(name, key): replace(info.traits.get(key, Traits()), group=info.group)
+            for name, info in infos
+            for key in info.outputs
+        },
+    )
 
 
 _signed: dict[tuple[tuple[str, ...], str], list[Evaluator]] = {}

@@ -60,7 +60,7 @@ def compare(
                 "`margins` needs `pool=worst`: certificates rate videos by their worst tenth"
             )
         learnt = None if margins is None else _margins_in(Path(margins))
-        return Comparison(answer=compare_scores(folders, by, pool, learnt))
+        return Comparison(models=compare_scores(folders, by, pool, learnt))
     if margins is not None:
         raise BadOption("`margins` is for runs of score")
     from screentest.analysis.judges.compare import compare_runs
@@ -102,7 +102,7 @@ def _margins_in(folder: Path) -> Callable[[Sequence[str]], Mapping[str, Margin]]
             ]
             if learnt:
                 most = max(learnt, key=lambda margin: margin.value)
-                by_name[name] = Margin(most.value, most.films, f"placebos in {folder}")
+                by_name[name] = Margin(most.value, most.films, str(folder))
         return by_name
 
     return margins

@@ -353,20 +353,7 @@ def _log(hooks: Hooks, scores: Scores, items: Sequence[Item], step: int | None) 
 
 def _only(scores: Scores, items: Collection[str], metrics: Collection[str]) -> Scores:
     """Leave only these items and metrics in the scores of a run."""
-    whole = scores.results
-    values = tuple(
-        value for value in whole.values if value.item in items and value.metric in metrics
-    )
-    pending = tuple(place for place in whole.pending if place[0] in items)
-    names = {*(value.name for value in values), *(name for _, name in pending)}
-    results = dataclasses.replace(
-        whole,
-        items={name: item for name, item in whole.items.items() if name in items},
-        values=values,
-        outputs={name: info for name, info in whole.outputs.items() if name in names},
-        pending=pending,
-    )
-    return dataclasses.replace(scores, results=results)
+    return dataclasses.replace(scores, results=scores.results.only(items, metrics))
 
 
 def sample_films() -> list[Item]:

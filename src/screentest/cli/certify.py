@@ -34,12 +34,12 @@ from screentest.cli.tables import (
     print_indented,
     print_lost,
     print_models,
+    print_screen,
     print_spent,
-    rendered,
     show,
 )
 from screentest.core.signature import short_signature
-from screentest.present.certificates import claim_lines, headline, headline_of_all
+from screentest.present.certificates import certificate_screen, headline_of_all
 from screentest.present.forecast import forecast_tables
 from screentest.present.results import Certificates
 
@@ -268,10 +268,8 @@ def _print(made: Certificates, *, brief: bool, full: bool) -> None:
 
 def _print_certificates(made: Certificates, *, full: bool) -> None:
     for one, table in zip(made.certificates, made.tables(), strict=True):
-        print_heading(headline(one))
-        print_facts((line.label, line.words) for line in claim_lines(one))
         console().print()
-        console().print(rendered(table))
+        print_screen(certificate_screen(one, table))
         print_facts(made.details(one.judge))
         print_indented(one.signature if full else short_signature(one.signature))
 

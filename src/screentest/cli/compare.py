@@ -10,7 +10,7 @@ import typer
 import screentest
 from screentest.cli.console import print_json
 from screentest.cli.options import JsonOption, PoolOption
-from screentest.cli.tables import print_answer, show
+from screentest.cli.tables import print_screen, show
 
 
 def compare(
@@ -52,9 +52,9 @@ def compare(
       screentest compare certificates/ --judges baseline,sharpness
     """
     found = screentest.compare(*runs, judges=judges or (), by=by, pool=pool, margins=margins)
-    if found.answer is None:
+    if found.models is None:
         show(*found.tables(), as_json=as_json, sides=list(found.names))
     elif as_json:
-        print_json(found.answer.document())
+        print_json(found.models.document())
     else:
-        print_answer(str(found.answer), found.answer.table(), found.answer.notes)
+        print_screen(found.screen())

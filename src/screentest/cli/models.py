@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -273,7 +274,8 @@ def ask(
     """
     settings = read_settings([model], prices=prices)
     (choice,) = settings.models
-    backend = Models(settings.models).role("chat")
+    chosen = Models(settings.models)
+    backend = chosen.role("chat")
     frames = [] if video is None else supervised(_frames, video, count).unwrap()
     request = plain_request(question, _shown(count).pictures(frames), "ask")
     if dry_run:
@@ -283,7 +285,8 @@ def ask(
         out().print("\n".join(backend.estimate([request]).lines()), markup=False, soft_wrap=True)
         return
     cap = settings.cap(max_cost) if max_cost else None
-    with RunStore(run, command="ask", arguments={"model": str(choice)}, max_cost=cap) as store:
+    about = {"model": str(choice)}
+    with closing(chosen), RunStore(run, command="ask", arguments=about, max_cost=cap) as store:
         if hasattr(backend, "attach"):
             backend.attach(store.ledger, settings.prices)
         (outcome,) = backend.ask([request])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from dataclasses import replace as replaced
 from functools import partial
 from pathlib import Path
@@ -29,18 +30,19 @@ from screentest.cli.options import (
 )
 from screentest.cli.progress import watched
 from screentest.cli.tables import (
-    print_answer,
     print_heading,
     print_indented,
     print_lines,
     print_lost,
     print_models,
+    print_screen,
     print_spent,
     show,
 )
 from screentest.core import Reason
 from screentest.present.forecast import forecast_tables
 from screentest.present.results import Scores
+from screentest.present.screens import file_and_reason
 
 FEW = 3
 """Missing values that are written out."""
@@ -143,8 +145,8 @@ def score(
         "out": out,
     }
     if dry_run:
-        found = forecast_score(videos or (), **options, **work)
-        show(*forecast_tables(found), as_json=as_json)
+        forecast = forecast_score(videos or (), **options, **work)
+        show(*forecast_tables(forecast), as_json=as_json)
         return
     job = partial(
         screentest.score,
@@ -166,17 +168,16 @@ def score(
         facts: dict[str, Any] = {"run": str(out), "pending": scores.pending}
         if scores.layout:
             facts["layout"] = scores.layout
-        if scores.prompt_unread:
-            facts["prompt_unread"] = scores.prompt_unread
+        facts["not_covered"] = asdict(scores.not_covered)
         if scores.borders:
-            facts["borders"] = scores.borders
+            facts["borders"] = asdict(scores.borders)
         if scores.unread:
-            facts["unread"] = [one.document() for one in scores.unread]
+            facts["unread"] = [asdict(one) for one in scores.unread]
         if generated or scores.missing or scores.problems:
             facts |= {"missing": list(scores.missing), "problems": list(scores.problems)}
-        answer = scores.answer(by, pool=pool)
-        if answer is not None:
-            facts["answer"] = answer.document()
+        found = scores.comparison(by, pool=pool)
+        if found is not None:
+            facts["comparison"] = found.document()
         tables = scores.tables(by, full=full, pool=pool)
         show(*tables, scores.values(full=full), as_json=True, **facts)
     else:
@@ -190,15 +191,13 @@ def score(
 
 
 def _print(scores: Scores, by: str, *, full: bool, pool: Literal["worst", "mean"]) -> None:
-    answer = scores.answer(by, pool=pool)
-    if scores.prompt_unread:
-        print_indented(scores.prompt_unread, indent=0)
-    for place, line in enumerate(scores.overview(pool=pool) if answer is None else ()):
-        print_indented(line, indent=2 if place else 0, style="" if place else "bold")
+    screen = scores.screen(by, pool=pool)
+    if screen.table is None:
+        print_screen(screen)
     tables = scores.tables(by, full=full, pool=pool)
-    # Models stand side by side in the answer: the same one below the other says less.
-    kept = [one for one in tables if full or answer is None or one.name != "summary"]
-    if answer is not None and len([one for one in kept if one.rows]) == 1:
+    # Models stand side by side on the first screen: the same one below the other says less.
+    kept = [one for one in tables if full or screen.table is None or one.name != "summary"]
+    if screen.table is not None and len([one for one in kept if one.rows]) == 1:
         print_heading(kept[0].title)
     show(*kept)
     console().print()
@@ -211,14 +210,13 @@ def _print(scores: Scores, by: str, *, full: bool, pool: Literal["worst", "mean"
     print_indented(words, indent=0)
     print_models(scores.models)
     print_spent(scores.spent)
-    if scores.borders:
-        print_indented(scores.borders, indent=0)
     for line in scores.layout.splitlines():
         print_indented(line, indent=0)
     print_lines("Missing", scores.missing)
     print_lines("Problems", scores.problems)
-    if answer is not None:
-        print_answer(str(answer), answer.table(), answer.notes)
+    if screen.table is not None:
+        console().print()
+        print_screen(screen)
     _print_lost(scores)
 
 
@@ -231,7 +229,7 @@ def _print_lost(scores: Scores) -> None:
     unread = scores.unread
     gone = {one.item for one in unread}
     print_lost(
-        [(one.file, one.why, one.failure.advice) for one in unread[:MOST_FILES]],
+        [(*file_and_reason(one), one.advice) for one in unread[:MOST_FILES]],
         f"Not read: {len(unread):,} of {plural(len(scores.results.items), 'video')}",
     )
     if len(unread) > MOST_FILES:

@@ -46,7 +46,6 @@ from screentest.core.metric import (
     Judge,
     JudgeInfo,
     Level,
-    Look,
     Measurement,
     Metric,
     MetricInfo,
@@ -56,6 +55,7 @@ from screentest.core.metric import (
     RatingJudge,
     Resources,
     SideEffect,
+    Traits,
 )
 from screentest.core.outcome import Failure, Outcome, Point, Reason, Score, Summary, attempt
 from screentest.core.registry import Built, Entry, Registry, Spec, build, register, registry
@@ -94,7 +94,6 @@ __all__ = [
     "Layout",
     "LedgerClient",
     "Level",
-    "Look",
     "ManifestError",
     "Measurement",
     "Metric",
@@ -132,6 +131,7 @@ __all__ = [
     "Summary",
     "Table",
     "Time",
+    "Traits",
     "Transition",
     "UnknownName",
     "UserError",

@@ -96,10 +96,10 @@ def in_groups_of(items: Sequence[Item], count: int) -> Iterator[PartedSource]:
     if not 2 <= count <= MOST:
         raise BadOption(f"invalid join {count}: must be from 2 to {MOST:,}")
     for first in range(0, len(items) - count + 1, count):
-        some = items[first : first + count]
-        parts = tuple(SourcePart(item.video, item.text, _timed(item)) for item in some)
-        shared = set.intersection(*(set(item.groups.items()) for item in some))
-        yield PartedSource(f"{some[0].id}+{count - 1}", parts, groups=dict(sorted(shared)))
+        part = items[first : first + count]
+        parts = tuple(SourcePart(item.video, item.text, _timed(item)) for item in part)
+        shared = set.intersection(*(set(item.groups.items()) for item in part))
+        yield PartedSource(f"{part[0].id}+{count - 1}", parts, groups=dict(sorted(shared)))
 
 
 def _timed(item: Item) -> Script | None:

@@ -41,11 +41,11 @@ def beside_earlier(
 
 
 def _is_another(item: Item, earlier: dict[str, Item]) -> bool:
-    """Whether an earlier item of that id is another file, and not the same that was moved."""
-    known = earlier.get(item.id)
-    if known is None or known.video == item.video.absolute() or not known.video.exists():
+    """Return True if an earlier item of that id is another file, and not the same, moved."""
+    before = earlier.get(item.id)
+    if before is None or before.video == item.video.absolute() or not before.video.exists():
         return False
-    return not item.video.exists() or not known.video.samefile(item.video)
+    return not item.video.exists() or not before.video.samefile(item.video)
 
 
 def _distinct(item: Item, earlier: dict[str, Item], items: Sequence[Item]) -> Item:
@@ -62,7 +62,7 @@ def _distinct(item: Item, earlier: dict[str, Item], items: Sequence[Item]) -> It
 
 
 def _counted(names: Sequence[str], thing: str) -> str:
-    """How many, with the first of them: ``3 videos (a, b, c)``.
+    """Count names and list the first: ``3 videos (a, b, c)``.
 
     >>> _counted(["a", "b", "c", "d"], "video"), _counted([], "video")
     ('4 videos (a, b, c …)', '')

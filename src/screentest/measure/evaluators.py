@@ -32,7 +32,7 @@ class Evaluator:
 
     @property
     def name(self) -> str:
-        """What it is called in records and reports: the spec as it was asked for."""
+        """Its name in records and reports: the spec as it was asked for."""
         return self.text
 
     @property
@@ -52,7 +52,7 @@ class Evaluator:
 
     @property
     def note(self) -> EvaluatorNote:
-        """What a run keeps of it."""
+        """The note that a run keeps of it."""
         info = self.info
         options = {key: str(value) for key, value in self.spec.options}
         if isinstance(info, MetricInfo):

@@ -51,7 +51,7 @@ from screentest.core.functions import (
     summary_of,
 )
 from screentest.core.item import Item, Span
-from screentest.core.metric import Level, MetricInfo, Outcomes, OutputInfo, Resources
+from screentest.core.metric import Level, MetricInfo, Outcomes, OutputInfo, Resources, Traits
 from screentest.core.outcome import Outcome, Reason, Score, attempt
 from screentest.core.registry import register
 from screentest.metrics.curve import (
@@ -98,6 +98,7 @@ def metric(
     higher_is_better: bool = True,
     descriptive: bool = False,
     outputs: Mapping[str, OutputInfo | ShotOutput] | None = None,
+    traits: Mapping[str, Traits] | None = None,
     rate: float | None = SAMPLED,
     long_side: int | None = None,
     frames: int | None = None,
@@ -122,6 +123,7 @@ def metric(
         higher_is_better: False where less is better.
         descriptive: A number, such as the amount of motion, that is shown and never called better.
         outputs: Several outputs by name, instead of one.
+        traits: Facts for the comparison of models, by output.
         rate: Pictures a second; None passes every frame. An option of the metric, too, as are
             ``long_side`` and ``frames`` (``vividness:rate=1``).
         long_side: The size of the pictures.
@@ -158,6 +160,7 @@ def metric(
             (*needs, *(("text",) if "prompt" in besides else ())),
             shots=shots or form[0] in _LEVELS,
             about=_ABOUT.get(form[0], ""),
+            traits={**{key: one.traits for key, one in whole.items()}, **(traits or {})},
             inside=within,
             consecutive=form[0] == "before" and rate is None and (not request or not request.rate),
         )

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from screentest._util.text import plural
 from screentest.analysis.judges.certificate import (
     Accuracy,
     Certificate,
@@ -27,16 +28,13 @@ from screentest.core.aspects import PEOPLE
 from screentest.core.table import Cell, Column, Table
 from screentest.judges.cases import ELSEWHERE, HINTED
 from screentest.judges.spread import PlaceboSpread
+from screentest.present.screens import Screen
+from screentest.present.sentences import say
+from screentest.present.text import names, percent, shortened
 from screentest.stats import Claim, Finding
 from screentest.stats.claims import ANSWERED, WhyUnsettled
 from screentest.stats.trend import DoseResponse
 
-SENTENCES = {
-    "CERTIFICATE": "{judge} {verb} {seen} of {tested} {things} ({basis})",
-    "CERTIFICATE_OPEN": "{judge}: inconclusive on {tested} {things} ({basis})",
-    "CERTIFICATE_UNTESTED": "{judge} could not be tested ({basis})",
-    "CERTIFICATES": "Judges that {verb}: {seen} of {tested} ({basis})",
-}
 HEADLINE = 100
 """Characters, at most."""
 MARKS = {
@@ -74,21 +72,7 @@ class Line:
     kind: LineKind
 
 
-def percent(share: float) -> str:
-    """A share as a number of per cent.
-
-    >>> percent(0.925)
-    '92.5'
-    """
-    return f"{100 * share:.1f}"
-
-
-def plural(count: int, noun: str) -> str:
-    """A count with its noun."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
-def listed(names: Sequence[str], most: int | None = None) -> str:
+def listed(given: Sequence[str], most: int | None = None) -> str:
     """Names one after the other; those with a comma or a semicolon of their own are quoted.
 
     >>> listed(["half the resolution", "red, not blue"])
@@ -96,9 +80,8 @@ def listed(names: Sequence[str], most: int | None = None) -> str:
     >>> listed(["blur", "noise", "banding"], 1)
     'blur and 2 more'
     """
-    quoted = [f"“{name}”" if "," in name or ";" in name else name for name in names[:most]]
-    rest = f" and {len(names) - len(quoted):,} more" if len(names) > len(quoted) else ""
-    return ", ".join(quoted) + rest
+    quoted = [f"“{name}”" if "," in name or ";" in name else name for name in given]
+    return names(quoted, most or len(quoted))
 
 
 # The first screen.
@@ -111,28 +94,29 @@ def headline(certificate: Certificate) -> str:
     films = plural(max((part.finding.films for part in certificate.aspects), default=0), unit)
     orders = "both orders" if certificate.order.ok else "one order"
     basis = [films, *([orders] if not certificate.people else []), "95% intervals"]
-    name = "CERTIFICATE"
+    name = "certificate"
     if not claims.tested:
         failure = certificate.overall.failure
-        name = "CERTIFICATE_UNTESTED"
+        name = "certificate_untested"
         basis = [failure.reason.value.replace("_", " ") if failure is not None else "no pairs"]
     elif not claims.decided:
         more = [each.finding.more for each in claims.unsettled if each.finding.more]
-        name, basis = (
-            "CERTIFICATE_OPEN",
-            [films, *([f"{_up_to(more)} more needed"] if more else [])],
+        name = "certificate_open"
+        basis = [films, *([f"{_up_to(more)} more needed"] if more else [])]
+
+    def made(judge: str) -> str:
+        verb = "agrees with people on" if certificate.people else "sees"
+        tested = plural(claims.tested, things)
+        return say(
+            name,
+            judge=judge,
+            verb=verb,
+            seen=len(claims.sees),
+            tested=tested,
+            basis=", ".join(basis),
         )
-    words = SENTENCES[name].format(
-        judge="{judge}",
-        verb="agrees with people on" if certificate.people else "sees",
-        seen=len(claims.sees),
-        tested=claims.tested,
-        things=things if claims.tested == 1 else f"{things}s",
-        basis=", ".join(basis),
-    )
-    room = HEADLINE - len(words) + len("{judge}")
-    title = certificate.title
-    return words.format(judge=title if len(title) <= room else f"{title[: room - 1]}…")
+
+    return made(shortened(certificate.title, HEADLINE - len(made(""))))
 
 
 def headline_of_all(certificates: Sequence[Certificate]) -> str:
@@ -142,7 +126,8 @@ def headline_of_all(certificates: Sequence[Certificate]) -> str:
     claims = [one.claims for one in certificates]
     films = max((part.finding.films for one in certificates for part in one.aspects), default=0)
     basis, undecided = plural(films, _unit(certificates[0])), sum(not one.decided for one in claims)
-    return SENTENCES["CERTIFICATES"].format(
+    return say(
+        "certificates",
         verb="agree with people" if certificates[0].people else "see a degradation",
         seen=sum(bool(one.sees) for one in claims),
         tested=len(certificates),
@@ -188,13 +173,10 @@ def brief(certificate: Certificate) -> str:
     return "; ".join(f"{line.label} {line.words}" for line in lines) or "not tested"
 
 
-def first_screen(certificate: Certificate) -> str:
-    """The headline, and the labelled lines below it."""
-    lines = claim_lines(certificate)
-    width = max((len(line.label) for line in lines), default=0)
-    return "\n".join(
-        [headline(certificate), *(f"  {line.label:{width}}  {line.words}" for line in lines)]
-    )
+def certificate_screen(certificate: Certificate, table: Table | None = None) -> Screen:
+    """The first screen: the headline, the labelled lines, the table."""
+    lines = tuple((line.label, line.words) for line in claim_lines(certificate))
+    return Screen(headline(certificate), lines, table)
 
 
 def failed_aspects(certificate: Certificate) -> dict[str, str]:
@@ -229,7 +211,7 @@ def bias_words(bias: PlaceboBias) -> str:
     words = _BIASES[bias.kind, bias.toward_original].format(name=name)
     unit = "prompt" if bias.kind is PlaceboKind.OTHER_VIDEO else "film"
     maybe = "" if bias.certain else "possibly "
-    return f"{maybe}{words} ({percent(bias.share)}% of {plural(bias.films, unit)})"
+    return f"{maybe}{words} ({percent(bias.share, 1)} of {plural(bias.films, unit)})"
 
 
 def _unit(certificate: Certificate) -> str:
@@ -331,15 +313,15 @@ def _on_testbeds(certificate: Certificate) -> Iterator[tuple[str, str]]:
         yield "Margin", margin_words(spreads, _unrated(certificate.placebos))
     mean = certificate.mean_over_aspects
     if mean is not None:
-        yield "Mean over aspects", f"{percent(mean)}% (chance {percent(certificate.chance)})"
+        yield "Mean over aspects", f"{percent(mean, 1)} (chance {percent(certificate.chance)})"
     for name, accuracy in certificate.by_testbed.items():
         yield f"On {name}", _right(accuracy)
     order = certificate.order.value
     if order is not None:
         yield (
             "Order",
-            f"{percent(order.consistent_share)}% of pairs alike in both orders; "
-            f"{percent(order.first_share)}% of answers for the first video",
+            f"{percent(order.consistent_share, 1)} of pairs alike in both orders; "
+            f"{percent(order.first_share, 1)} of answers for the first video",
         )
     for aspect, shown in certificate.frames.items():
         yield f"Frames shown, {aspect.value}", frames_words(shown)
@@ -411,7 +393,7 @@ def frames_words(shown: InFrames) -> str:
     """Pairs whose degradation was in the frames that the judge was shown."""
     words = f"degradation shown in {shown.seen:,} of {shown.pairs:,} pairs"
     if shown.interval is not None:
-        right = f"{percent(shown.points / shown.judgements)}% of {shown.judgements:,}"
+        right = f"{percent(shown.points / shown.judgements, 1)} of {shown.judgements:,}"
         words += f"; right in {right} of these [{shown.interval.percents}]"
     return words + (f"; {shown.same:,} showed identical frames" if shown.same else "")
 
@@ -442,7 +424,7 @@ def placebo_words(placebo: PlaceboResult) -> str:
         share, label = 1 - share, "painted instruction obeyed"
     elif placebo.kind is PlaceboKind.OTHER_VIDEO:
         label = "true prompt preferred beside another video"
-    return f"{label} {percent(share)}% (fair: 50), ties {100 * placebo.tie_share:.0f}%"
+    return f"{label} {percent(share, 1)} (fair: 50), ties {100 * placebo.tie_share:.0f}%"
 
 
 def cost_words(cost: Cost) -> str:
@@ -468,7 +450,7 @@ def _right(outcome: Outcome[Accuracy]) -> str:
     accuracy = outcome.value
     if accuracy is None:
         return str(outcome.failure)
-    return f"right {percent(accuracy.value)}% of {accuracy.judgements:,}"
+    return f"right {percent(accuracy.value, 1)} of {accuracy.judgements:,}"
 
 
 def _remark(remark: Remark, unit: str) -> str:
@@ -506,7 +488,7 @@ def _people(result: PeopleResult) -> Iterator[tuple[str, str]]:
         yield (
             f"Models, {title}",
             _parts(
-                (f"model names alone: {percent(result.by_model)}% right,", "in hindsight"),
+                (f"model names alone: {percent(result.by_model, 1)} right,", "in hindsight"),
                 (f"within models, {within.n if within else 0:,} pairs:", within),
             ),
         )
@@ -544,7 +526,7 @@ def _parts(*parts: tuple[str, object]) -> str:
 
 
 def _share(share: Share) -> str:
-    return f"{percent(share.value)}% [{share.interval.percents}]"
+    return f"{percent(share.value, 1)} [{share.interval.percents}]"
 
 
 # Judges by degradations.

@@ -7,6 +7,7 @@ from dataclasses import astuple
 from typing import TYPE_CHECKING
 
 from screentest.core.table import Cell, Column, Table
+from screentest.present.sentences import say
 
 if TYPE_CHECKING:  # `score` loads this module, and not what a forecast is made with
     from screentest.analysis.forecast import (
@@ -17,10 +18,6 @@ if TYPE_CHECKING:  # `score` loads this module, and not what a forecast is made 
         Work,
     )
 
-SENTENCES = {
-    "NOTHING_STARTED": "Nothing was started. Calls are upper bounds: answers are kept and reused.",
-    "AT_WORST": "At worst: the judge tosses a coin on its placebos; otherwise it ties on them.",
-}
 _COUNT = "{:,}".format
 
 
@@ -73,7 +70,7 @@ def _score_table(forecast: Forecast) -> Table:
 
 
 def _notes(forecast: Forecast) -> Iterator[str]:
-    yield SENTENCES["NOTHING_STARTED"]
+    yield say("nothing_started")
     if any(one.calls is None for one in forecast.work):
         yield "–: unknown before the first calls"
     if any(one.tokens for one in forecast.work):
@@ -119,7 +116,7 @@ def _groups(power: Power) -> Table:
         "Finds from: the accuracy detected with 80% power"
         f" (claims: {len(power.groups)}, Holm). –: not even 100%."
     )
-    last = SENTENCES["AT_WORST"] if power.placebos else "No placebos: bias against edits unknown."
+    last = say("at_worst") if power.placebos else "No placebos: bias against edits unknown."
     title = f"What these {power.unit}s can settle"
     return Table("groups", title, columns, rows, f"{note}\n{last}")
 

@@ -165,8 +165,8 @@ def _items(runs: Sequence[RunReader]) -> tuple[list[Item], dict[str, VideoInfo]]
     items: dict[str, Item] = {}
     probes: dict[str, VideoInfo] = {}
     for run in runs:
-        items |= {name: one for name, one in run.items().items() if name not in items}
-        probes |= {name: one for name, one in run.probes().items() if name not in probes}
+        items |= {name: item for name, item in run.items().items() if name not in items}
+        probes |= {name: probe for name, probe in run.probes().items() if name not in probes}
     return list(items.values()), probes
 
 
@@ -204,16 +204,16 @@ def _bring(
 def _bring_record(
     db: sqlite3.Connection, row: SqlRow, share: Share, rule: Prefer, conflicts: list[str]
 ) -> None:
-    found = db.execute(
+    present = db.execute(
         "SELECT id, outcomes, reasons, written FROM records WHERE "
         '(item, evaluator, aspect, "order", repeat, signature, inputs) = (?, ?, ?, ?, ?, ?, ?)',
         [row[name] for name in _KEY],
     ).fetchone()
-    if found is None:
+    if present is None:
         insert(db, "records", row)
         share.added += 1
         return
-    number, outcomes, reasons, written = found
+    number, outcomes, reasons, written = present
     if outcomes == row["outcomes"]:
         share.same += 1
         return
@@ -235,7 +235,7 @@ def _bring_record(
 
 
 def _values_differ(one: str, other: str) -> bool:
-    """Whether there is a name that has a value in both, and not the same."""
+    """Return True if a name has a value in both, and not the same."""
     ours, theirs = json.loads(one), json.loads(other)
     return any(
         ours[name] != theirs[name]
@@ -248,7 +248,7 @@ def _bring_calls(db: sqlite3.Connection, run: RunReader, share: Share, start: in
     """Calls have names that no other call has: what was paid once is counted once."""
     for table in ("calls", "receipts", "answers"):
         for row in select(run._reading, table, run.folder, "ORDER BY id"):
-            known = db.execute(f"SELECT 1 FROM {table} WHERE call = ?", [row["call"]]).fetchone()
-            if known is None:
+            present = db.execute(f"SELECT 1 FROM {table} WHERE call = ?", [row["call"]]).fetchone()
+            if present is None:
                 insert(db, table, {**row, "start": start} if table == "calls" else row)
                 share.calls += table == "calls"

@@ -51,7 +51,7 @@ class Needs:
     cpus: float = 1.0
 
     def fit_into(self, resources: Mapping[str, float]) -> int:
-        """How many workers a node has room for.
+        """Count the workers that a node has room for.
 
         >>> Needs(cpus=2).fit_into({"CPU": 17})
         8
@@ -261,7 +261,7 @@ class RayEngine:
 
     @property
     def hosts(self) -> int:
-        """How many hosts of models there are; without any, models run on processors."""
+        """The number of hosts of models; without any, models run on processors."""
         return len(self._hosts)
 
     def run(self, tasks: Sequence[Task], ledger: LedgerClient, stop: Stop) -> Ends:
@@ -293,7 +293,7 @@ class _Room:
             )
 
     def now(self) -> int:
-        """How many workers there may be; one at least, since new nodes may come."""
+        """The number of workers there may be; one at least, since new nodes may come."""
         if time.monotonic() - self._looked > _LOOK:
             self._looked, self._found = time.monotonic(), self._look()
         return max(1, int(min(self._found, self._most)))

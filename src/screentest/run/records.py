@@ -149,7 +149,7 @@ class Record:
 
     @property
     def reasons(self) -> frozenset[Reason]:
-        """Why values are missing, where they are."""
+        """The reasons why values are missing."""
         return frozenset(o.failure.reason for o in self.outcomes.values() if o.failure is not None)
 
 

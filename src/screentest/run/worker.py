@@ -69,7 +69,7 @@ def _encoded(results: Mapping[RecordKey, RecordOutcomes], key: RecordKey) -> Enc
 
 
 def failed_to_load(keys: Sequence[RecordKey], error: Exception) -> Performance:
-    """What a task came to whose function or payload could not even be brought here."""
+    """The failure of a task whose function or payload could not be brought here."""
     return Performance(failed(keys, _crash(error)), ((),) * len(keys), 0.0)
 
 
@@ -104,7 +104,7 @@ _LIBRARIES: Final = (
 def shares(
     workers: int, cores: int | None = None, given: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """What to set in the environment of each of so many workers. What the user set stays.
+    """The environment of each of so many workers. Variables of the user's stay.
 
     >>> shares(3, cores=8, given={"OMP_NUM_THREADS": "4"})["SCREENTEST_THREADS"]
     '2'

@@ -109,7 +109,7 @@ class Converter:
         return image
 
     def _crop(self, width: int, height: int) -> _Crop | None:
-        """What to cut out of the whole frame; None where its size is not that of the borders."""
+        """The crop of the whole frame; None where its size is not that of the borders."""
         borders = self._borders
         if borders is None or (borders.width, borders.height) != (width, height):
             return None

@@ -55,14 +55,14 @@ class ScanReport:
 
     @property
     def inside(self) -> bool:
-        """Whether those who look inside the borders were shown just that."""
+        """True if those who look inside the borders were shown just that."""
         return self.cut == self.borders or (
             self.cut is not None and self.borders is not None and self.cut.near(self.borders)
         )
 
     @property
     def complete(self) -> bool:
-        """Whether every frame that the file promises was decoded, without a fault."""
+        """True if every frame that the file promises was decoded, without a fault."""
         return self.decoded == self.info.frames and not self.fault_count
 
 
@@ -89,7 +89,7 @@ def scan(
     """
     info = info or probe(path, limits)
     progress = progress or Silent()
-    looking = borders or cut is not None or any(one.wants.inside for one in consumers)
+    looking = borders or cut is not None or any(consumer.wants.inside for consumer in consumers)
     finder = BorderFinder() if looking else None
     watching = _Consumers([*consumers, *([finder] if finder else [])])
     watching.open(info)
@@ -134,7 +134,7 @@ class _Consumers:
     """Knows who is due, converts once per key, and goes on without those that fail."""
 
     def __init__(self, consumers: Sequence[Consumer]) -> None:
-        self._watchers = [_Watcher(place, one) for place, one in enumerate(consumers)]
+        self._watchers = [_Watcher(place, consumer) for place, consumer in enumerate(consumers)]
         self.failures: dict[int, Failure] = {}
         self.look_inside(None)
 
@@ -142,7 +142,9 @@ class _Consumers:
         """Show nothing of these borders to those who do not want to see them."""
         for watcher in self._watchers:
             watcher.cut = cut if watcher.consumer.wants.inside else None
-        self._converters = {one.conversion: Converter(*one.conversion) for one in self._watchers}
+        self._converters = {
+            watcher.conversion: Converter(*watcher.conversion) for watcher in self._watchers
+        }
 
     def open(self, info: VideoInfo) -> None:
         for watcher in list(self._watchers):
@@ -177,7 +179,7 @@ class _Consumers:
     def _dismiss(self, watcher: _Watcher, failure: Failure) -> None:
         self.failures[watcher.place] = failure
         # A new list: somebody may be walking through the old one.
-        self._watchers = [one for one in self._watchers if one is not watcher]
+        self._watchers = [other for other in self._watchers if other is not watcher]
 
 
 def _message(error: Exception) -> str:
@@ -199,7 +201,7 @@ class _Watcher:
 
     @property
     def conversion(self) -> Conversion:
-        """What its frames are made by: those with the same share one."""
+        """The key of its frames: those with the same share one conversion."""
         return self._key, self.cut
 
     def begin_at(self, start: Time) -> None:

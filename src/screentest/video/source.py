@@ -154,9 +154,9 @@ class VideoSource:
         if chosen is None:
             raise VideoError(Reason.UNDECODABLE, f"{shown_path(self.path)} has no video track")
         others = [
-            one
-            for one in self.container.streams.video
-            if one is not chosen and not one.disposition & Disposition.attached_pic
+            stream
+            for stream in self.container.streams.video
+            if stream is not chosen and not stream.disposition & Disposition.attached_pic
         ]
         if others:
             self._note("other_tracks", f"{len(others) + 1} video tracks: the first is used")

@@ -99,7 +99,7 @@ class Survey:
         return [int(tick) * self.time_base for tick in self.pts[:-1][wide][:MAX_FAULTS]]
 
     def shown_at(self, moment: Time) -> int:
-        """Which frame is on the screen at ``moment``; the nearest one outside the video."""
+        """The index of the frame on the screen at ``moment``; outside the video, the nearest."""
         tick = moment / self.time_base
         after = int(np.searchsorted(self.pts, int(tick // 1), side="right"))
         return min(max(after - 1, 0), len(self.pts) - 1)

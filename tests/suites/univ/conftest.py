@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from screentest.run.engine import InlineEngine
 from screentest.run.session import close_tools
 from tests.suites.univ.metric_conftest import api_key, cut, edited, film, item
 
@@ -19,9 +18,3 @@ def clean_tools() -> Iterator[None]:
     close_tools()
     yield
     close_tools()
-
-
-@pytest.fixture
-def inline(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Commands work in this process: quicker, where processes are not the point."""
-    monkeypatch.setattr("screentest.run.engine.LocalEngine", lambda workers=None: InlineEngine())

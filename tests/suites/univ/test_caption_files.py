@@ -57,7 +57,6 @@ def test_without_a_model_and_on_to_a_testbed(film: Path, tmp_path: Path) -> None
     assert json.loads(built.stdout)["pairs"] == 1
 
 
-@pytest.mark.usefixtures("inline")
 def test_with_a_model_and_on_to_a_ground_truth(film: Path, tmp_path: Path) -> None:
     """Half of what the caption is asked about is in it: the shares follow by hand."""
     out = tmp_path / "described"
@@ -90,7 +89,6 @@ def test_with_a_model_and_on_to_a_ground_truth(film: Path, tmp_path: Path) -> No
     assert (found["subject"], found["background"], found["action"]) == (0.5, 1.0, 0.0)
 
 
-@pytest.mark.usefixtures("inline")
 def test_it_goes_on_where_it_stopped(film: Path, tmp_path: Path) -> None:
     broken = [True]
 
@@ -114,7 +112,6 @@ def test_it_goes_on_where_it_stopped(film: Path, tmp_path: Path) -> None:
     assert len(read_captions(tmp_path / "out" / "captions.jsonl")[0].shots) == 2
 
 
-@pytest.mark.usefixtures("inline")
 def test_a_refused_shot_is_reported_and_not_written(film: Path, tmp_path: Path) -> None:
     def reply(asked: Asked) -> Any:
         if "shot 2 of 2" in "\n".join(asked.texts):
@@ -158,7 +155,6 @@ def test_mistakes(options: tuple[str, ...], message: str, film: Path, tmp_path: 
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.usefixtures("inline")
 def test_a_file_that_is_no_video(tmp_path: Path) -> None:
     (tmp_path / "broken.mp4").write_text("no video")
     done = invoke(

@@ -20,8 +20,6 @@ from tests.suites.univ.benchmark import is_grey
 from tests.suites.univ.scripted import answering, finding, inspection, kind_of, marks
 from tests.terminal import invoke
 
-pytestmark = pytest.mark.usefixtures("inline")
-
 
 @pytest.fixture
 def manifest(item: Item, film: Path, tmp_path: Path) -> Path:

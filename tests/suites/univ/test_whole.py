@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from screentest.analysis.results import read_results
-from screentest.run.engine import InlineEngine
 from screentest.run.reader import RunReader
 from screentest.run.session import close_tools
 from screentest.testing.chat_server import FakeChatServer
@@ -51,7 +50,6 @@ def evaluated(
     bench = make_benchmark(folder, shared_data / "video", ffmpeg)
     with pytest.MonkeyPatch.context() as patch, judge() as server:
         patch.setenv("OPENAI_API_KEY", "none")
-        patch.setattr("screentest.run.engine.LocalEngine", lambda workers=None: InlineEngine())
         found = Evaluated(bench, server, {}, {})
         for task in TASKS:
             for model in MODELS:
@@ -105,7 +103,6 @@ def test_by_another_group(evaluated: Evaluated) -> None:
     assert all(len(line) <= 80 for line in plain.stdout.splitlines())
 
 
-@pytest.mark.usefixtures("inline")
 @pytest.mark.parametrize("task", ["v2t", "rv2v"])
 def test_the_same_command_again_asks_nothing(task: str, evaluated: Evaluated) -> None:
     before = len(evaluated.server.asked)

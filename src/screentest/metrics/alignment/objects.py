@@ -41,13 +41,11 @@ MOST_SHOTS = 16
 """Shots that are looked at; of a longer film as many, evenly."""
 PULL = "screentest models pull light, then --models light; or --model detection=NAME."
 OUTPUTS = {
-    "prompt_objects": OutputInfo(
-        "how surely the prompt's things are as it says", label="things as the prompt says"
-    ),
-    "there": OutputInfo("how surely the things it names are seen", label="things that are named"),
-    "number": OutputInfo("how near their numbers are", label="numbers of things"),
-    "colour": OutputInfo("how much of them has the named colour", label="colours of things"),
-    "side": OutputInfo("share of them on the named side", label="sides of things"),
+    "prompt_objects": OutputInfo("how surely the prompt's things are as it says"),
+    "there": OutputInfo("how surely the things it names are seen"),
+    "number": OutputInfo("how near their numbers are"),
+    "colour": OutputInfo("how much of them has the named colour"),
+    "side": OutputInfo("share of them on the named side"),
     "coverage": OutputInfo("share of the things it names that were looked for", descriptive=True),
 }
 

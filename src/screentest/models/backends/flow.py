@@ -58,11 +58,11 @@ class DisFlow:
             "fast": cv2.DISOpticalFlow_PRESET_FAST,
             "medium": cv2.DISOpticalFlow_PRESET_MEDIUM,
         }
-        # The searcher keeps buffers between calls, so each call has its own.
-        searcher: Any = cv2.DISOpticalFlow.create(presets[self._preset])
         fields: list[FlowField] = []
         for first, second in pairs:
             check_pair(first, second)
+            # A new one for each pair: a small picture changes its scales for good.
+            searcher: Any = cv2.DISOpticalFlow.create(presets[self._preset])
             height, width = first.shape[:2]
             # No flow to start from; zeros would be one, and lead elsewhere.
             field = searcher.calc(

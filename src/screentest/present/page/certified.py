@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from screentest._util.text import plural
 from screentest.analysis.judges.certificate import (
     AspectResult,
     Certificate,
@@ -24,7 +25,6 @@ from screentest.present.certificates import (
     details,
     headline,
     placebo_words,
-    plural,
     why_not,
 )
 from screentest.present.page.data import Judged, Report

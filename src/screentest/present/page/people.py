@@ -6,26 +6,23 @@ import math
 from collections.abc import Mapping
 from pathlib import Path
 
-from screentest.analysis.models.answer import Answer
-from screentest.analysis.models.rows import AnswerRow, ModelPair, ModelValue
+from screentest._util.text import plural
+from screentest.analysis.models.comparison import ModelComparison
+from screentest.analysis.models.rows import MetricRow, ModelPair, ModelValue, Part, State
 from screentest.analysis.people.arena import Arena, ArenaModel, ArenaPair, WhyOpen, arena_of
 from screentest.core.metric import OutputInfo
 from screentest.core.table import Cell, Column, Table
 from screentest.judges.votes import read_votes
-from screentest.present.certificates import listed, plural
+from screentest.present.sentences import say
+from screentest.present.text import names
 from screentest.stats import Interval
 
-SENTENCES = {
-    "PEOPLE_PREFER": "People prefer {pairs} ({basis})",
-    "PEOPLE_SAME": "People: no significant difference between the models ({basis})",
-    "PEOPLE_OPEN": "People: inconclusive, {basis}; {why}",
-}
 TITLE = "people prefer"
 _NAMES = 4
 """Names in the headline; the rest is counted."""
 _INFO = OutputInfo(
     "how often people prefer it to another model's video of the same prompt; a tie is half",
-    group="people",
+    label=TITLE,
 )
 
 
@@ -34,31 +31,30 @@ def read_people(path: Path) -> Arena:
     return arena_of(read_votes(path))
 
 
-def people_row(found: Arena, answer: Answer) -> AnswerRow | None:
+def people_row(found: Arena, comparison: ModelComparison) -> MetricRow | None:
     """The arena as a row beside those of metrics; None where it is about other models.
 
     Its test is the arena's own, over prompts and people, corrected over pairs of models: it is no
-    part of the metrics' correction, and changes nothing in the answer.
+    part of the metrics' correction, and changes nothing in the comparison.
     """
     known = {one.model: one for one in found.models}
-    values = tuple(_value(model, known.get(model)) for model in answer.models)
+    values = tuple(_value(model, known.get(model)) for model in comparison.models)
     had = [one for one in values if one.mean is not None]
     if len(had) < 2:
         return None
     pairs = tuple(
-        _pair(one) for one in found.pairs if {one.better, one.worse} <= set(answer.models)
+        _pair(one) for one in found.pairs if {one.better, one.worse} <= set(comparison.models)
     )
     shares = [one.mean or 0.0 for one in had]
     best = [one for one in had if one.mean == max(shares)]
     worst = [one for one in had if one.mean == min(shares)]
     shared = set.intersection(*(set(one.prompts) for one in had))
-    return AnswerRow(
+    return MetricRow(
         name="people",
-        title=TITLE,
-        label=TITLE,
         group="people",
         info=_INFO,
-        pooled="",
+        part=Part.WHOLE,
+        stand_ins=(),
         values=values,
         pairs=pairs,
         leader=best[0].model if len(best) == 1 else "",
@@ -67,33 +63,33 @@ def people_row(found: Arena, answer: Answer) -> AnswerRow | None:
         behind=_alone(worst[0], had, shared, -1) if len(worst) == 1 else 0,
         margin=None,
         prompts=len(shared),
-        state="holds" if any(pair.holds for pair in pairs) else "open",
+        state=State.SIGNIFICANT if any(pair.significant for pair in pairs) else State.UNDECIDED,
     )
 
 
 def arena_headline(arena: Arena) -> str:
     """One line on what the votes settle."""
-    voted = f"{plural(arena.votes, 'vote')} by {_people(arena.workers)}"
+    voted = f"{plural(arena.votes, 'vote')} by {plural(arena.workers, 'person', 'people')}"
     basis = f"{voted} on {plural(arena.prompts, 'prompt')}"
     pairs, open_ = arena.significant, arena.open
     if pairs:
         best = {one.model for one in arena.models if one.best}
         beaten = [pair.worse for pair in pairs if pair.better in best]
         if len(best) == 1 and len(beaten) == len(arena.models) - 1:
-            words = f"{best.pop()} to {listed(beaten, _NAMES)}"
+            words = f"{best.pop()} to {names(beaten, _NAMES)}"
         else:
             named = [f"{pair.better} to {pair.worse}" for pair in pairs]
-            words = f"{listed(named, _NAMES)}; the rest is undecided"
-        return SENTENCES["PEOPLE_PREFER"].format(pairs=words, basis=basis)
+            words = f"{names(named, _NAMES)}; the rest is undecided"
+        return say("people_prefer", pairs=words, basis=basis)
     if open_ is None:
-        return SENTENCES["PEOPLE_SAME"].format(basis=basis)
+        return say("people_same", basis=basis)
     needed = f"at least {arena.fewest} people and {arena.fewest} prompts needed"
     if open_ is not WhyOpen.TOO_FEW:
         few = open_ is WhyOpen.UNEVEN_PROMPTS
         unit, which = ("prompts", "on a few") if few else ("people", f"by {arena.busiest}")
         worth = _rounded_down(arena.largest.effective)
         needed = f"most are {which}: worth {worth} {unit}, at least {arena.fewest} needed"
-    return SENTENCES["PEOPLE_OPEN"].format(basis=basis, why=needed)
+    return say("people_open", basis=basis, why=needed)
 
 
 def people_tables(arena: Arena | None) -> list[Table]:
@@ -130,7 +126,8 @@ def _models_table(arena: Arena) -> Table:
     notes.append(scale if arena.unranked is None else f"No strengths: {arena.unranked.detail}")
     if arena.uneven:
         worth = _rounded_down(arena.effective_workers)
-        notes.append(f"Most votes by {_people(arena.busiest)}: {arena.workers:,} are worth {worth}")
+        busiest = plural(arena.busiest, "person", "people")
+        notes.append(f"Most votes by {busiest}: {arena.workers:,} are worth {worth}")
     return Table("people", "People", columns, rows, ". ".join(notes) + ".")
 
 
@@ -165,10 +162,6 @@ def _pairs_table(arena: Arena) -> Table:
 def _ends(interval: Interval) -> tuple[float, float, str]:
     low, high = interval.low, interval.high
     return low, high, f"{100 * low:.0f} to {100 * high:.0f}%"
-
-
-def _people(count: int) -> str:
-    return f"{count:,} {'person' if count == 1 else 'people'}"
 
 
 def _rounded_down(effective: float) -> str:

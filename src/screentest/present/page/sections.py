@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from screentest.analysis.models.tables import suite_tables
 from screentest.analysis.suites import Suite, suites_in
 from screentest.core import Entry, Failure, MissingPackage, Table, registry
 from screentest.core.outcome import guarded
 from screentest.core.table import Chart
 from screentest.present.page.data import Report
+from screentest.present.tables import suite_tables
 
 Part: TypeAlias = Table | Chart | str
 """What a section is made of: a table, a chart, or a paragraph of plain text."""

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from screentest.analysis.models.tables import (
-    why,
-)
 from screentest.core.codec import to_object
 from screentest.core.errors import UnknownName
 from screentest.core.outcome import Outcome
 from screentest.core.table import Cell, Column, Table
 from screentest.present.notebook import Tabular
+from screentest.present.tables import (
+    why,
+)
 
 if TYPE_CHECKING:  # a job loads what it needs, not what the results of others are made of
     from screentest.analysis.judges.certificate import Certificate
@@ -122,10 +122,10 @@ class Certificates(Tabular):
     """Why judgements are missing, the same words once."""
 
     def _headline(self) -> str:
-        from screentest.present.certificates import first_screen, headline, headline_of_all
+        from screentest.present.certificates import certificate_screen, headline, headline_of_all
 
         if len(self.certificates) == 1:
-            return first_screen(self.certificates[0])
+            return certificate_screen(self.certificates[0]).text
         lines = [f"  {headline(one)}" for one in self.certificates[:_LINES]]
         return "\n".join([headline_of_all(self.certificates), *lines])
 

@@ -11,7 +11,6 @@ import numpy as np
 import typer
 
 from screentest._util.optional import need
-from screentest.analysis.models.tables import suite_tables
 from screentest.cli.console import plural
 from screentest.cli.options import BACKENDS, MODELS, JsonOption, shares
 from screentest.cli.tables import print_indented, print_models, show
@@ -21,6 +20,7 @@ from screentest.inputs.manifest import write_manifest
 from screentest.judges.votes import VoteTask, read_votes
 from screentest.present.charts import must_be_chart, save
 from screentest.present.page.data import read_report
+from screentest.present.tables import suite_tables
 from screentest.run.session import Tools, cap_of, settings_of
 from screentest.run.store import RunStore
 from screentest.suites.locot2v.charts import drawings

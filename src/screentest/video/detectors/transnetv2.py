@@ -147,10 +147,10 @@ class TransNetDetector(BaseConsumer):
         # The network does not tell the two apart; a fade passes an empty picture.
         kind = Transition.FADE if self._emptiest < EMPTY else Transition.DISSOLVE
         self.boundaries = [
-            replace(one, transition=kind, gradual=Span(since.time, time))
-            if one.frame > since.frame
-            else one
-            for one in self.boundaries
+            replace(boundary, transition=kind, gradual=Span(since.time, time))
+            if boundary.frame > since.frame
+            else boundary
+            for boundary in self.boundaries
         ]
 
 

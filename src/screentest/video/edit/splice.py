@@ -93,7 +93,7 @@ def splice(
             for number, plan in enumerate(plans, start=1):
                 renderer.render(plan, number)
                 edges.append(writer.end)
-    places = tuple(Span(one * time_base, two * time_base) for one, two in pairwise(edges))
+    places = tuple(Span(start * time_base, two * time_base) for start, two in pairwise(edges))
     return SplicedVideo(out, frames, edges[-1] * time_base, places)
 
 
@@ -125,7 +125,7 @@ def _plan(video: NormalizedVideo, packets: PacketFile, part: VideoPart) -> _Part
     edges = [
         round(edge * video.format.timescale) for edge in accumulate(part.durations, initial=Time(0))
     ]
-    durations = [two - one for one, two in pairwise(edges)]
+    durations = [two - start for start, two in pairwise(edges)]
     if not durations or min(durations) < 1:
         raise BadOption(
             f"the part {part.span} declares no frame, or one that is never shown",

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
+from screentest._util.text import plural
+from screentest.analysis.models.rows import Part
 from screentest.analysis.results import Pool, Results, Total
 from screentest.analysis.standings import Standing, StandingLevel, standings
 from screentest.analysis.suites import Suite, suites_in
 from screentest.core import Outcome
 from screentest.core.signature import short_signature
 from screentest.core.table import ARROWS, Cell, Column, Table, cell_text
+from screentest.present.sentences import say
+from screentest.present.text import names, words
 
 WIDEST = 9
 """Columns of dimensions in one table; a wider tree is printed as rows only."""
@@ -22,7 +27,9 @@ _BESIDE = (
     Column("total", "Of", detail=True),
     Column("coverage", "Scored", derived=True, align="right"),
 )
-"""What stands beside a mean: its interval and its coverage."""
+"""The interval and the coverage beside a mean."""
+MOST_ROOTS = 3
+"""Roots of a suite's tree that have them beside each other on a terminal."""
 
 
 def result_tables(
@@ -46,7 +53,7 @@ def summary_table(
     """The mean of each value with interval and coverage, of all items or of each group."""
     results = results.pooled(pool)
     groups = results.by_group(by) if by else {"": results}
-    names = results.short_names
+    short = results.short_names
     totals: dict[str, list[tuple[str, Total]]] = {name: [] for name in results.outputs}
     for group, part in groups.items():
         for total in part.totals():
@@ -67,7 +74,7 @@ def summary_table(
                 "; ".join(why_missing(total)),
                 total.signature if full else short_signature(total.signature),
             )
-            rows.append((names.get(name, name), *([group] if by else []), *cells))
+            rows.append((short.get(name, name), *([group] if by else []), *cells))
     columns = [
         Column("metric", "Metric"),
         Column("mean", "Mean"),
@@ -83,18 +90,15 @@ def summary_table(
 
 
 def pool_note(results: Results, pool: Pool) -> str:
-    """What of a video its number is about, in words; empty where it makes no difference."""
+    """The part of a video that its number is about; empty where all count as a whole."""
     cut = {value.item for value in results.values if value.pools}
     if not cut:
         return ""
-    what, other = ("worst tenth", "mean") if pool == "worst" else ("mean", "worst tenth")
-    way = "mean" if pool == "worst" else "worst"
-    if cut < set(results.items):
-        return (
-            f"A film of several shots counts by its {what} (--pool {way}: by its {other}),"
-            " a clip of one shot by its whole."
-        )
-    return f"A video counts by its {what} (--pool {way}: by its {other})."
+    part = Part.MEAN if pool == "mean" else Part.WORST_TENTH
+    if pool == "worst" and cut < set(results.items):
+        part = Part.MIXED
+    text = say("counted", part=words("parts")[part])
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def interval_text(low: float | None, high: float | None, digits: int | None = None) -> str:
@@ -145,7 +149,7 @@ def why(outcome: Outcome[Any]) -> tuple[str | None, str | None]:
 
 def missing_table(results: Results) -> Table:
     """Why a value is missing, and what to do; the same words once, with what they are about."""
-    names = results.short_names
+    short = results.short_names
     found: dict[tuple[str, str, str], tuple[dict[str, None], dict[str, None]]] = {}
     for value in results.values:
         failure = value.outcome.failure
@@ -155,7 +159,7 @@ def missing_table(results: Results) -> Table:
             )  # the last line of a traceback says what happened
             key = (failure.reason.value, lines[-1] if lines else "", failure.advice.strip())
             metrics, items = found.setdefault(key, ({}, {}))
-            metrics[names.get(value.name, value.name)] = None
+            metrics[short.get(value.name, value.name)] = None
             items[value.item] = None
     rows = [
         (reason, detail, _few(items, "videos"), _few(metrics, "values"), advice)
@@ -179,10 +183,8 @@ def lost_table(results: Results) -> Table:
         found[failure.reason.value] = (count + 1, items, metrics, advice)
     rows: list[tuple[Cell, ...]] = []
     for reason, (count, items, metrics, advice) in sorted(found.items()):
-        named = [*list(metrics)[:3], *([f"{len(metrics) - 3:,} more"] if len(metrics) > 3 else [])]
-        videos = f"{len(items):,} video{'' if len(items) == 1 else 's'}"
-        what = f"{count:,} value{'' if count == 1 else 's'} of {videos} ({', '.join(named)})"
-        rows.append((reason, count, what, next(iter(advice), None)))
+        of = f"{plural(count, 'value')} of {plural(len(items), 'video')}"
+        rows.append((reason, count, f"{of} ({names(metrics, 3)})", next(iter(advice), None)))
     return Table("lost", "Not scored", ("reason", "count", "what", "advice"), rows)
 
 
@@ -210,33 +212,43 @@ def suite_tables(results: Results, suite: Suite, by: str = "") -> list[Table]:
 def _columns(found: Sequence[Standing]) -> list[StandingLevel]:
     """The root and its parts, where they are few enough to be columns."""
     levels = [level for level in found[0].levels if len(level.path) <= 2]
-    return levels if len(levels) <= WIDEST else levels[:1]
+    roots = [level for level in levels if len(level.path) == 1]
+    return levels if len(levels) <= WIDEST else roots if len(roots) <= WIDEST else roots[:1]
 
 
 def _wide(found: Sequence[Standing], suite: Suite, by: str) -> Table:
+    """A row for each group: each root of the tree with its parts, its interval and its coverage."""
     columns = _columns(found)
+    roots = [level for level in columns if len(level.path) == 1]
     taken = {by, *(column.name for column in _BESIDE)}
     names = {level.path: _free(level.path[-1], taken) for level in columns}
+    shown = [Column(by)]
+    for root in roots:
+        own = [level for level in columns if level.path[0] == root.path[0]]
+        shown += [
+            Column(names[one.path], one.title, digits=suite.digits, better=one.better)
+            for one in own
+        ]
+        # Beside many roots there is no room for it: the table of all levels has it too.
+        shown += [
+            replace(
+                column,
+                name=column.name if root is roots[0] else f"{names[root.path]}.{column.name}",
+                detail=column.detail or len(roots) > MOST_ROOTS,
+            )
+            for column in _BESIDE
+        ]
     rows = []
     for standing in found:
         levels = {level.path: level for level in standing.levels}
-        top = standing.top
-        values = [levels[path].value if path in levels else None for path in names]
-        rows.append((standing.group, *values, *_beside(top, suite)))
-    return Table(
-        suite.name,
-        f"{suite.heading} by {by}",
-        (
-            Column(by),
-            *(
-                Column(names[one.path], one.title, digits=suite.digits, better=one.better)
-                for one in columns
-            ),
-            *_BESIDE,
-        ),
-        rows,
-        suite.note,
-    )
+        cells: list[Cell] = [standing.group]
+        for root in roots:
+            paths = [path for path in names if path[0] == root.path[0]]
+            cells += [levels[path].value if path in levels else None for path in paths]
+            top = levels.get(root.path)
+            cells += _beside(top, suite) if top is not None else [None] * len(_BESIDE)
+        rows.append(cells)
+    return Table(suite.name, f"{suite.heading} by {by}", shown, rows, suite.note)
 
 
 def _long(found: Sequence[Standing], suite: Suite, by: str) -> Table:
@@ -274,8 +286,8 @@ def _level_name(level: StandingLevel) -> str:
 
 def _note(found: Sequence[Standing], suite: Suite) -> str:
     empty = [_level_name(one) for one in found[0].levels if one.value is None]
-    words = f"In no mean, since nothing has a value: {', '.join(empty)}." if empty else ""
-    return " ".join(part for part in (suite.note, words) if part)
+    without = say("no_value", levels=", ".join(empty)) if empty else ""
+    return " ".join(part for part in (suite.note, without) if part)
 
 
 def _beside(level: StandingLevel, suite: Suite) -> tuple[Cell, ...]:
