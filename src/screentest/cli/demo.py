@@ -65,9 +65,8 @@ def demo(
     pairs = built.testbed.pairs
     placebos = sum(pair.aspect is None for pair in pairs)
     print_indented(
-        f"{len(pairs)} pairs were built, {placebos} of them placebos, which change nothing that is "
-        f"seen and are in no row above; {len(built.testbed.skips)} could not be, "
-        f"each with its reason in {built.folder / 'testbed.json'}.",
+        f"{len(pairs)} pairs, {placebos} of them placebos (in no row above);"
+        f" {len(built.testbed.skips)} skipped, reasons in {built.folder / 'testbed.json'}",
         indent=0,
     )
     print_heading(headline_of_all(made.certificates))

@@ -158,7 +158,7 @@ def _cell(result: AspectResult | OperatorResult) -> Cell:
     found, finding = result.accuracy.value, result.finding
     if found is None:
         return Cell("–", why_not(result.accuracy), "unknown")
-    interval = found.interval.percents.replace("–", " to ")
+    interval = found.interval.percents
     words = (
         f"{claim_words(finding)}; {100 * found.value:.1f}% right (95%: {interval}), "
         f"{found.judgements:,} of {found.total:,} answers on"
