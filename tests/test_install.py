@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
-from screentest.cli.diagnosis import OPTIONAL
 
 import screentest
 from screentest._util.optional import EXTRAS, install_line, need, optional
+from screentest.cli.doctor import OPTIONAL
 from screentest.core import MissingPackage, NoValue, Reason, UserError
 from screentest.sample import sample_videos
 from tests.present.runs import two_systems
@@ -58,7 +58,7 @@ def packages_of(extra: str) -> set[str]:
 def test_every_extra_has_its_modules_and_is_looked_for() -> None:
     declared = PROJECT["optional-dependencies"].keys() - FOR_DEVELOPERS
     assert EXTRAS.keys() == declared
-    listed = {(package, extra) for package, _, extra in OPTIONAL if extra}
+    listed = {(package, extra) for package, (_, extra) in OPTIONAL.items() if extra}
     for package, extra in listed:
         assert package in packages_of(extra)
         assert package.replace("-", "_") in EXTRAS[extra]

@@ -28,8 +28,6 @@ from tests.analysis.test_comparison import (
 MOST = 40
 GOLDEN = Path(__file__).with_name("sentences.txt")
 EXAMPLES: Mapping[str, object] = {
-    "ahead": 18,
-    "behind": 18,
     "basis": "12 films, both orders, 95% intervals",
     "better": "a",
     "count": 1,
@@ -44,12 +42,13 @@ EXAMPLES: Mapping[str, object] = {
     "model": "step-2000",
     "models": "a and b",
     "needed": "about 65",
+    "of": "12 films",
     "of_prompts": 20,
     "other": "step-1000",
     "others": "step-1000",
     "pairs": "a to b and c",
     "part": "its worst tenth",
-    "place": "step-2000 ahead on 18 of 20",
+    "place": "ahead",
     "prompts": "20 prompts",
     "rates": "a 24, b 12",
     "read": 5,
@@ -58,7 +57,6 @@ EXAMPLES: Mapping[str, object] = {
     "settings": "versions (1 and 2)",
     "shares": "12% to 44%",
     "tested": "10 aspects",
-    "unit": "prompt",
     "units": 12,
     "version": 3,
     "verb": "sees",
@@ -73,26 +71,25 @@ EXAMPLES: Mapping[str, object] = {
 
 
 OTHERS: Mapping[str, Mapping[str, object]] = {
-    "ahead": {"prompts": 20},
     "beats_each": {"others": "4 others"},
     "certificate_open": {"basis": "4 films, up to 18 more needed"},
     "certificate_untested": {"basis": "missing model"},
     "certificates": {"verb": "see a degradation", "tested": 5, "basis": "12 films"},
     "equal": {"metrics": "14 metrics"},
     "identical": {"metrics": "14 metrics"},
-    "last": {"prompts": 20},
     "people_open": {
         "basis": "7 votes by 1 person on 3 prompts",
         "why": "at least 6 people and 6 prompts needed",
     },
     "people_prefer": {"basis": "64 votes by 8 people on 8 prompts"},
     "people_same": {"basis": "64 votes by 8 people on 8 prompts"},
-    "needed": {"needed": 65},
     "no_difference": {"metrics": "14 metrics"},
     "no_margin": {"metrics": "flicker, noise"},
     "over": {"metrics": "sharpness, noise"},
+    "so_far": {"metrics": "flicker (18 of 20; about 65 prompts needed)"},
     "scored": {"metrics": "14 metrics"},
-    "seeds": {"videos": "step-1000 12, step-2000 1 videos"},
+    "same_film": {"count": 20},
+    "seeds": {"videos": "step-1000 12, step-2000 1"},
 }
 
 
@@ -131,7 +128,7 @@ def test_one_winner() -> None:
     assert str(comparison_screen(found)).splitlines() == [
         "a beats b on 2 of 3 metrics (20 prompts, p < 0.05 after Holm)",
         "  better       noise, sharp",
-        "  undecided    jerks (a ahead on 12 of 20; about 180 prompts needed)",
+        "  undecided    jerks (ahead on 12 of 20; about 180 prompts needed)",
         "  not covered  prompt following (no metric reads prompts)",
         "",
         "                      a      b   wins       p",
@@ -168,11 +165,13 @@ def test_no_single_winner() -> None:
 def test_too_few_prompts() -> None:
     found = compared(drawn(4, sharp_a=90.0))
     assert headline(found) == f"Inconclusive: 4 prompts, about {found.needed} needed"
-    (undecided,) = line(found, "undecided")
-    assert undecided.startswith(f"sharp (a ahead on 4 of 4; about {found.needed} prompts needed), ")
+    assert line(found, "undecided")[:2] == [
+        f"a ahead: sharp (4 of 4; about {found.needed} prompts needed)",
+        "b ahead: noise (3 of 4; about 35)",
+    ]
     one = compared(results({("sharp", "a"): (1.0,), ("sharp", "b"): (2.0,)}))
     assert headline(one) == "Inconclusive: 1 prompt, at least 6 needed"
-    assert line(one, "undecided") == ["sharp (b ahead on 1 of 1)"]
+    assert line(one, "undecided") == ["b ahead: sharp (1 of 1)"]
 
 
 def test_equal_models() -> None:
@@ -218,7 +217,7 @@ def test_missing_values_and_low_coverage() -> None:
     even = [f"{model}/{place}" for model in "ab" for place in range(12)]
     found = compared(without(given, "sharp", even))
     assert headline(found).startswith("a beats b on 2 of 2 metrics (18 to 30 prompts, ")
-    assert line(found, "missing") == ["sharp (a 12 of 30 prompts, b 12 of 30 prompts)"]
+    assert line(found, "missing") == ["sharp: 24 of 60 videos (a 12, b 12)"]
     few = results({("sharp", "a"): (1, 2, 3, 4), ("sharp", "b"): (1, 2, 9)})
     assert line(compared(few), "left out") == ["1 of 4 prompts (b lacks 1)"]
 

@@ -317,7 +317,7 @@ def test_last_is_said_of_the_last_alone_and_on_one_prompt_of_that_prompt(tmp_pat
     # Who is behind in nothing, and has no moment, is to be seen beside the others.
     assert [card.lines[-1].anchor for card in view.cards] == ["#side", "", "", "#side"]
     assert view.open_rows[0].says == "a ahead on 1 of 1"
-    assert view.more[0] == "Undecided: calm (a ahead on 1 of 1)."
+    assert view.more[0] == "Undecided: a ahead: calm (1 of 1)."
 
 
 def test_what_is_not_compared_is_said_once(tmp_path: Path) -> None:

@@ -28,9 +28,7 @@ from screentest.core import (
     registry,
 )
 from screentest.run import engine as engine_module
-from screentest.run import (
-    worker as _threads,
-)
+from screentest.run import worker as _threads
 from screentest.run.engine import InlineEngine, LocalEngine
 from screentest.run.execute import execute
 from screentest.run.inputs import Stamp
@@ -422,7 +420,7 @@ def run_script(folder: Path, task_made: str) -> subprocess.CompletedProcess[str]
     script.write_text(
         "from dataclasses import replace\n"
         "from pathlib import Path\n"
-        "from screentest.run import RunStore, execute\n"
+        "from screentest.run.execute import execute\nfrom screentest.run.store import RunStore\n"
         "from tests.run.work import task\n"
         "def own(job): return {}\n"
         "print('begun')\n"

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from screentest._util.text import plural
 from screentest.annotate.assignment import Rules
 from screentest.annotate.language import read_language
 from screentest.annotate.options import (
@@ -34,7 +35,7 @@ from screentest.annotate.server import (
 )
 from screentest.annotate.store import default_store, open_database
 from screentest.annotate.web.visitor import Finish, allowed_origins
-from screentest.cli.console import err, out, plural
+from screentest.cli.console import err, out
 from screentest.cli.options import PromptsOption
 from screentest.cli.progress import watched
 from screentest.core import BadOption

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from screentest._util.text import plural
 from screentest.analysis.forecast import Effort, forecast_people
 from screentest.annotate.answers import Unit
 from screentest.annotate.bundle import write_bundle
@@ -28,7 +29,7 @@ from screentest.annotate.options import (
 )
 from screentest.annotate.server import media_folder
 from screentest.annotate.store import default_store
-from screentest.cli.console import err, out, plural, shown
+from screentest.cli.console import err, out, shown
 from screentest.cli.options import JsonOption, PromptsOption
 from screentest.cli.progress import watched
 from screentest.cli.tables import print_models, show

@@ -11,7 +11,8 @@ from typing import Annotated, Any
 import typer
 
 import screentest
-from screentest.cli.console import err, plural, shown
+from screentest._util.text import plural
+from screentest.cli.console import err, shown
 from screentest.cli.errors import until_stopped
 from screentest.cli.options import (
     MODELS,

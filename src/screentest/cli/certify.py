@@ -10,9 +10,10 @@ from typing import Annotated, Any
 import typer
 
 import screentest
+from screentest._util.text import plural
 from screentest.api.certificates import forecast
 from screentest.cli.console import out as console
-from screentest.cli.console import plural, print_json
+from screentest.cli.console import print_json
 from screentest.cli.errors import until_stopped
 from screentest.cli.options import (
     ENGINE,

@@ -9,8 +9,9 @@ from typing import Annotated
 
 import typer
 
+from screentest._util.text import plural
 from screentest.api.reports import export as write_records
-from screentest.cli.console import err, plural
+from screentest.cli.console import err
 from screentest.core import BadOption
 
 

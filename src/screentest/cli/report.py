@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 import screentest
+from screentest._util.text import plural
 from screentest.cli.console import out as console
-from screentest.cli.console import plural, shown
+from screentest.cli.console import shown
 from screentest.cli.options import PoolOption, names_in
 from screentest.cli.progress import watched
 

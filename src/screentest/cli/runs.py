@@ -11,7 +11,8 @@ from typing import Annotated
 
 import typer
 
-from screentest.cli.console import err, out, plural, shown
+from screentest._util.text import plural
+from screentest.cli.console import err, out, shown
 from screentest.cli.options import JsonOption
 from screentest.cli.tables import COUNT, SHARE, print_indented, print_record, show
 from screentest.core import BadOption

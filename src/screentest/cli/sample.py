@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from screentest.cli.console import plural
+from screentest._util.text import plural
 from screentest.cli.tables import print_indented
 from screentest.sample.copies import CHECKPOINTS, copy_checkpoints, copy_films
 

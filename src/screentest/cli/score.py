@@ -11,9 +11,9 @@ from typing import Annotated, Any, Literal
 import typer
 
 import screentest
+from screentest._util.text import plural
 from screentest.api.scores import forecast_score
 from screentest.cli.console import out as console
-from screentest.cli.console import plural
 from screentest.cli.errors import EXIT_UNREAD, until_stopped
 from screentest.cli.options import (
     ENGINE,
@@ -45,9 +45,7 @@ from screentest.present.results import Scores
 from screentest.present.screens import file_and_reason
 
 FEW = 3
-"""Missing values that are written out."""
-REASONS = 2
-"""Reasons that have a line each, where there are more missing values."""
+"""Reasons for missing values that are written out."""
 MOST_FILES = 4
 """Files that could not be read and are named."""
 APART = Reason.NOT_APPLICABLE.value
@@ -237,21 +235,16 @@ def _print_lost(scores: Scores) -> None:
     scores = replaced(scores, results=scores.results.without(gone)) if gone else scores
     every = not any(total.scored for total in scores.totals)
     single = [row for row in scores.not_scored.records() if every or row["reason"] != APART]
-    if len(single) <= FEW:
-        print_lost(
-            [
-                (
-                    f"{row['values']} of {row['items']}",
-                    f"{row['detail']} ({row['reason']})" if row["detail"] else str(row["reason"]),
-                    str(row["advice"] or ""),
-                )
-                for row in single
-            ],
-            "Not scored",
-        )
-        return
-    rows = [row for row in scores.lost.records() if every or row["reason"] != APART]
-    shown = [(str(row["reason"]), str(row["what"]), str(row["advice"] or "")) for row in rows]
-    print_lost(shown[:REASONS], "Not scored (--json has every reason)")
-    if len(shown) > REASONS:
-        print_indented(f"and for {plural(len(shown) - REASONS, 'reason')} more")
+    print_lost(
+        [
+            (
+                f"{row['values']} of {row['items']}",
+                f"{row['detail']} ({row['reason']})" if row["detail"] else str(row["reason"]),
+                str(row["advice"] or ""),
+            )
+            for row in single[:FEW]
+        ],
+        "Not scored",
+    )
+    if len(single) > FEW:
+        print_indented(f"and for {plural(len(single) - FEW, 'more reason')} (--json has all)")

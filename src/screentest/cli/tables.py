@@ -50,7 +50,12 @@ def rendered(given: core.Table, box: Box | None = SIMPLE_HEAD) -> Table:
     """A table for the terminal. A cell that is too wide goes on in the next line, between words
     where there is room for the longest of them."""
     brief = given.short()
-    result = Table(box=box, show_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    result = Table(
+        box=box,
+        show_edge=False,
+        padding=(0, 1 if box else 2, 0, 0),
+        header_style="bold",
+    )
     words = [
         max((len(word) for row in brief.texts() for word in shown(row[place]).split()), default=0)
         for place in range(len(brief.columns))
@@ -72,13 +77,12 @@ def rendered(given: core.Table, box: Box | None = SIMPLE_HEAD) -> Table:
 def print_screen(screen: Screen) -> None:
     """A headline, labelled lines, a table and its notes."""
     print_indented(screen.headline, indent=0, style="bold")
-    if screen.lines:
-        grid = Table.grid(padding=(0, 2, 0, 0))
-        grid.add_column(no_wrap=True, min_width=len("not covered"))
-        grid.add_column(overflow="fold")
-        for name, text in screen.lines:
-            grid.add_row(Text(name, "dim"), Text(shown(text)))
-        out().print(Padding(grid, (0, 0, 0, 2), expand=False))
+    wide = max((len(name) for name, _ in screen.lines), default=0)
+    for name, text in screen.labelled:
+        room = max(20, out().width - wide - 4)
+        for place, row in enumerate(Text(shown(text)).wrap(out(), room)):
+            row.rstrip()
+            out().print(Text(f"  {'' if place else name:<{wide}}  ") + row)
     table = screen.table
     if table is not None and table.rows:
         out().print()

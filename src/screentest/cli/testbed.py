@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from screentest.cli.console import out, plural
+from screentest._util.text import plural
+from screentest.cli.console import out
 from screentest.cli.options import JsonOption, ModelOption, ModelsOption
 from screentest.cli.progress import watched
 from screentest.cli.tables import (

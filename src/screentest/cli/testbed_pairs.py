@@ -12,7 +12,8 @@ from typing import Annotated, Any
 import typer
 
 from screentest._util.optional import need
-from screentest.cli.console import err, plural, shown
+from screentest._util.text import plural
+from screentest.cli.console import err, shown
 from screentest.cli.options import JsonOption
 from screentest.cli.tables import (
     COUNT,

@@ -9,8 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
+from screentest._util.text import plural
 from screentest.cli.console import out as console
-from screentest.cli.console import plural, shown
+from screentest.cli.console import shown
 from screentest.cli.options import MODELS, WORKERS, JsonOption, shares
 from screentest.cli.tables import print_indented
 from screentest.core.signature import metric_names

@@ -21,6 +21,7 @@ from screentest.analysis.models.coverage import (
 from screentest.analysis.models.places import first_and_last, spread_out
 from screentest.analysis.models.rows import (
     Explained,
+    Explanation,
     MetricRow,
     ModelPair,
     ModelValue,
@@ -37,6 +38,7 @@ from screentest.core.table import ARROWS, Cell, Column, Table
 from screentest.present.sentences import say
 from screentest.present.text import (
     about,
+    because,
     label,
     labels,
     names,
@@ -74,9 +76,17 @@ class Screen:
     def text(self) -> str:
         """The headline and the lines."""
         wide = max((len(name) for name, _ in self.lines), default=0)
-        return "\n".join(
-            [self.headline, *(f"  {name:<{wide}}  {text}" for name, text in self.lines)]
-        )
+        lines = [f"  {name:<{wide}}  {text}" for name, text in self.labelled]
+        return "\n".join([self.headline, *lines])
+
+    @property
+    def labelled(self) -> list[tuple[str, str]]:
+        """The lines, with a label at the first of several with the same."""
+        before = ["", *(name for name, _ in self.lines)]
+        return [
+            ("" if name == last else name, text)
+            for last, (name, text) in zip(before, self.lines, strict=False)
+        ]
 
     def __str__(self) -> str:
         table = [] if self.table is None or not self.table.rows else ["", *_aligned(self.table)]
@@ -193,16 +203,17 @@ def _nothing(found: ModelComparison) -> str:
 def _lines(found: ModelComparison) -> Lines:
     label_of = row_labels(found.rows)
     yield from _better(found, label_of)
-    undecided = [_undecided(found, row, label_of) for row in _open_rows(found)]
-    if undecided:
-        yield "undecided", names(undecided, NAMED)
+    undecided = list(_undecided(found, label_of))
+    yield from undecided
     same = found.having(State.SAME)
     if same and (found.having(State.SIGNIFICANT) or undecided):
         yield "same", plural(len(same), "metric")
     elif same:
         yield "same", names((label_of[row.name] for row in same), 2 * NAMED)
     yield from _explained(found, label_of)
-    yield from described_line(found, label_of)
+    described = found.having(State.DESCRIBED)
+    if described and found.tested:
+        yield "described", plural(len(described), "metric")
     if looks := _looks(found):
         yield "looks", looks
     yield from _not_compared(found, label_of)
@@ -212,8 +223,6 @@ def _lines(found: ModelComparison) -> Lines:
     yield from _missing(found, label_of)
     if found.unread and found.comparisons:
         yield "unreadable", unread_words(found.unread, found.videos)
-    if found.part is not Part.WHOLE:
-        yield "counted", say("counted", part=words("parts")[found.part])
 
 
 def _better(found: ModelComparison, label_of: Mapping[str, str]) -> Lines:
@@ -246,44 +255,50 @@ def _better(found: ModelComparison, label_of: Mapping[str, str]) -> Lines:
     if found.loser:
         rows = [row for row in found.rows if len(row.under(found.loser)) == row.rivals]
         why = names((label_of[row.name] for row in rows), NAMED)
-        yield "worst", say("because", what=found.loser, why=why) if why else found.loser
+        yield "worst", because(found.loser, why) if why else found.loser
 
 
-def _open_rows(found: ModelComparison) -> list[MetricRow]:
+def _undecided(found: ModelComparison, label_of: Mapping[str, str]) -> Lines:
+    """The differences that more prompts might show, by the model that is ahead, or last."""
     rows = sorted(found.having(State.UNDECIDED), key=row_order)
-    return spread_out(
-        [row for row in rows if not all(pair.explanation for pair in row.claimed)],
-        lambda row: row.metric,
-    )
+    rows = [row for row in rows if not all(pair.explanation for pair in row.claimed)]
+    sides: dict[tuple[str, str], list[str]] = {}
+    for row in spread_out(rows, lambda row: row.metric):
+        kind, model, count = row_place(found, row)
+        if model:
+            wins = wins_words(found, row, count, brief=bool(sides))
+            wins = f"{kind} on {wins}" if model == found.winner else wins
+            named = because(label_of[row.name], wins)
+            sides.setdefault((kind, model), []).append(named)
+    for (kind, model), metrics in sides.items():
+        listed = names(metrics, NAMED)
+        if model != found.winner:
+            listed = say("so_far", model=model, place=kind, metrics=listed)
+        yield "undecided", listed
 
 
-def _undecided(found: ModelComparison, row: MetricRow, label_of: Mapping[str, str]) -> str:
-    place = place_words(found, row)
-    name = label_of[row.name]
-    return say("because", what=name, why=place) if place else name
-
-
-def place_words(found: ModelComparison, row: MetricRow) -> str:
-    """Who is ahead or last in a row so far, on how many prompts, and how many more it takes."""
-    first = Place.FIRST
+def row_place(found: ModelComparison, row: MetricRow) -> tuple[str, str, int]:
+    """Whether the place is ahead or last, the model that has it so far, and on how many prompts; no
+    model where all share the place."""
+    leader, last, ahead, behind = row.leader, row.last, row.ahead, row.behind
     if row.prompts == 1:
         leader, last = first_and_last(found, row)
         ahead = behind = 1
-    else:
-        leader, last, ahead, behind = row.leader, row.last, row.ahead, row.behind
-        first = row.claim
-    if leader and first is Place.FIRST:
-        place = say("ahead", model=leader, ahead=ahead, prompts=row.prompts)
-    elif last and len(row.values) > 2:
-        place = say("last", model=last, behind=behind, prompts=row.prompts)
-    elif row.claimed:
-        pair = row.claimed[0]
-        place = say("ahead", model=pair.better, ahead=pair.ahead, prompts=pair.prompts)
-    else:
-        return ""
-    if row.needed and row.needed <= SENSIBLE:
-        return say("needed", place=place, needed=about(row.needed), unit=found.unit)
-    return place
+    kind, model, count = "ahead", leader, ahead
+    if row.claim is Place.LAST and len(row.values) > 2 and last:
+        kind, model, count = "last", last, behind
+    elif not leader and row.claimed:
+        model, count = row.claimed[0].better, row.claimed[0].ahead
+    return kind, model, count
+
+
+def wins_words(found: ModelComparison, row: MetricRow, count: int, *, brief: bool = False) -> str:
+    """On how many prompts a place is held, and how many it takes; ``brief`` without the noun."""
+    wins = f"{count} of {row.prompts}"
+    if not row.needed or row.needed > SENSIBLE:
+        return wins
+    unit = "" if brief else f" {found.unit}s needed"
+    return f"{wins}; about {about(row.needed)}{unit}"
 
 
 def _explained(found: ModelComparison, label_of: Mapping[str, str]) -> Lines:
@@ -297,7 +312,7 @@ def _explained(found: ModelComparison, label_of: Mapping[str, str]) -> Lines:
             if explanation is None or not told:
                 continue
             if explanation.kind is Explained.ARTEFACT:
-                artefact = f"{artefact_word(explanation.value)} in {explanation.model}"
+                artefact = artefact_words(explanation, label_of)
                 listed = explained.setdefault(label_of[row.name], [])
                 if artefact not in listed:
                     listed.append(artefact)
@@ -305,34 +320,24 @@ def _explained(found: ModelComparison, label_of: Mapping[str, str]) -> Lines:
                 other = pair.worse if explanation.model == pair.better else pair.better
                 unclear.setdefault((explanation.model, other), []).append(label_of[row.name])
     if explained:
-        listed = [say("because", what=n, why=names(own)) for n, own in explained.items()]
+        listed = [because(n, names(own)) for n, own in explained.items()]
         yield "explained", names(listed, NAMED)
     for (model, other), metrics in unclear.items():
         why = say("unclear", model=model, other=other)
-        yield "unclear", say("because", what=names(dict.fromkeys(metrics), NAMED), why=why)
+        yield "unclear", because(names(dict.fromkeys(metrics), NAMED), why)
 
 
-def artefact_word(value: str) -> str:
-    """The name of the artefact that a value shows."""
-    return str(words("artefacts").get(value) or label(value))
+def artefact_words(explanation: Explanation, label_of: Mapping[str, str]) -> str:
+    """The artefact that explains a lead, and the model that has it."""
+    value = explanation.value
+    word = words("artefacts").get(value) or label_of.get(value) or label(value)
+    return f"{word} in {explanation.model}"
 
 
 def _stands_out(row: MetricRow, pair: ModelPair) -> bool:
     """Whether the pair is of the row's leader, or of its last, that is so on most prompts."""
     first = row.leader == pair.better and 2 * row.clear > row.prompts
     return first or (row.last == pair.worse and 2 * row.clear_last > row.prompts)
-
-
-def described_line(found: ModelComparison, label_of: Mapping[str, str]) -> Lines:
-    """The values that only describe, where the table has none of them."""
-    rows = found.having(State.DESCRIBED)
-    if found.tested and rows:
-        counts = Counter(row.metric for row in rows)
-        # Many numbers of one metric are material for judges rather than for readers.
-        few = sorted(rows, key=lambda row: counts[row.metric] > 2)
-        listed = [f"{label_of[row.name]} {_means(row)}" for row in few[:3]]
-        more = f" and {len(rows) - 3} more" if len(rows) > 3 else ""
-        yield "described", f"{'; '.join(listed)}{more}"
 
 
 def _means(row: MetricRow) -> str:
@@ -386,7 +391,7 @@ def _not_compared(found: ModelComparison, label_of: Mapping[str, str]) -> Lines:
             text = f"{text} {_means(row)}"
         reasons.setdefault(why_words(why), []).append(text)
     for reason, listed in reasons.items():
-        yield "not compared", say("because", what=names(listed, NAMED), why=reason)
+        yield "not compared", because(names(listed, NAMED), reason)
 
 
 def not_covered_words(found: NotCovered) -> str:
@@ -399,7 +404,7 @@ def not_covered_words(found: NotCovered) -> str:
         read=found.read,
         of_prompts=found.of_prompts,
     )
-    return names([say("because", what="prompt following", why=why), *faults], 9)
+    return names([because("prompt following", why), *faults], 9)
 
 
 def _left_out(found: ModelComparison) -> Lines:
@@ -409,9 +414,9 @@ def _left_out(found: ModelComparison) -> Lines:
         why = names(lacking, NAMED)
         if left.best_without:
             models = names(left.best_without, last=" and ")
-            why += f"; {say('only', models=models, prompts=f'{left.shared_without:,}')}"
+            why += f"; {models} share {left.shared_without:,}"
         what = f"{left.prompts:,} of {plural(left.of_prompts, found.unit)}"
-        yield "left out", say("because", what=what, why=why)
+        yield "left out", because(what, why)
     if found.ungrouped:
         yield "left out", f"{plural(found.ungrouped, 'video')} without {found.by}"
     merged = found.merged
@@ -423,7 +428,7 @@ def _left_out(found: ModelComparison) -> Lines:
     seeds = found.uneven_seeds
     if seeds is not None:
         spans = [f"{model} {_span(*own)}" for model, own in seeds.videos.items()]
-        text = say("seeds", videos=f"{', '.join(spans)} videos", count=_span(*seeds.compared))
+        text = say("seeds", videos=", ".join(spans), count=_span(*seeds.compared))
         if seeds.best_without:
             text += f" ({names(seeds.best_without, last=' and ')} have more)"
         yield "paired", text
@@ -434,26 +439,20 @@ def _span(least: int, most: int) -> str:
 
 
 def _missing(found: ModelComparison, label_of: Mapping[str, str]) -> Lines:
-    alike: dict[str, list[str]] = {}
+    alike: dict[tuple[str, str], list[str]] = {}
     for one in found.missing:
-        whole = any(own.prompts for own in one.missing.values()) and not one.inapplicable
-        if one.inapplicable:
-            lost = sum(own.videos for own in one.missing.values())
-            of = plural(sum(own.of_videos for own in one.missing.values()), "video")
-            why = f"{lost:,} of {of}: {', '.join(one.inapplicable)}"
-        else:
-            why = ", ".join(
-                f"{model} {own.prompts:,} of {plural(own.of_prompts, found.unit)}"
-                if whole
-                else f"{model} {own.videos:,} of {plural(own.of_videos, 'video')}"
-                for model, own in one.missing.items()
-                if own.videos
-            )
-        alike.setdefault(why, []).append(label_of.get(one.name) or label(one.name))
-    for why, listed in list(alike.items())[:3]:
-        yield "missing", say("because", what=names(listed, NAMED), why=why)
-    if len(alike) > 3:
-        rest = sum(len(listed) for listed in list(alike.values())[3:])
+        lost = sum(own.videos for own in one.missing.values())
+        of = plural(sum(own.of_videos for own in one.missing.values()), "video")
+        why = ", ".join(one.inapplicable) or ", ".join(
+            f"{model} {own.videos:,}" for model, own in one.missing.items() if own.videos
+        )
+        name = label_of.get(one.name) or label(one.name)
+        alike.setdefault((f"{lost:,} of {of}", why), []).append(name)
+    for (count, why), listed in list(alike.items())[:WORST]:
+        what = f"{names(listed, NAMED)}: {count}"
+        yield "missing", because(what, why)
+    if len(alike) > WORST:
+        rest = sum(len(listed) for listed in list(alike.values())[WORST:])
         yield "missing", f"values of {plural(rest, 'more metric')}"
 
 
@@ -461,7 +460,7 @@ def unread_words(found: Sequence[UnreadVideo], videos: int) -> str:
     """How many videos could not be read, and why."""
     reasons = Counter(one.reason.replace("_", " ") for one in found)
     listed = ", ".join(f"{reason} {count:,}" for reason, count in reasons.most_common())
-    return say("because", what=f"{len(found):,} of {plural(videos, 'video')}", why=listed)
+    return because(f"{len(found):,} of {plural(videos, 'video')}", listed)
 
 
 def borders_words(results: Results) -> str:
@@ -471,7 +470,7 @@ def borders_words(results: Results) -> str:
         return ""
     shares = dict.fromkeys(map(percent, (found.least, found.most)))
     what = f"{found.videos:,} of {plural(found.of_videos, 'video')}"
-    return say("because", what=what, why=say("borders", shares=" to ".join(shares)))
+    return because(what, say("borders", shares=" to ".join(shares)))
 
 
 def file_and_reason(found: UnreadVideo) -> tuple[str, str]:
@@ -492,6 +491,8 @@ def _notes(found: ModelComparison) -> Iterator[str]:
         yield say("star")
     if any(value.explained for value in values):
         yield say("circle")
+    if found.part is not Part.WHOLE:
+        yield say("counted", part=words("parts")[found.part])
     told = found.having(State.SIGNIFICANT, State.UNDECIDED)
     bare = [label(row.name, row.info, row.stand_ins) for row in told if row.margin is None]
     if bare:
@@ -512,7 +513,9 @@ def comparison_table(
     if not found.tested:
         rows = found.having(State.DESCRIBED)
     lengths = [len(name) for name in found.models]
-    letters = sum(lengths) + len(lengths) > width
+    # Of several, the column of wins has a name too.
+    longest = max(lengths) if len(lengths) > 2 else 0
+    letters = sum(lengths) + len(lengths) + longest > width
     heads = {name: _letter(n) if letters else name for n, name in enumerate(found.models)}
     label_of = row_labels(found.rows)
     columns = [
@@ -621,7 +624,7 @@ def _worst_lines(results: Results, pool: Pool) -> Lines:
     found = worst_videos(results, pool)
     for item, own in list(found.worst.items())[:WORST] if found.videos > 2 else ():
         listed = [f"{label_of[name]} {number(value)}" for name, value in own.items()]
-        yield "worst", say("because", what=shortened(item, 60), why=names(listed, 3))
+        yield "worst", because(shortened(item, 60), names(listed, 3))
     covered = not_covered(results)
     if found.scored and (uncovered := not_covered_words(covered)):
         yield "not covered", uncovered

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from screentest._util.text import plural
 from screentest.analysis.models.rows import Part
 from screentest.analysis.results import Pool, Results, Total
 from screentest.analysis.standings import Standing, StandingLevel, standings
@@ -15,7 +14,7 @@ from screentest.core import Outcome
 from screentest.core.signature import short_signature
 from screentest.core.table import ARROWS, Cell, Column, Table, cell_text
 from screentest.present.sentences import say
-from screentest.present.text import names, words
+from screentest.present.text import labels, words
 
 WIDEST = 9
 """Columns of dimensions in one table; a wider tree is printed as rows only."""
@@ -54,6 +53,7 @@ def summary_table(
     results = results.pooled(pool)
     groups = results.by_group(by) if by else {"": results}
     short = results.short_names
+    label_of = {short[name]: text for name, text in labels(results).items()}
     totals: dict[str, list[tuple[str, Total]]] = {name: [] for name in results.outputs}
     for group, part in groups.items():
         for total in part.totals():
@@ -76,7 +76,7 @@ def summary_table(
             )
             rows.append((short.get(name, name), *([group] if by else []), *cells))
     columns = [
-        Column("metric", "Metric"),
+        Column("metric", "Metric", show=lambda name: label_of.get(name, name)),
         Column("mean", "Mean"),
         Column("better", "Better", show=ARROWS.__getitem__),
         *_BESIDE,
@@ -97,8 +97,7 @@ def pool_note(results: Results, pool: Pool) -> str:
     part = Part.MEAN if pool == "mean" else Part.WORST_TENTH
     if pool == "worst" and cut < set(results.items):
         part = Part.MIXED
-    text = say("counted", part=words("parts")[part])
-    return f"{text[0].upper()}{text[1:]}."
+    return say("counted", part=words("parts")[part])
 
 
 def interval_text(low: float | None, high: float | None, digits: int | None = None) -> str:
@@ -167,25 +166,6 @@ def missing_table(results: Results) -> Table:
     ]
     columns = ("reason", "detail", "items", "values", "advice")
     return Table("not_scored", "Not scored", columns, rows)
-
-
-def lost_table(results: Results) -> Table:
-    """Why values are missing, a row for each reason, and what would help."""
-    found: dict[str, tuple[int, dict[str, None], dict[str, None], dict[str, None]]] = {}
-    for value in results.values:
-        failure = value.outcome.failure
-        if failure is None:
-            continue
-        count, items, metrics, advice = found.get(failure.reason.value, (0, {}, {}, {}))
-        items[value.item] = metrics[value.metric.partition(":")[0]] = None
-        if failure.advice.strip():
-            advice[failure.advice.strip()] = None
-        found[failure.reason.value] = (count + 1, items, metrics, advice)
-    rows: list[tuple[Cell, ...]] = []
-    for reason, (count, items, metrics, advice) in sorted(found.items()):
-        of = f"{plural(count, 'value')} of {plural(len(items), 'video')}"
-        rows.append((reason, count, f"{of} ({names(metrics, 3)})", next(iter(advice), None)))
-    return Table("lost", "Not scored", ("reason", "count", "what", "advice"), rows)
 
 
 def _few(names: Iterable[str], things: str) -> str:

@@ -76,6 +76,15 @@ def names(given: Iterable[str], most: int = 6, *, last: str = ", ") -> str:
     return last.join([", ".join(listed[:-1]), listed[-1]]) if len(listed) > 1 else "".join(listed)
 
 
+def because(what: str, why: str) -> str:
+    """Something with its reason.
+
+    >>> because("noise", "blur in a")
+    'noise (blur in a)'
+    """
+    return f"{what} ({why})"
+
+
 def shortened(text: str, longest: int) -> str:
     """A name of at most so many letters.
 

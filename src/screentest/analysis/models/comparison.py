@@ -174,8 +174,8 @@ def compare_models(
     wanted = [name.strip() for name in chosen.split(",") if name.strip()]
     for name in wanted:
         if name not in known:
-            there = f"{group}: {', '.join(known)}." if known else _groups_there_are(results)
-            raise BadOption(f"no item has {group} {name!r}", advice=there)
+            there = f"{group}: {', '.join(known)}." if known else None
+            raise _no_such_side(results, f"no item has {group} {name!r}", there)
     models = tuple(dict.fromkeys(wanted or known))
     if len(models) < 2:
         return None
@@ -202,7 +202,7 @@ def compare_scores(
     own = margins(results.names) if margins is not None else {}
     found = compare_models(results, by or (RUN if len(runs) > 1 else ""), pool=pool, margins=own)
     if found is None:
-        raise BadOption("there is one side only", advice=_groups_there_are(results))
+        raise _no_such_side(results, "there is one side only")
     return found
 
 
@@ -213,12 +213,13 @@ def side_by_side(runs: Mapping[str, Results]) -> Results:
     return Results.join(run.as_run(names[folder]) for folder, run in runs.items())
 
 
-def _groups_there_are(results: Results) -> str:
-    """Advice on what may be compared in a run."""
+def _no_such_side(results: Results, message: str, advice: str | None = None) -> BadOption:
+    """The error, with advice on what may be compared in a run."""
     groups = sorted({name for item in results.items.values() for name in item.groups})
+    there = "No item of this run has a group: give them in a manifest, or a second run."
     if groups:
-        return f"Compare by GROUP, or by GROUP=A,B. Groups: {', '.join(groups)}."
-    return "No item of this run has a group: give them in a manifest, or a second run."
+        there = f"Compare by GROUP, or by GROUP=A,B. Groups: {', '.join(groups)}."
+    return BadOption(message, advice=advice or there)
 
 
 class _Work:

@@ -338,18 +338,6 @@ class MetricRow:
         numbers = [number for value in self.values for number in value.prompts.values()]
         return max(numbers) - min(numbers) if numbers else 0.0
 
-    def leads(self, model: str) -> bool:
-        """Whether a model is ahead of all so far on most prompts, and not by an artefact."""
-        earned = any(pair.better == model and not pair.explanation for pair in self.pairs)
-        first = self.leader == model and 2 * self.clear > self.prompts
-        return self.state is State.UNDECIDED and first and earned
-
-    def trails(self, model: str) -> bool:
-        """Whether a model is behind all so far on most prompts, and not by artefacts of others."""
-        earned = any(pair.worse == model and not pair.explanation for pair in self.pairs)
-        last = self.last == model and 2 * self.clear_last > self.prompts
-        return self.state is State.UNDECIDED and last and earned
-
 
 def apart(one: float | None, two: float | None, margin: float) -> bool:
     """Whether two means are more than a tie: more than the margin apart, and than rounding makes.

@@ -164,8 +164,8 @@ class Eyes:
         if labels is None and not any(_knows(detector, ["person"])):
             raise NoValue(
                 Reason.MISSING_MODEL,
-                "neither the detector nor a classifier that is chosen here reads words",
-                advice=f"Get one that does: {PULL}",
+                "no text-aware detector is selected",
+                advice=f"Select one: {PULL}",
             )
         return cls(detector, labels, label_words(labels.names) if labels is not None else {})
 

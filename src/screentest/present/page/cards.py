@@ -25,7 +25,7 @@ from screentest.present.page.parts import (
     time_words,
 )
 from screentest.present.page.sidebyside import excuse
-from screentest.present.screens import artefact_word
+from screentest.present.screens import artefact_words
 from screentest.present.text import label, names, number
 
 LEVEL = CardLine("So far", (Named("no difference shown"),))
@@ -146,7 +146,7 @@ def _sure(held: Sequence[_Held], model: str, *, worse: bool = False) -> list[Car
             title = f"Behind {others} in" if worse else f"Ahead of {others} in"
             beside = ", ".join(_with_mean(row, name) for name in one.others[:2])
         why = one.explanation
-        fault = f"{artefact_word(why.value)} in {why.model}" if why is not None else ""
+        fault = artefact_words(why, {}) if why is not None else ""
         lines.setdefault(title, []).append(_named(row, model, beside, fault))
     return [CardLine(title, tuple(named)) for title, named in lines.items()]
 

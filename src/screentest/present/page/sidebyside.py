@@ -13,7 +13,7 @@ from screentest.analysis.models.rows import MetricRow, NotCompared, WhyNotCompar
 from screentest.analysis.models.samples import rates_differ
 from screentest.analysis.results import Results
 from screentest.present.page.data import Report
-from screentest.present.screens import artefact_word, why_words
+from screentest.present.screens import artefact_words, why_words
 
 _BEHIND = 0.1
 """How far behind the others a video must be, as a share of the run's spread, to be said so."""
@@ -140,7 +140,7 @@ def excuse(row: MetricRow, model: str) -> str:
     """What has the fault by which others are ahead of a model; empty where one is not by it."""
     artefacts = [pair.explanation for pair in row.pairs if pair.worse == model]
     first = artefacts[0] if artefacts and all(artefacts) else None
-    return artefact_word(first.value) if first is not None else ""
+    return artefact_words(first, {}) if first is not None else ""
 
 
 def labels(report: Report, row: Row) -> dict[str, str]:

@@ -30,7 +30,13 @@ from screentest.present.page.parts import (
     strip,
 )
 from screentest.present.page.people import arena_headline, people_row
-from screentest.present.screens import artefact_word, comparison_screen, place_words, why_words
+from screentest.present.screens import (
+    artefact_words,
+    comparison_screen,
+    row_place,
+    why_words,
+    wins_words,
+)
 from screentest.present.text import label, number, words
 
 FIRST = ("unreadable", "not covered")
@@ -194,11 +200,13 @@ def _says(comparison: ModelComparison, row: MetricRow) -> str:
         over: dict[tuple[str, str], list[str]] = {}
         for pair in shown:
             artefact = pair.explanation
-            why = f" ({artefact_word(artefact.value)} in {artefact.model})" if artefact else ""
+            why = f" ({artefact_words(artefact, {})})" if artefact else ""
             over.setdefault((pair.better, why), []).append(
                 f"{pair.worse} ({pair.ahead} of {pair.prompts})"
             )
         return "; ".join(
             f"{name} better than {', '.join(of)}{why}" for (name, why), of in over.items()
         )
-    return place_words(comparison, row) or "no leader"
+    kind, model, count = row_place(comparison, row)
+    wins = wins_words(comparison, row, count)
+    return f"{model} {kind} on {wins}" if model else "no leader"

@@ -26,7 +26,6 @@ from screentest.core.table import ARROWS, Cell, Column, Table
 from screentest.present.notebook import Shown, Tabular, data_frame
 from screentest.present.screens import Screen, comparison_screen, scores_screen
 from screentest.present.tables import (
-    lost_table,
     missing_table,
     result_tables,
     summary_table,
@@ -148,11 +147,6 @@ class Scores(Tabular):
         if found is not None:
             return comparison_screen(found)
         return scores_screen(self.results, pool)
-
-    @property
-    def lost(self) -> Table:
-        """Why values are missing, a row for each reason, and what to do."""
-        return lost_table(self.results)
 
     @property
     def not_scored(self) -> Table:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from screentest.cli.console import plural
+from screentest._util.text import plural
 from screentest.cli.options import MODELS, JsonOption, shares
 from screentest.cli.progress import watched
 from screentest.cli.tables import print_heading, print_indented, print_models, show

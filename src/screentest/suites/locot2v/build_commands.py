@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from screentest.cli.console import err, plural, shown
+from screentest._util.text import plural
+from screentest.cli.console import err, shown
 from screentest.cli.options import MODELS, JsonOption, shares
 from screentest.cli.tables import print_indented, print_models, show
 from screentest.core import BadOption, Table

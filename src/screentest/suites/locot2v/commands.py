@@ -11,7 +11,7 @@ import numpy as np
 import typer
 
 from screentest._util.optional import need
-from screentest.cli.console import plural
+from screentest._util.text import plural
 from screentest.cli.options import BACKENDS, MODELS, JsonOption, shares
 from screentest.cli.tables import print_indented, print_models, show
 from screentest.core import BadOption, Column, Image, Table

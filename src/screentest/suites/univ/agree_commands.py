@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from screentest._util.text import plural
 from screentest.analysis.people.agreement import (
     ScoreAgreement,
     SelfPreference,
@@ -23,7 +24,7 @@ from screentest.analysis.people.sheets import (
     write_sheet,
 )
 from screentest.analysis.results import Results, read_results
-from screentest.cli.console import out, plural, shown
+from screentest.cli.console import out, shown
 from screentest.cli.options import JsonOption
 from screentest.cli.tables import show
 from screentest.core import BadOption, Column, NoValue, Table, UserError

@@ -8,10 +8,11 @@ from typing import Annotated, Literal
 
 import typer
 
+from screentest._util.text import plural
 from screentest.analysis.forecast import forecast_requests
 from screentest.analysis.results import read_results
 from screentest.cli.console import out as console
-from screentest.cli.console import plural, print_json, shown
+from screentest.cli.console import print_json, shown
 from screentest.cli.options import (
     JsonOption,
     PricesOption,
