@@ -114,7 +114,7 @@ class Faults:
 
 
 def _note(output: str, fault: float) -> str:
-    return f"{output.replace('_', ' ')}: {fault:.1f} × what is noticed" if fault >= 1 else ""
+    return f"{output.replace('_', ' ')}: {fault:.1f} × noticeable" if fault >= 1 else ""
 
 
 @dataclass(frozen=True, slots=True)

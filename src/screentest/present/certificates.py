@@ -325,17 +325,15 @@ def _on_testbeds(certificate: Certificate) -> Iterator[tuple[str, str]]:
         )
     for aspect, shown in certificate.frames.items():
         yield f"Frames shown, {aspect.value}", frames_words(shown)
-    duration = certificate.duration
-    failure = duration.failure
-    yield (
-        "Duration",
-        f"ρ = {duration.value} films"
-        if failure is None
-        else failure.detail or failure.reason.value,
-    )
+    duration, failure = certificate.duration.value, certificate.duration.failure
+    if failure is not None:
+        yield "Duration", failure.detail or failure.reason.value
+    if duration is not None:
+        words = f"ρ = {duration.value:.3f} (p = {duration.p_value:.3f}, n = {duration.n} films)"
+        yield "Duration", words
     # With few durations the bins are of a few films, and their ρ is that of chance.
     bins = certificate.trend.value
-    if bins is not None and duration.ok:
+    if bins is not None and duration is not None:
         words = f"ρ = {bins.correlation.value:.3f} over {len(bins.bins)} bins of pairs"
         yield "Bins of the paper", f"{words} (p assumes independent pairs)"
     kept = certificate.filtered
