@@ -140,14 +140,12 @@ PROSE = 5
 # Modules whose functions still return prose: messages of errors and problems, texts for models.
 # No module is added: the list only shrinks.
 STILL_PROSE = {
-    "analysis.people.arena",
     "analysis.people.preferences",
     "inputs.files",
     "inputs.importers",
     "inputs.layouts.contents",
     "inputs.manifest",
     "inputs.records",
-    "judges.baseline",
     "models.ask.templates",
     "models.backends.matting",
     "models.chat.messages",
@@ -157,7 +155,6 @@ STILL_PROSE = {
     "run.lease",
     "run.ledger",
     "run.ray_engine",
-    "stats.rank",
     "testbeds.builder",
     "testbeds.checks",
     "testbeds.packets",
