@@ -123,7 +123,7 @@ $(TEST)/installed: pyproject.toml $(LOCK)
 	@echo "Installing into $(TEST): about three minutes, once."
 	$(PYTHON) -m venv $(TEST)
 	$(TEST)/bin/python $(PIP) install --no-compile $(TORCH)
-	$(TEST)/bin/python $(PIP) install --no-compile -e '.[models,ray,test,wandb,tensorboard,mlflow,trackio]'
+	$(TEST)/bin/python $(PIP) install --no-compile -e '.[all,models,ray,test,wandb,tensorboard,mlflow,trackio]'
 	$(TEST)/bin/python $(PIP) install --no-compile --no-deps scenedetect
 	@touch $@
 

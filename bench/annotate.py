@@ -27,7 +27,7 @@ from tests.testbeds.stage import ALL, QUICK
 
 from _figures import figure
 from screentest.annotate.store.schema import units, votes
-from screentest.run import InlineEngine
+from screentest.run.engine import InlineEngine
 from screentest.sample import sample_videos
 from screentest.testbeds.builder import build_testbed
 from screentest.testbeds.options import BuildOptions

@@ -28,7 +28,7 @@ from tests.video.known_cuts import KnownFilm, all_films  # noqa: E402
 from tests.video.watching import Pictures, blend, small_frames, watch  # noqa: E402
 
 from screentest.core import Transition  # noqa: E402
-from screentest.video import probe  # noqa: E402
+from screentest.video.probe import probe  # noqa: E402
 
 SECONDS = (0.3, 0.5, 0.75, 1.0, 1.5, 2.0)
 TRIALS = 40

@@ -40,7 +40,9 @@ from screentest.testbeds.draw import ClipDraw
 from screentest.testbeds.intact import video_file
 from screentest.testbeds.pairs import touched
 from screentest.testbeds.testbed import Pair
-from screentest.video import FrameFunction, NormalizedVideo, Reencode, VideoPart, normalize, splice
+from screentest.video.edit.normalize import NormalizedVideo, normalize
+from screentest.video.edit.parts import FrameFunction, Reencode, VideoPart
+from screentest.video.edit.splice import splice
 
 CLIPS = 120
 FULL, QUICK = 120, 18

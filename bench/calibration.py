@@ -26,8 +26,8 @@ import numpy as np
 from screentest.analysis.judges.accuracy import find_claims
 from screentest.analysis.judges.cases import read_cases
 from screentest.analysis.judges.plan import Plan, certify
-from screentest.analysis.models.answer import SENSIBLE, Answer
-from screentest.analysis.models.comparison import answer
+from screentest.analysis.models.comparison import ModelComparison, compare_models
+from screentest.analysis.models.rows import State
 from screentest.analysis.people.arena import Arena, arena_of
 from screentest.analysis.results import Results, Value
 from screentest.core import (
@@ -42,11 +42,13 @@ from screentest.core import (
     Verdict,
 )
 from screentest.judges.cases import Case, Judgement, Order
-from screentest.judges.margins import Margins
+from screentest.judges.spread import PlaceboSpreads
 from screentest.judges.votes import VoteRecord, VoteTask
 from screentest.metrics.functions import metric
-from screentest.present.certificates import verdict
-from screentest.run import InlineEngine, RunStore
+from screentest.present.certificates import brief
+from screentest.present.screens import SENSIBLE
+from screentest.run.engine import InlineEngine
+from screentest.run.store import RunStore
 from screentest.stats.agreement import Vote, percent_agreement, review_workers
 from screentest.stats.claims import Claim, Finding, Placebos, Points, claims
 from screentest.stats.films import COIN, films_needed
@@ -129,7 +131,7 @@ def first(rng: np.random.Generator, films: int, operators: int) -> Judged:
 def measured(rng: np.random.Generator, films: int, operators: int) -> Judged:
     """As hashed, with the margins that its placebos teach: what is nearer is a tie."""
     apart = rng.random(films) - rng.random((operators + len(KINDS), films))
-    margins = Margins.learnt(
+    margins = PlaceboSpreads.learnt(
         (Aspect.COLOR, str(film), float(one))
         for row in apart[: len(KINDS)]
         for film, one in enumerate(row)
@@ -200,7 +202,7 @@ def copied(runs: int, films: int = 6, copies: int = 3, operators: int = 10) -> f
             for won in [intact[int(case.source)] > harmed[int(case.name), int(case.source)]]
         ]
         found = find_claims(judgements, []).values()
-        said += any(one.claim in (Claim.SEES, Claim.PREFERS_HARM) for one in found)
+        said += any(one.claim in (Claim.SEES, Claim.PREFERS_DEGRADED) for one in found)
     return said / runs
 
 
@@ -211,7 +213,7 @@ def claimed(judge: Judge, films: int, operators: int, runs: int, seed: int = 1) 
     for _ in range(runs):
         groups, placebos = judge(rng, films, operators)
         found = claims(groups, [placebos] * operators)
-        said += any(one.claim in (Claim.SEES, Claim.PREFERS_HARM) for one in found)
+        said += any(one.claim in (Claim.SEES, Claim.PREFERS_DEGRADED) for one in found)
     return said / runs
 
 
@@ -389,7 +391,7 @@ def voted(prompts: int, aspects: int, scores: int, runs: int) -> float:
                         if counted[prompt].any()
                     }
                 )
-        said += any(one.claim in (Claim.SEES, Claim.PREFERS_HARM) for one in claims(groups))
+        said += any(one.claim in (Claim.SEES, Claim.PREFERS_DEGRADED) for one in claims(groups))
     return said / runs
 
 
@@ -548,20 +550,20 @@ def coins(testbeds: list[Path], count: int = 20) -> int:
             claims_made = {part.finding.claim for part in one.aspects}
             claims_made |= {part.finding.claim for part in one.operators}
             trend = one.duration.value is not None and one.duration.value.p_value <= 0.05
-            said = bool(claims_made & {Claim.SEES, Claim.PREFERS_HARM, Claim.MIXED})
+            said = bool(claims_made & {Claim.SEES, Claim.PREFERS_DEGRADED, Claim.MIXED})
             bad += said or trend
             if said or trend:
-                print(f"{one.judge}: {verdict(one)}; duration {one.duration.value}")
+                print(f"{one.judge}: {brief(one)}; duration {one.duration.value}")
     return bad
 
 
 # The answer of a comparison: models on the same prompts, metrics that are related.
 
 ANSWERED = {
-    "sharpness": OutputInfo("", high=1e9, low=-1e9, group="picture"),
-    "noise": OutputInfo("", high=1e9, low=-1e9, group="picture", higher_is_better=False),
-    "flicker": OutputInfo("", high=1e9, low=-1e9, group="time", higher_is_better=False),
-    "frozen": OutputInfo("", high=1e9, low=-1e9, group="time", higher_is_better=False),
+    "sharpness": OutputInfo("", high=1e9, low=-1e9),
+    "noise": OutputInfo("", high=1e9, low=-1e9, higher_is_better=False),
+    "flicker": OutputInfo("", high=1e9, low=-1e9, higher_is_better=False),
+    "frozen": OutputInfo("", high=1e9, low=-1e9, higher_is_better=False),
 }
 
 
@@ -590,15 +592,18 @@ def model_results(
     return Results(items, tuple(values), ANSWERED)
 
 
-def _holds(found: Answer | None) -> bool:
+def _settles(found: ModelComparison | None) -> bool:
     assert found is not None
-    return any(row.state == "holds" for row in found.rows)
+    return any(row.state is State.SIGNIFICANT for row in found.rows)
 
 
 def false_winners(prompts: int, seeds: int, runs: int) -> float:
     """One system three times: the share of answers that call any better in anything."""
     rng = np.random.default_rng(12)
-    return sum(_holds(answer(model_results(rng, prompts, seeds))) for _ in range(runs)) / runs
+    return (
+        sum(_settles(compare_models(model_results(rng, prompts, seeds))) for _ in range(runs))
+        / runs
+    )
 
 
 def video_results(videos: Mapping[tuple[str, int, int], float | None]) -> Results:
@@ -620,7 +625,7 @@ def two_equal(prompts: int, runs: int, seed: int = 21) -> float:
     said = 0
     for _ in range(runs):
         videos = {(m, n, 0): float(rng.normal()) for m in "ab" for n in range(prompts)}
-        said += _holds(answer(video_results(videos)))
+        said += _settles(compare_models(video_results(videos)))
     return said / runs
 
 
@@ -638,7 +643,7 @@ def unequal_seeds(
             drawn = np.exp(1.5 * rng.normal(size=size))
             drawn = rng.random(size) * (rng.random(size) < 0.05) if rare else drawn
             videos |= {(model, *place): float(one) for place, one in np.ndenumerate(drawn)}
-        said += _holds(answer(video_results(videos)))
+        said += _settles(compare_models(video_results(videos)))
     return said / runs
 
 
@@ -652,7 +657,7 @@ def one_sided_failures(prompts: int, seeds: int, runs: int) -> float:
             ("ab"[place[0]], *place[1:]): None if place[0] == 0 and one < -0.52 else float(one)
             for place, one in np.ndenumerate(drawn)
         }
-        said += _holds(answer(video_results(videos)))
+        said += _settles(compare_models(video_results(videos)))
     return said / runs
 
 
@@ -668,10 +673,10 @@ def contradicted(prompts: int, shared: int, runs: int) -> float:
             if model == "a":
                 drawn += np.where(np.arange(count) < shared, -1, 1)
             videos |= {(model, prompt, 0): float(one) for prompt, one in enumerate(drawn)}
-        found = answer(video_results(videos))
+        found = compare_models(video_results(videos))
         assert found is not None
         said += any(
-            pair.holds and (row.of(pair.better).mean or 0) <= (row.of(pair.worse).mean or 0)
+            pair.significant and (row.of(pair.better).mean or 0) <= (row.of(pair.worse).mean or 0)
             for row in found.rows
             for pair in row.pairs
         )
@@ -684,11 +689,11 @@ def forecasts_kept(prompts: int, shifts: Sequence[float], runs: int) -> tuple[fl
     rng = np.random.default_rng(13)
     kept, asked = 0, []
     while len(asked) < runs:
-        found = answer(model_results(rng, prompts, shifts=shifts))
-        if found is None or _holds(found) or found.needed is None or found.needed > 1000:
+        found = compare_models(model_results(rng, prompts, shifts=shifts))
+        if found is None or _settles(found) or found.needed is None or found.needed > 1000:
             continue
         asked.append(max(found.needed, found.fewest))
-        kept += _holds(answer(model_results(rng, asked[-1], shifts=shifts)))
+        kept += _settles(compare_models(model_results(rng, asked[-1], shifts=shifts)))
     return kept / runs, float(np.median(asked))
 
 
@@ -699,23 +704,23 @@ def named_found(prompts: int, shifts: Sequence[float], runs: int) -> tuple[float
     kept = 0
     asked: list[int] = []
     while len(asked) < runs:
-        found = answer(model_results(rng, prompts, shifts=shifts))
-        if found is None or _holds(found) or found.needed is None:
+        found = compare_models(model_results(rng, prompts, shifts=shifts))
+        if found is None or _settles(found) or found.needed is None:
             continue
         every = [
             (pair.needed, -pair.difference / (row.spread or 1.0), row.name, pair.better, pair.worse)
             for row in found.rows
             for pair in row.pairs
-            if pair.needed and pair.needed <= SENSIBLE and not pair.owed_to
+            if pair.needed and pair.needed <= SENSIBLE and not pair.explanation
         ]
         if not every:
             continue
         needed, _, name, *models = min(every)
         asked.append(max(needed, found.fewest))
-        again = answer(model_results(rng, asked[-1], shifts=shifts))
+        again = compare_models(model_results(rng, asked[-1], shifts=shifts))
         assert again is not None
         kept += any(
-            pair.holds and [pair.better, pair.worse] == models
+            pair.significant and [pair.better, pair.worse] == models
             for row in again.rows
             for pair in row.pairs
             if row.name == name

@@ -4,7 +4,7 @@
 
 One film, measured in one process with the backends that this machine has; chat models are the
 fake server of the tests, which counts what it is sent and answers at once, so calls and tokens in
-are those of a real one and its seconds are not. The page docs/performance.md is made of these.
+are those of a real one and its seconds are not. docs/evidence/performance.md has them.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from screentest.analysis.suites import read_suite
 from screentest.core import Item
 from screentest.measure.tasks import score_items
 from screentest.models import ModelChoice
-from screentest.run import InlineEngine, RunStore
+from screentest.run.engine import InlineEngine
 from screentest.run.session import Settings
+from screentest.run.store import RunStore
 from screentest.testing.chat_server import FakeChatServer
 
 SUITES = ("core", "etva_builtin", "etva", "univ:task=t2v", "locot2v")

@@ -17,7 +17,7 @@ from screentest.core import Clip, Item, Metric, Outcomes, Script, build
 from screentest.measure.items import measure
 from screentest.models import ModelChoice
 from screentest.run.session import Settings, Tools
-from screentest.video import probe
+from screentest.video.probe import probe
 
 STREAMING = (
     *("contrast", "colourfulness", "sharpness", "noise", "blockiness", "naturalness"),

@@ -38,6 +38,7 @@ from core_split import (
 from screentest.core import Aspect, Image, Outcome, Score, Shot, Span, build
 from screentest.judges.baseline import baseline
 from screentest.metrics.temporal.shots import neighbourhood, palette
+from screentest.present.certificates import claim_words
 from screentest.stats.claims import claims
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
@@ -274,7 +275,8 @@ def judge(path: Path) -> None:
         )
     print("\n| aspect | operators and films kept back | films | |\n|---|---|---|---|")
     for aspect, points, finding in zip(ASPECTS, families, claims(families), strict=True):
-        print(f"| {aspect.title} | {_percent(points.values())} | {len(points)} | {finding.words} |")
+        claim = claim_words(finding)
+        print(f"| {aspect.title} | {_percent(points.values())} | {len(points)} | {claim} |")
     print("\n| aspect | placebo | ties, % | moved by at most |\n|---|---|---|---|")
     for aspect in ASPECTS:
         for name, moved in moved_by_placebos(values, aspect).items():

@@ -8,7 +8,7 @@ import numpy as np
 from screentest.core import Image
 from screentest.testbeds.functions import degradation
 from screentest.testbeds.operators.arithmetic import lookup, mixed, of_planes, planes, to_levels
-from screentest.video import Pixels
+from screentest.video.edit.pictures import Pixels
 
 
 @degradation(aspect="technical_quality", pixels=Pixels.I420)

@@ -1,4 +1,4 @@
-"""What `score(frames=…)` costs beyond the metrics, for clips of two seconds.
+"""What `score_frames` costs beyond the metrics, for clips of two seconds.
 
 The reference, measured in the same run, is the metrics alone: the same clips, held in memory, and
 handed to `measure` with everything built. Both are called in turn, and the median is taken of the
@@ -61,7 +61,7 @@ def main() -> None:
                     return measure(Item("clip", Path(path)), metrics, tools)
 
             def whole(given: object = given) -> object:
-                return screentest.score(frames=given, fps=FPS)
+                return screentest.score_frames(given, fps=FPS)
 
             one, two = medians(alone, whole)
             name = f"{width}×{height}, 48 frames, {kind}"

@@ -58,7 +58,8 @@ def score(videos: list[Path], out: Path, workers: int) -> dict[str, float]:
 
     from screentest.core import Item
     from screentest.measure.tasks import score_items
-    from screentest.run import InlineEngine, LocalEngine, RunStore
+    from screentest.run.engine import InlineEngine, LocalEngine
+    from screentest.run.store import RunStore
 
     items = [Item(f"film-{number}", video) for number, video in enumerate(videos)]
     engine = LocalEngine(workers=workers) if workers else InlineEngine()

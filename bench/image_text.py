@@ -1,4 +1,4 @@
-"""How often a picture finds its own caption among those of its film. Prints docs/models.md's table.
+"""How often a picture finds its own caption. A table of docs/evidence/backends.md.
 
     python bench/image_text.py [--data DIR] [--backends label_text,colour_words]
 

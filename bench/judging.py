@@ -25,8 +25,9 @@ from screentest.judges.verdicts import judge_pairs
 from screentest.judges.vlm import vlm_video
 from screentest.models import ModelChoice
 from screentest.models.chat.messages import ChatAnswer, ChatRequest
-from screentest.run import InlineEngine, RunStore
+from screentest.run.engine import InlineEngine
 from screentest.run.session import Settings, Tools, close_tools
+from screentest.run.store import RunStore
 from screentest.sample import sample_videos
 from screentest.testing.chat_answers import Answer
 from screentest.testing.chat_server import FakeChatServer

@@ -53,7 +53,7 @@ def repeated(film: Path, times: int) -> Path:
 def build(film: Path, minutes: int) -> None:
     """In a process of its own: all aspects that need no model, and what they took."""
     from screentest.core import Clip, Item, Script, Span
-    from screentest.run import InlineEngine
+    from screentest.run.engine import InlineEngine
     from screentest.testbeds.builder import build_testbed
     from screentest.testbeds.captions.facts import CaptionAction, CaptionFacts, Placed
     from screentest.testbeds.options import BuildOptions

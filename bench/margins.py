@@ -11,7 +11,7 @@ The same frames are saved as two people would save them: with x264 at crf 16, an
 18, 20 and 23, with another preset, encoded twice, in another container, or without the first frame.
 No model is better for any of that. Of each film the largest difference to crf 16 counts, and of
 all films the margin is what nine in ten stay within, as the margins of certificates are
-(judges/margins.py).
+(judges/spread.py).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from typing import Any
 import screentest
 from screentest.analysis.models.margins import key_of
 from screentest.analysis.results import POOLS, plain_name, read_results
-from screentest.run import RunReader
+from screentest.run.reader import RunReader
 
 SIZES = {"small": (320, 2.0), "large": (640, 4.0)}
 """Long side in pixels, and seconds; large ones of generated films and of those with cuts."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from _figures import figure, long_video, peak_memory_mb, ratio
 from scan import consumers
-from screentest.video import scan
+from screentest.video.scan import scan
 
 
 def peak_of_scan(video: Path) -> float:

@@ -24,7 +24,8 @@ from screentest.models import ModelChoice, Models
 from screentest.testbeds.captions.facts import CaptionAction, CaptionFacts, Coloured, Placed
 from screentest.testbeds.contract import Chosen, Context, Film, FilmLook, Rng, boundaries, film_of
 from screentest.testbeds.operators.pictures import STYLES, contrast_table
-from screentest.video import Reencode, normalize
+from screentest.video.edit.normalize import normalize
+from screentest.video.edit.parts import Reencode
 from screentest.video.edit.pictures import PixelConverter
 
 FRAMES = 24

@@ -1,4 +1,4 @@
-"""What the built-in picture backends are worth, on real frames: docs/builtin_backends.md.
+"""What the built-in picture backends are worth, on real frames: docs/evidence/backends.md.
 
     python bench/pictures.py [--data DIR] [--frames N]
 

@@ -25,9 +25,9 @@ from typing import Any
 
 import screentest
 from margins import films
-from screentest.analysis.models.comparison import answer
+from screentest.analysis.models.comparison import compare_models
 from screentest.analysis.results import read_results
-from screentest.run import RunReader
+from screentest.run.reader import RunReader
 
 SIDE, SECONDS, LATER = 320, 2.0, 2.5
 GOOD = ("-crf", "16")
@@ -154,7 +154,7 @@ def compare(out: Path) -> None:
         for name in models:
             if name in ("clean", clean):
                 continue
-            found = answer(results, f"model={clean},{name}")
+            found = compare_models(results, f"model={clean},{name}")
             assert found is not None
             good = found.winner == "" if name in EQUAL else found.winner != name
             wrong += not good

@@ -15,8 +15,12 @@ from pathlib import Path
 
 from _figures import figure, ratio
 from screentest.core import Outcome, Score
-from screentest.run import Engine, Job, LocalEngine, RecordKey, RunStore, Task, TaskResults, execute
+from screentest.run.engine import LocalEngine
+from screentest.run.execute import execute
 from screentest.run.ray_engine import RayEngine
+from screentest.run.records import RecordKey
+from screentest.run.store import RunStore
+from screentest.run.tasks import Engine, Job, Task, TaskResults
 
 TASKS, BEFORE, WORKERS = 500, 20, 2
 

@@ -17,9 +17,11 @@ from pathlib import Path
 
 from _figures import figure, ratio
 from screentest.core import CallIntent, CallReceipt, CallStatus, Outcome, Score
-from screentest.run import Job, LocalEngine, RecordKey, RunStore, Task, TaskResults, execute
-from screentest.run.records import encode
-from screentest.run.tasks import Finished
+from screentest.run.engine import LocalEngine
+from screentest.run.execute import execute
+from screentest.run.records import RecordKey, encode
+from screentest.run.store import RunStore
+from screentest.run.tasks import Finished, Job, Task, TaskResults
 
 TASKS = 2000
 WORKERS = 2

@@ -6,7 +6,8 @@ import av
 
 from _figures import best_of, figure, long_video, ratio
 from screentest.core import Size
-from screentest.video import evenly, probe, sample_frames
+from screentest.video.probe import probe
+from screentest.video.samples import evenly, sample_frames
 
 SHOTS = 60
 

@@ -9,7 +9,8 @@ import av
 
 from _figures import best_of, cpu_of, figure, long_video, ratio
 from screentest.core import BaseConsumer, Frame, FrameRequest, Layout, Size
-from screentest.video import probe, scan
+from screentest.video.probe import probe
+from screentest.video.scan import scan
 
 
 class Total(BaseConsumer):

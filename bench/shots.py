@@ -1,4 +1,4 @@
-"""How well each shot detector finds the known cuts, and how fast. Prints docs/shots.md's tables.
+"""Quality and speed of each shot detector on known cuts: docs/evidence/shots.md.
 
     python bench/shots.py [--data DIR] [--weights transnetv2-ffmpeg.onnx] [--detectors a,b]
 
@@ -20,7 +20,8 @@ sys.path.insert(0, str(ROOT))
 from tests.video.known_cuts import Fit, KnownFilm, all_films, fit, sample_films  # noqa: E402
 
 from screentest.core import NoValue, build  # noqa: E402
-from screentest.video import probe, scan  # noqa: E402
+from screentest.video.probe import probe  # noqa: E402
+from screentest.video.scan import scan  # noqa: E402
 from screentest.video.shots import find_shots  # noqa: E402
 
 DETECTORS = ("default", "abrupt", "gradual", "adaptive", "content", "scdet")

@@ -15,11 +15,13 @@ from pathlib import Path
 
 from _figures import figure, peak_memory_mb
 from screentest.core import Outcome, Score
-from screentest.run import Job, RecordKey, RunReader, RunStore, Task, TaskResults, execute
 from screentest.run.engine import InlineEngine
+from screentest.run.execute import execute
 from screentest.run.export import export, export_partitioned
-from screentest.run.records import Encoded, encode
-from screentest.run.tasks import Finished
+from screentest.run.reader import RunReader
+from screentest.run.records import Encoded, RecordKey, encode
+from screentest.run.store import RunStore
+from screentest.run.tasks import Finished, Job, Task, TaskResults
 
 METRICS = 20
 SIGNATURE = "metric|v:1|screentest:0.1.0|decoder:18.0.0|size:256|rate:2"

@@ -30,7 +30,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from screentest._util.workers import ProcessPool  # noqa: E402
 from screentest.core import LedgerClient  # noqa: E402
-from screentest.run import Finished, InlineEngine, LocalEngine, Stop, Task, session  # noqa: E402
+from screentest.run import session  # noqa: E402
+from screentest.run.engine import InlineEngine, LocalEngine  # noqa: E402
+from screentest.run.tasks import Finished, Stop, Task  # noqa: E402
 from tests.terminal import CLEAN, Screentest, invoke  # noqa: E402
 
 if TYPE_CHECKING:

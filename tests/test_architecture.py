@@ -122,6 +122,88 @@ def test_imports_go_down() -> None:
     assert not wrong
 
 
+SHOW = {"present", "screentest", "api", "cli", "hooks", "watch", "suites", "annotate", "testing"}
+"""Packages that may show something to people."""
+
+
+def test_only_the_top_floors_import_present() -> None:
+    wrong = [
+        f"{edge.importer} imports {edge.imported}"
+        for edge in edges()
+        if package_of(edge.imported) == "present" and package_of(edge.importer) not in SHOW
+    ]
+    assert not wrong
+
+
+PROSE = 5
+"""Words from which on a text is prose."""
+# Modules whose functions still return prose: messages of errors and problems, texts for models.
+# No module is added: the list only shrinks.
+STILL_PROSE = {
+    "analysis.people.arena",
+    "analysis.people.preferences",
+    "inputs.files",
+    "inputs.importers",
+    "inputs.layouts.contents",
+    "inputs.manifest",
+    "inputs.records",
+    "judges.baseline",
+    "models.backends.matting",
+    "models.catalogue",
+    "models.chat.messages",
+    "models.chat.session",
+    "models.pretrained",
+    "models.templates",
+    "run.engine",
+    "run.lease",
+    "run.ledger",
+    "run.ray_engine",
+    "stats.rank",
+    "testbeds.builder",
+    "testbeds.checks",
+    "testbeds.packets",
+    "testbeds.prompts",
+    "testbeds.sightings",
+    "testbeds.sources",
+    "testbeds.testbed",
+    "video.edit.splice",
+}
+
+
+def texts_in(value: ast.expr | None) -> Iterator[str]:
+    """The texts that a returned or yielded expression is, or has among its choices."""
+    if isinstance(value, ast.Constant) and isinstance(value.value, str):
+        yield value.value
+    elif isinstance(value, ast.JoinedStr):
+        yield "".join(
+            str(part.value) if isinstance(part, ast.Constant) else "x" for part in value.values
+        )
+    elif isinstance(value, ast.IfExp):
+        yield from (*texts_in(value.body), *texts_in(value.orelse))
+    elif isinstance(value, ast.BinOp):
+        yield from (*texts_in(value.left), *texts_in(value.right))
+    elif isinstance(value, ast.Tuple | ast.List):
+        for part in value.elts:
+            yield from texts_in(part)
+
+
+def test_a_sentence_is_not_data() -> None:
+    """Below the top floors no function returns or yields prose; errors have their own words."""
+    found: dict[str, list[str]] = {}
+    for module, path in modules().items():
+        errors = path.name in ("errors.py", "faults.py")
+        if package_of(module) in SHOW or errors or is_command(module):
+            continue
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, ast.Return | ast.Yield):
+                for text in texts_in(node.value):
+                    if len(text.split()) >= PROSE:
+                        where = module.removeprefix("screentest.")
+                        found.setdefault(where, []).append(f"{node.lineno}: {text}")
+    assert not {module: texts for module, texts in found.items() if module not in STILL_PROSE}
+    assert found.keys() >= STILL_PROSE, "take the modules out of the list that return none"
+
+
 def test_the_root_imports_nothing_before_it_is_asked() -> None:
     top = [node for node in tree_of(SRC / "__init__.py").body if isinstance(node, ast.ImportFrom)]
     ours = {node.module for node in top if (node.module or "").startswith("screentest")}

@@ -1,4 +1,4 @@
-"""``screentest.score(frames=…)``: clips in memory, as a training loop has them."""
+"""``screentest.score_frames``: clips in memory, as a training loop has them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 import screentest
 from screentest.core import BadOption, Outcome, Score
 from screentest.present.results import Scores
-from screentest.run import RunReader
+from screentest.run.reader import RunReader
 from screentest.video.memory import MemoryVideo, held, memory_video
 
 RATE = Fraction(12)
@@ -65,7 +65,7 @@ def test_values_are_those_of_the_same_frames_in_lossless_files(tmp_path: Path) -
     """All of core, curves and details included, whatever the codec tags its colours as."""
     files = [write(tmp_path / name, *rest) for name, *rest in LOSSLESS.values()]
     run = screentest.score(files, out=tmp_path / "run", workers=1, prompt="a red pattern")
-    memory = outcomes(screentest.score(frames=CLIP, fps=12, prompt="a red pattern"))
+    memory = outcomes(screentest.score_frames(CLIP, fps=12, prompt="a red pattern"))
     assert sum(one.ok for one in memory.values()) > 30
     for item in run.results.items:
         found = {name: one.outcome for name, one in run.results.of_item(item).items()}
@@ -84,7 +84,7 @@ def test_one_clip_has_values_reasons_and_no_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    found = screentest.score(frames=CLIP, fps=12, metrics=["flicker", "shot_count"])
+    found = screentest.score_frames(CLIP, fps=12, metrics=["flicker", "shot_count"])
     assert found.run is None
     assert set(found[0].numbers) == {"flicker"}
     assert found[0].reasons["shot_count"].reason.value == "not_applicable"
@@ -101,15 +101,15 @@ def test_a_clip_of_one_shot_has_worst_moments() -> None:
     rng = np.random.default_rng(1)
     shaky = one_shot + rng.integers(0, 8, one_shot.shape, dtype=np.uint8) // 4
     shaky[15:18] = np.clip(shaky[15:18].astype(int) + rng.integers(-60, 60, (3, 72, 96, 3)), 0, 255)
-    found = screentest.score(frames=shaky, fps=12, metrics=["noise:rate=12", "flicker"])
+    found = screentest.score_frames(shaky, fps=12, metrics=["noise:rate=12", "flicker"])
     assert len(found[0].values[0].outcome.unwrap().curve) == 1
     assert any(1.25 <= moment <= 1.5 and "noise" in words for moment, words in found[0].worst)
 
 
 def test_a_batch_with_prompts_and_ids() -> None:
     batch = np.stack([CLIP, moving(1)])
-    found = screentest.score(
-        frames=batch, fps="12", prompt=["one", "two"], ids=["a", "b"], metrics="flicker", step=5
+    found = screentest.score_frames(
+        batch, fps="12", prompt=["one", "two"], ids=["a", "b"], metrics="flicker", step=5
     )
     assert [one.item.id for one in found] == ["a", "b"]
     assert found["b"].item.text == "two"
@@ -126,41 +126,40 @@ def test_a_batch_with_prompts_and_ids() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "frames need fps"),
-        ({"fps": 0}, "invalid fps 0"),
-        ({"fps": float("nan")}, "invalid fps nan: must be a number in"),
-        ({"fps": 24, "prompt": ["a", "b"]}, r"2 prompts for 1 clip\b"),
-        ({"fps": 24, "workers": 2}, "workers needs a run"),
+        ({"fps": 0}, "invalid `fps` 0"),
+        ({"fps": float("nan")}, "invalid `fps` nan: must be a number in"),
+        ({"fps": 24, "prompt": ["a", "b"]}, "invalid `prompt`: 2 for 1 clip"),
+        ({"fps": 24, "workers": 2}, "`workers` needs a run"),
         ({"fps": 24, "metrics": "flickr"}, "there is no metric 'flickr'"),
-        ({"fps": 24, "data": "x.json"}, "frames are scored alone"),
-        ({"fps": 24, "promt": "a cat"}, "score has no option 'promt'\nDid you mean 'prompt'"),
-        ({"fps": 24, "metric": "noise"}, "Did you mean 'metrics'"),
+        ({"fps": 24, "data": "x.json"}, "score_frames has no option 'data'"),
         (
-            {"fps": 24, "prompts": ["a cat"]},
-            r"prompts is a folder of templates, not a list",
+            {"fps": 24, "promt": "a cat"},
+            "score_frames has no option 'promt'\nDid you mean 'prompt'",
         ),
-        ({"fps": 24, "prompts": "a cat"}, "prompts is a folder of templates, not 'a cat'"),
+        ({"fps": 24, "metric": "noise"}, "Did you mean 'metrics'"),
+        ({"fps": 24, "prompts": ["a cat"]}, "invalid `prompts` <class 'list'>: must be a folder"),
+        ({"fps": 24, "prompts": "a cat"}, "invalid `prompts` 'a cat': must be a folder"),
         ({"fps": 24, "hooks": "wanda"}, "there is no hook 'wanda'"),
     ],
 )
 def test_what_cannot_be_scored(options: dict[str, object], message: str) -> None:
     with pytest.raises(screentest.core.UserError, match=message):
-        screentest.score(frames=CLIP, **{"metrics": "flicker", **options})  # type: ignore[arg-type]
+        screentest.score_frames(CLIP, **{"metrics": "flicker", **options})  # type: ignore[arg-type]
 
 
 def test_frames_in_the_place_of_files() -> None:
-    with pytest.raises(BadOption, match="Give it as frames="):
+    with pytest.raises(BadOption, match="score_frames"):
         screentest.score(CLIP)  # type: ignore[arg-type]
-    with pytest.raises(BadOption, match="fps is for frames in memory"):
-        screentest.score("film.mp4", fps=24)
+    with pytest.raises(BadOption, match="score has no option 'fps'"):
+        screentest.score("film.mp4", fps=24)  # type: ignore[call-arg]
 
 
 def test_into_a_run_step_by_step(tmp_path: Path) -> None:
     for step in (1, 2):
-        found = screentest.score(
-            frames=moving(step), fps=12, step=step, metrics="flicker", out=tmp_path
+        found = screentest.score_frames(
+            moving(step), fps=12, step=step, metrics="flicker", out=tmp_path
         )
-        alone = screentest.score(frames=moving(step), fps=12, metrics="flicker")
+        alone = screentest.score_frames(moving(step), fps=12, metrics="flicker")
         assert found.means == alone.means  # of this call, as hooks are told
         assert [one.item.id for one in found] == [f"step-{step}"]
         assert screentest.show(found.run or "", f"step-{step}").numbers == alone[0].numbers
@@ -177,7 +176,7 @@ def test_the_same_step_again(tmp_path: Path) -> None:
 
     def score(frames: NDArray[np.uint8], **more: Any) -> Scores:
         options: dict[str, Any] = {"metrics": "contrast", "out": tmp_path, "step": 5, **more}
-        return screentest.score(frames=frames[:4], fps=12, **options)
+        return screentest.score_frames(frames[:4], fps=12, **options)
 
     first = score(moving(1))
     assert score(moving(1)).means == first.means
@@ -194,12 +193,12 @@ def test_the_same_step_again(tmp_path: Path) -> None:
 
 def test_clips_without_a_name_are_added_under_the_next_one(tmp_path: Path) -> None:
     with pytest.raises(screentest.core.UserError, match="no metric 'contrst'"):
-        screentest.score(frames=CLIP, fps=12, metrics="contrst", out=tmp_path / "run")
+        screentest.score_frames(CLIP, fps=12, metrics="contrst", out=tmp_path / "run")
     assert not list(tmp_path.iterdir())
     names = []
     for frames in (CLIP, CLIP, np.stack([CLIP, CLIP]), np.stack([CLIP, CLIP])):
         few = frames[..., :4, :, :, :]
-        found = screentest.score(frames=few, fps=12, metrics="contrast", out=tmp_path / "run")
+        found = screentest.score_frames(few, fps=12, metrics="contrast", out=tmp_path / "run")
         names.append([one.item.id for one in found])
     assert names == [["clip"], ["clip-1"], ["clip-2", "clip-3"], ["clip-4", "clip-5"]]
     assert held_by(tmp_path / "run") == ["clip", *(f"clip-{number}" for number in range(1, 6))]
@@ -219,22 +218,21 @@ def test_a_training_script_is_not_run_again(tmp_path: Path) -> None:
 SCRIPT = """
 import numpy as np
 import screentest
-from screentest.hooks.contract import BaseHook
 
 @screentest.hook(name="lines")
-class Lines(BaseHook):
+class Lines(screentest.BaseHook):
     "Prints a line."
 
     def log(self, logged):
         print(logged.step, list(logged.means))
 
-@screentest.metric(name="of_the_script")
+@screentest.metric
 def of_the_script(frames: list[np.ndarray]) -> float:
     return 1.0
 
 print("training")
 clip = np.random.default_rng(0).random((4, 32, 32, 3))
-screentest.score(frames=clip, fps=8, step=1, metrics="of_the_script", out="run", hooks="lines")
+screentest.score_frames(clip, fps=8, step=1, metrics="of_the_script", out="run", hooks="lines")
 """
 
 
@@ -243,7 +241,7 @@ def test_a_metric_of_a_path_gets_a_file() -> None:
     def bytes_of_file(video: Path) -> float:
         return float(video.stat().st_size)
 
-    found = screentest.score(frames=CLIP, fps=12, metrics="bytes_of_file")
+    found = screentest.score_frames(CLIP, fps=12, metrics="bytes_of_file")
     assert found[0].numbers["bytes_of_file"] > 1000
 
 
@@ -263,8 +261,8 @@ def test_two_hundred_clips_keep_memory_flat() -> None:
 
     def score(count: int) -> int:
         for number in range(count):
-            screentest.score(
-                frames=np.roll(small, number, axis=2), fps=8, metrics=["flicker", "sharpness"]
+            screentest.score_frames(
+                np.roll(small, number, axis=2), fps=8, metrics=["flicker", "sharpness"]
             )
         gc.collect()
         return process.memory_info().rss
@@ -275,12 +273,12 @@ def test_two_hundred_clips_keep_memory_flat() -> None:
 
 
 def test_short_reprs_and_notebooks() -> None:
-    found = screentest.score(frames=np.stack([CLIP] * 12), fps=12, metrics=["flicker", "tones"])
+    found = screentest.score_frames(np.stack([CLIP] * 12), fps=12, metrics=["flicker", "tones"])
     for shown in (repr(found), repr(found[0])):
         assert len(shown.splitlines()) <= 10
         assert max(map(len, shown.splitlines())) <= 80
     assert "Scores of 12 videos" in repr(found)
-    page = screentest.score(frames=CLIP, fps=12, metrics="flicker", prompt="<b>")[0]._repr_html_()
+    page = screentest.score_frames(CLIP, fps=12, metrics="flicker", prompt="<b>")[0]._repr_html_()
     assert "<table>" in page
     assert "&lt;b&gt;" in page
     assert "<b>" not in page

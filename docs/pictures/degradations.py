@@ -1,4 +1,4 @@
-"""The list of operators in docs/degradations.md and its pictures, from the packaged sample.
+"""The list of operators in docs/reference/operators.md and its pictures, from the packaged sample.
 
     python docs/pictures/degradations.py            # the list and all pictures
     python docs/pictures/degradations.py NAME …     # the list and these pictures
@@ -41,11 +41,14 @@ from screentest.testbeds.contract import (
     boundaries,
     film_of,
 )
-from screentest.video import Pixels, Reencode, normalize, sample_frames, splice
-from screentest.video.edit.pictures import PixelConverter
+from screentest.video.edit.normalize import normalize
+from screentest.video.edit.parts import Reencode
+from screentest.video.edit.pictures import PixelConverter, Pixels
+from screentest.video.edit.splice import splice
+from screentest.video.samples import sample_frames
 
 HERE = Path(__file__).parent
-PAGE = HERE.parent / "degradations.md"
+PAGE = HERE.parent / "reference" / "operators.md"
 PICTURES = HERE / "degradations"
 BEGIN, END = "<!-- operators: made by pictures/degradations.py -->", "<!-- end of operators -->"
 
@@ -53,24 +56,22 @@ BEGIN, END = "<!-- operators: made by pictures/degradations.py -->", "<!-- end o
 
 PROMISES = {
     Effect.TIMING: "something moves, and {changed:.0%} of a clip's frames differ at severity 1",
-    Effect.ABSENT: "the clip is gone or shorter, and nothing else",
-    Effect.ORDER: "of four clips, {touched} are elsewhere or beside one shown again, as they were",
-    Effect.BACKWARDS: "all clips are elsewhere, and their frames come in reverse",
+    Effect.ABSENT: "the clip is missing or shorter, and nothing else changes",
+    Effect.ORDER: "of four clips, {touched} are moved or beside a repeated one, frames unchanged",
+    Effect.BACKWARDS: "all clips are moved, and their frames are in reverse order",
 }
 PLACES = {
-    Region.FRAME: "every frame of the clip looks different",
-    Region.BACKGROUND: "the background looks different in every frame, the foreground does not",
-    Region.FOREGROUND: "the foreground looks different in every frame, the background does not",
-    Region.THING: "what changes lies where the object is, in every frame that shows it",
-    Region.AROUND: "what changes lies at or near the object, in every frame that shows it",
+    Region.FRAME: "every frame of the clip differs visibly",
+    Region.BACKGROUND: "the background differs visibly in every frame, the foreground does not",
+    Region.FOREGROUND: "the foreground differs visibly in every frame, the background does not",
+    Region.THING: "the change lies where the object is, in every frame that shows it",
+    Region.AROUND: "the change lies at or near the object, in every frame that shows it",
 }
 CHECKS = {
     "thing_gone": "the detector no longer finds it",
-    "colour_reached": "it had the named colour and has the new one",
+    "colour_reached": "the object had the named colour and has the new one",
     "subject_kept": "the subject is still found",
-    "subject_before_another": (
-        "a quarter of the picture is another, and the subject is still found"
-    ),
+    "subject_before_another": ("a quarter of the picture differs, and the subject is still found"),
 }
 
 
@@ -96,15 +97,15 @@ def listed() -> str:
 
 
 def described(one: Operator) -> list[str]:
-    """What it does, its severity, what it promises, and its picture."""
+    """Description, severity, checks and picture of an operator."""
     info = build("degradation", one.name).thing.info
     origin = " (the paper's)" if one.set is OperatorSet.PAPER else ""
-    needs = f" Clips whose caption mentions {info.mentions}." if info.mentions else ""
+    needs = f" For clips whose caption mentions {info.mentions}." if info.mentions else ""
     text = (
         f"**`{one.name}`**{origin}: {one.summary}. {about(one.name)}{needs}"
         f" *Checked:* {promise(info)}."
     )
-    picture = f"![{one.name}: {caption(info)}](pictures/degradations/{one.name}.webp)"
+    picture = f"![{one.name}: {caption(info)}](../pictures/degradations/{one.name}.webp)"
     return [*textwrap.wrap(text, 110, break_long_words=False), "", picture]
 
 
@@ -118,7 +119,7 @@ def builtin() -> list[Operator]:
 
 
 def about(name: str) -> str:
-    """The first paragraph of what the source says of an operator."""
+    """The first paragraph of an operator's docstring."""
     thing = build("degradation", name).thing
     function = inspect.unwrap(registry.entry("degradation", name).factory)
     source = function if hasattr(thing, "call") else type(thing)
@@ -126,17 +127,17 @@ def about(name: str) -> str:
 
 
 def promise(info: DegradationInfo) -> str:
-    """What the check of a pair holds it to."""
+    """The condition that the check of a pair enforces."""
     said = PLACES[info.region] if info.effect is Effect.PICTURES else PROMISES[info.effect]
     said = said.format(changed=info.changed, touched=info.touches(4))
     return "; ".join([said, *(CHECKS[name] for name in info.checks)])
 
 
 def caption(info: DegradationInfo) -> str:
-    """What its picture shows."""
+    """The text below its picture."""
     if info.effect is Effect.PICTURES:
-        return "intact, severity 0.5, severity 1"
-    return "above intact, below severity 1"
+        return "original, severity 0.5, severity 1"
+    return "original above, severity 1 below"
 
 
 # The pictures.
@@ -165,7 +166,7 @@ SETTLED: Mapping[str, Details] = {
     "object_integrity": {"object": "bird"},
     "color": {"object": "bird", "other": "branch", "from": "purple", "to": "yellow"},
 }
-"""What is done to what, by aspect; else it is drawn."""
+"""Details of a clip by aspect; drawn at random otherwise."""
 IN_ROWS = ("neighbour_repeated", "other_film")
 """Operators on pictures that are seen in the row of clips only."""
 IN_PICTURE = {"interlaced": Time(7, 3)}

@@ -1,4 +1,4 @@
-"""The picture at the top of the README, from the table of certificates in docs/trust.md.
+"""The picture at the top of the README, from the table of certificates in docs/evidence/trust.md.
 
 python docs/pictures/finding.py
 """
@@ -14,7 +14,7 @@ matplotlib.use("svg")
 from matplotlib import pyplot
 
 HERE = Path(__file__).parent
-PAGE = HERE.parent / "trust.md"
+PAGE = HERE.parent / "evidence" / "trust.md"
 TABLE = re.compile(r"<!-- fetv_generated pairs: .*?-->\n(.*?)<!-- end", re.DOTALL)
 QUESTIONS = ("alignment", "static quality", "temporal quality")
 SCORES = {

@@ -1,4 +1,4 @@
-"""The matrix of all metrics and all kinds of harm: docs/matrix.md and its picture.
+"""The matrix of all metrics and all degradations: docs/evidence/matrix.md and its picture.
 
     python docs/pictures/matrix.py run --out RUN TESTBED…    # certify every metric, or go on
     python docs/pictures/matrix.py draw CERTIFICATES.json…   # page and picture of them
@@ -17,16 +17,17 @@ from pathlib import Path
 
 import screentest
 from screentest.analysis.judges.certificate import Certificate
-from screentest.analysis.judges.matrix import LEGEND, PLACEBO, Matrix, matrix
+from screentest.analysis.judges.matrix import PLACEBO, Matrix, matrix
 from screentest.core.codec import from_object, to_json
 from screentest.core.errors import BadOption
 from screentest.core.registry import build, registry
 from screentest.core.signature import split_value_name, value_name
+from screentest.present.certificates import LEGEND, summary_table
 from screentest.present.charts import matrix_chart, save
 from screentest.stats import Claim
 
 HERE = Path(__file__).parent
-PAGE = HERE.parent / "matrix.md"
+PAGE = HERE.parent / "evidence" / "matrix.md"
 PICTURE = HERE / "matrix.svg"
 BEGIN, END = "<!-- matrix: made by pictures/matrix.py -->", "<!-- end of matrix -->"
 LEAST = 12
@@ -36,7 +37,7 @@ MOST_NAMED = 5
 
 
 def asks_chat(roles: Iterable[str]) -> bool:
-    """Whether a chat model is among the roles."""
+    """Tell if a chat model is among the roles."""
     return any(role.partition(".")[0] == "chat" for role in roles)
 
 
@@ -66,7 +67,7 @@ def read(files: Sequence[Path]) -> list[Certificate]:
 
 
 def describes(judge: str) -> bool:
-    """Whether a value has no better direction: then + says that it falls, − that it rises."""
+    """Tell if a value is descriptive: then + means that it falls, − that it rises."""
     metric, output = split_value_name(judge.partition("[")[0])
     if not registry.has("metric", metric.partition(":")[0]):
         return False
@@ -76,7 +77,7 @@ def describes(judge: str) -> bool:
 
 def by_harm(found: Matrix) -> list[str]:
     """A table of who sees each kind of harm, who prefers it, and what else moves with it."""
-    lines = ["| harm | pairs | seen by | preferred by | moves |", "|---|---|---|---|---|"]
+    lines = ["| degradation | pairs | seen by | preferred by | moves |", "|---|---|---|---|---|"]
     shown = {judge: describes(judge) for judge in found.rows}
     for column in found.columns:
         aspect, _, operator = column.partition("/")
@@ -85,7 +86,7 @@ def by_harm(found: Matrix) -> list[str]:
             continue
         cells: dict[str, list[tuple[float, str]]] = {"seen": [], "preferred": [], "moves": []}
         for judge, row in found.rows.items():
-            if column not in row or row[column].claim not in (Claim.SEES, Claim.PREFERS_HARM):
+            if column not in row or row[column].claim not in (Claim.SEES, Claim.PREFERS_DEGRADED):
                 continue
             sees = row[column].claim is Claim.SEES
             strength = -abs(row[column].share - 0.5)
@@ -106,29 +107,30 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def section(found: Matrix) -> str:
-    """What stands on the page between its marks."""
-    table = found.summary()
+    """The generated section of the page."""
+    table = summary_table(found)
     head = "| " + " | ".join(column.heading for column in table.columns) + " |"
     rows = ["| " + " | ".join(str(cell) for cell in row) + " |" for row in _marked(table.rows)]
     counts = sorted({found.pairs[name] for name in found.columns})
     many = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else f"{counts[0]}"
+    picture = f"../pictures/{PICTURE.name}"
     return "\n".join(
         [
             BEGIN,
             f"{len(found.rows)} values by {len(found.columns)} columns, {many} pairs each.",
             f"In the picture: {LEGEND}.",
             "",
-            f"[![Which metric sees which harm](pictures/{PICTURE.name})](pictures/{PICTURE.name})",
+            f"[![Which metric sees which degradation]({picture})]({picture})",
             "",
-            "By metric, how many kinds of harm. Values with a star only describe, and have no",
-            "better direction: *sees* says that the number falls with the harm, *prefers* that it",
+            "Kinds of degradation by metric. Values with a star are descriptive, without a better",
+            "direction: *sees* means that the number falls with the degradation, *prefers* that it",
             "rises.",
             "",
             head,
             "|" + "---|" * len(table.columns),
             *rows,
             "",
-            "By harm, the surest first; what only describes stands in the last column:",
+            "By degradation, the most significant first; descriptive values in the last column:",
             "",
             *by_harm(found),
             END,

@@ -1,4 +1,4 @@
-"""What mkdocs does besides: the page of all commands, and links that lead out of the docs."""
+"""Hooks of mkdocs: the page of all commands, and links that lead out of the docs."""
 
 from __future__ import annotations
 

@@ -40,9 +40,9 @@ from screentest.core import (
 )
 from screentest.measure.evaluators import resolve
 from screentest.measure.items import measure
+from screentest.models.ask.templates import Prompts, Rendered, Slot
 from screentest.models.chat.messages import ChatAnswer, ChatRequest, ModelReply, Picture
 from screentest.models.chat.parsing import conclude
-from screentest.models.templates import Prompts, Rendered, Slot
 from screentest.run.session import Settings, Tools
 from screentest.sample import backgrounds, sample_videos
 from screentest.suites.locot2v.construction.build import build_suite
@@ -183,7 +183,7 @@ ANSWERS: Mapping[str, Any] = {
     "locot2v.revise": {"text": STORY},
     "locot2v.merge": {"text": f"{STORY} {EXPECTED['emotional_response']}"},
 }
-"""What the stand-in says where a later question repeats it; all else is filled in by its form."""
+"""Answers that a later question repeats; the form fills in all others."""
 
 
 _FEWEST = r"(?:^|\. )(?:Exactly |At least )?(\d+) (?:to \d+ )?entries"

@@ -1,8 +1,8 @@
 """screentest scores generated video against its prompt, and puts the scorers to the test.
 
-The jobs of the command line, each in a line: :func:`score`, :func:`build`, :func:`certify`,
-:func:`judge_videos`, :func:`compare`, :func:`show`, :func:`report`, :func:`export`. Nothing heavy
-is imported before one of them is used.
+The verbs are the jobs of the command line: :func:`score`, :func:`build`, :func:`certify`,
+:func:`compare`, :func:`report` and their kin. The decorators register what a plugin brings. Nothing
+heavy is imported before one of them is used.
 """
 
 from __future__ import annotations
@@ -11,81 +11,80 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from screentest.api import (
-        build,
-        certify,
-        compare,
-        export,
-        judge_videos,
-        report,
-        score,
-        show,
+    from screentest.analysis.suites import Dimension, Suite
+    from screentest.api.certificates import certify, certify_scores, certify_votes, judge_videos
+    from screentest.api.reports import compare, export, report, show
+    from screentest.api.scores import score, score_frames
+    from screentest.api.testbeds import build, build_prompts
+    from screentest.core import (
+        Aspect,
+        AspectInfo,
+        FrameRequest,
+        Item,
+        Measurement,
+        Metric,
+        MetricInfo,
+        NoValue,
+        Outcome,
+        OutputInfo,
+        Reason,
+        Resources,
+        Score,
+        SideEffect,
+        Stopped,
+        Table,
+        Traits,
+        Verdict,
+        register,
     )
-    from screentest.core import Item, Outcome, Score, Table, Verdict
     from screentest.core.functions import backend, suite
-    from screentest.hooks.contract import hook
+    from screentest.hooks.contract import Alarm, BaseHook, Logged, hook
+    from screentest.inputs.importers import Corpus
     from screentest.judges.functions import judge
+    from screentest.metrics.curve import ShotMetric
     from screentest.metrics.functions import metric
+    from screentest.models.ask import Frames, Query
+    from screentest.models.roles import Backend, role
     from screentest.run.session import Settings
+    from screentest.testbeds.contract import Degradation, DegradationInfo, Placebo
     from screentest.testbeds.functions import degradation, placebo
 
     __version__: str
 
-__all__ = [
-    "Item",
-    "Outcome",
-    "Score",
-    "Settings",
-    "Table",
-    "Verdict",
-    "__version__",
-    "backend",
-    "build",
-    "certify",
-    "compare",
-    "degradation",
-    "export",
-    "hook",
-    "judge",
-    "judge_videos",
-    "metric",
-    "placebo",
-    "report",
-    "score",
-    "show",
-    "suite",
-]
-
 _HOMES = {
-    "VERSION": "screentest._util.version",
-    "Item": "screentest.core",
-    "Outcome": "screentest.core",
-    "Score": "screentest.core",
-    "Table": "screentest.core",
-    "Verdict": "screentest.core",
-    "backend": "screentest.core.functions",
-    "degradation": "screentest.testbeds.functions",
-    "hook": "screentest.hooks.contract",
-    "judge": "screentest.judges.functions",
-    "metric": "screentest.metrics.functions",
-    "placebo": "screentest.testbeds.functions",
-    "suite": "screentest.core.functions",
-    "Settings": "screentest.run.session",
-    "build": "screentest.api",
-    "certify": "screentest.api",
-    "compare": "screentest.api",
-    "export": "screentest.api",
-    "judge_videos": "screentest.api",
-    "report": "screentest.api",
-    "score": "screentest.api",
-    "show": "screentest.api",
+    "analysis.suites": ("Dimension", "Suite"),
+    "api.certificates": ("certify", "certify_scores", "certify_votes", "judge_videos"),
+    "api.reports": ("compare", "export", "report", "show"),
+    "api.scores": ("score", "score_frames"),
+    "api.testbeds": ("build", "build_prompts"),
+    "core": (
+        *("Aspect", "AspectInfo", "FrameRequest", "Item", "Measurement", "Metric", "MetricInfo"),
+        *("NoValue", "Outcome", "OutputInfo", "Reason", "Resources", "Score", "SideEffect"),
+        *("Stopped", "Table", "Traits", "Verdict", "register"),
+    ),
+    "core.functions": ("backend", "suite"),
+    "hooks.contract": ("Alarm", "BaseHook", "Logged", "hook"),
+    "inputs.importers": ("Corpus",),
+    "judges.functions": ("judge",),
+    "metrics.curve": ("ShotMetric",),
+    "metrics.functions": ("metric",),
+    "models.ask": ("Frames", "Query"),
+    "models.roles": ("Backend", "role"),
+    "run.session": ("Settings",),
+    "testbeds.contract": ("Degradation", "DegradationInfo", "Placebo"),
+    "testbeds.functions": ("degradation", "placebo"),
 }
+"""The modules that names come from; imported when a name is asked for."""
+
+__all__ = ["__version__", *sorted(name for names in _HOMES.values() for name in names)]
 
 
 def __getattr__(name: str) -> Any:
-    name = "VERSION" if name == "__version__" else name
-    if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
+    if name == "__version__":
+        return importlib.import_module("screentest._util.version").VERSION
+    for module, names in _HOMES.items():
+        if name in names:
+            return getattr(importlib.import_module(f"screentest.{module}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -14,8 +14,8 @@ import screentest
 from screentest.analysis.models.margins import margin_of
 from screentest.analysis.results import Value
 from screentest.core import BadOption, Outcome, Score, registry
-from screentest.judges.margins import Margin
-from screentest.run import RunReader
+from screentest.judges.spread import PlaceboSpread
+from screentest.run.reader import RunReader
 from screentest.suites.core import METRICS
 from tests.present.runs import certificate, certify_run, two_systems
 from tests.terminal import invoke
@@ -24,15 +24,17 @@ FILMS = ("sintel", "bbb", "real")
 
 
 def test_every_margin_has_its_origin_and_is_of_a_metric_there_is() -> None:
-    table = json.loads((files("screentest.analysis") / "margins.json").read_text(encoding="utf-8"))
+    table = json.loads(
+        (files("screentest.analysis.models") / "margins.json").read_text(encoding="utf-8")
+    )
     assert table["origin"]["made_by"] == "bench/margins.py"
     assert {"crf23", "trim", "container"} <= set(table["origin"]["placebos"])
     causes = {
-        one
+        value
         for metric in METRICS
-        for info in registry.build("metric", metric).thing.info.outputs.values()
-        for effect in info.helped_by
-        for one in (effect.value, effect.unless)
+        for traits in registry.build("metric", metric).thing.info.traits.values()
+        for effect in traits.helped_by
+        for value in (effect.value, effect.unless)
     }
     for key, margin in table["margins"].items():
         name, version, *_ = key.split("|")
@@ -111,7 +113,7 @@ def test_margins_of_certificates_count_where_pixels_were_changed(tmp_path: Path)
 
     def certified(margin: float, *placebos: str) -> Path:
         one = certificate("calm")
-        aspects = tuple(replace(part, margin=Margin(margin, 7)) for part in one.aspects)
+        aspects = tuple(replace(part, margin=PlaceboSpread(margin, 7)) for part in one.aspects)
         tried = tuple(replace(one.placebos[0], name=name) for name in placebos)
         folder = tmp_path / f"{margin:g} {'+'.join(placebos)}"
         return certify_run(folder, [replace(one, aspects=aspects, placebos=tried)])
@@ -122,7 +124,7 @@ def test_margins_of_certificates_count_where_pixels_were_changed(tmp_path: Path)
         told = invoke("compare", run, "--by", "model=ours,theirs", "--margins", folder, "--json")
         row = next(one for one in json.loads(told.stdout)["rows"] if one["name"] == "calm")
         said[margin] = (row["margin"]["value"], row["margin"]["films"], row["state"])
-        assert row["margin"]["origin"] == f"placebos in {folder}"
-    assert said == {0.01: (0.01, 7, "holds"), 0.5: (0.5, 7, "tied")}
+        assert row["margin"]["run"] == str(folder)
+    assert said == {0.01: (0.01, 7, "significant"), 0.5: (0.5, 7, "same")}
     with pytest.raises(BadOption, match="changes pixels: its margins say nothing"):
         screentest.compare(run, margins=certified(0.0, "container", "trim"))

@@ -49,3 +49,44 @@ def test_half_of_that_range_is_cut_where_the_other_end_is_inside() -> None:
     assert found.summary is not None
     assert found.summary.low == pytest.approx(0.9 - 0.24841, abs=1e-4)
     assert found.summary.high == 1.0
+
+
+def test_joined_results_keep_the_later_value_and_what_is_still_to_come() -> None:
+    first = Results(
+        {"a": item("a")},
+        (value("a", 1),),
+        {"noise": NOISE},
+        (("a", "blur"), ("b", "noise")),
+        ("x",),
+    )
+    later = Results(
+        {"a": item("a"), "b": item("b")},
+        (value("a", 2), value("b", 3)),
+        {"noise": NOISE, "share": SHARE},
+        suites=("x", "y"),
+    )
+    joined = Results.join([first, later])
+    assert {one.item: one.outcome.unwrap().value for one in joined.values} == {"a": 2, "b": 3}
+    assert (joined.names, joined.pending) == (["noise", "share"], (("a", "blur"),))
+    assert joined.suites == ("x", "y")
+
+
+def test_runs_beside_each_other_keep_their_items_apart() -> None:
+    run = Results({"a": item("a", "a dog")}, (value("a", 1),), {"noise": NOISE})
+    joined = Results.join([run.as_run("monday"), run.as_run("tuesday")])
+    assert list(joined.items) == ["monday: a", "tuesday: a"]
+    assert {joined.group(name, "run") for name in joined.items} == {"monday", "tuesday"}
+    assert {joined.case(name) for name in joined.items} == {"a dog"}
+
+
+def test_some_items_and_metrics_alone() -> None:
+    values = (value("a", 1), value("b", 2), value("a", 0.5, "share"))
+    whole = Results(
+        {"a": item("a"), "b": item("b")},
+        values,
+        {"noise": NOISE, "share": SHARE},
+        (("b", "share"),),
+    )
+    part = whole.only({"a"}, {"noise"})
+    assert (list(part.items), part.names, part.pending) == (["a"], ["noise"], ())
+    assert [one.outcome.unwrap().value for one in part.values] == [1]

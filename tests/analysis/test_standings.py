@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from screentest.analysis.models.tables import standing_tables, suite_tables
 from screentest.analysis.results import Results, Value
 from screentest.analysis.standings import Standing, StandingLevel, add_up, standings
 from screentest.analysis.suites import Dimension, Suite
 from screentest.core import Item, Outcome, OutputInfo, Reason, Score
+from screentest.present.tables import standing_tables, suite_tables
 from screentest.stats import source_interval
 
 SHARE = OutputInfo("a share")
@@ -132,6 +132,28 @@ def test_groups_are_ranked_and_shown_side_by_side() -> None:
     assert [(row["dimension"], row["model"]) for row in long.records()][:4] == [
         *(("toy", "b"), ("toy", "a"), ("look", "b"), ("look", "a"))
     ]
+
+
+def test_every_root_has_its_own_interval_and_coverage() -> None:
+    """The second root of a suite was shown with the interval and coverage of the first."""
+    table: Table = {
+        "a1": (0.1, 0.5, 0.2),
+        "a2": (0.3, 0.5, Reason.REFUSED),
+        "b1": (0.7, 0.5, 0.8),
+        "b2": (0.9, 0.5, 0.4),
+    }
+    two = Suite("two", TOY.metrics, (Dimension("x", ("sharp",)), Dimension("y", ("calm:rate=2",))))
+    run = results(table, {name: name[0] for name in table})
+    wide, _ = suite_tables(run, two, "model")
+    best, last = wide.records()
+    assert list(best) == [
+        *("model", "x", "low", "high", "scored", "total"),
+        *("y", "y.low", "y.high", "y.scored", "y.total"),
+    ]
+    assert (last["model"], last["scored"], last["y.scored"], last["y.total"]) == ("a", 2, 1, 2)
+    for standing, row in zip(standings(run, two, "model"), (best, last), strict=True):
+        interval = level(standing, "y").interval
+        assert row["y.low"] == (interval.low if interval else None)
 
 
 def test_where_lower_is_better_the_lowest_comes_first() -> None:

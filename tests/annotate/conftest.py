@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from screentest.annotate.store import Database
-from screentest.run import InlineEngine
+from screentest.run.engine import InlineEngine
 from screentest.sample import sample_videos
 from screentest.testbeds.builder import build_testbed
 from screentest.testbeds.options import BuildOptions

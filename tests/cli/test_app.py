@@ -13,18 +13,30 @@ from typer.testing import CliRunner
 
 import screentest as package
 from screentest.cli import Commands, app
-from screentest.cli.loader import PACKAGE, Group, own_groups, read_module, suite_groups
+from screentest.cli.loader import COMMANDS, GROUPS, read_table, suite_tables
 from screentest.core import BadOption, NoValue, Reason, StorageError
 from tests.terminal import CLEAN, Screentest, fits
 
-GROUPS = {**own_groups(), **{f"suite {name}": group for name, group in suite_groups().items()}}
-EVERY = sorted(f"{group} {name}".split() for group in GROUPS for name in GROUPS[group].commands)
+ROWS = {
+    **read_table(COMMANDS),
+    **{
+        f"{group} {name}": row
+        for group, (_, table) in GROUPS.items()
+        for name, row in read_table(table).items()
+    },
+    **{
+        f"suite {suite} {name}": row
+        for suite, (_, table) in suite_tables().items()
+        for name, row in read_table(table, f"screentest.suites.{suite}").items()
+    },
+}
+EVERY = sorted(name.split() for name in ROWS)
 
 
 def test_the_commands_that_everyone_uses_are_there() -> None:
     assert {"demo", "doctor", "probe", "shots", "validate", "score"} <= {one[-1] for one in EVERY}
     assert ["annotate", "serve"] in EVERY
-    assert all(group.help for name, group in GROUPS.items() if name)
+    assert all(text for text, _ in (*GROUPS.values(), *suite_tables().values()))
 
 
 def test_version(screentest: Screentest) -> None:
@@ -43,27 +55,20 @@ def test_help_fits_the_screen_and_has_examples(command: list[str]) -> None:
         assert "\n  Examples:\n    screentest " in result.output
 
 
-def test_what_the_text_says_of_a_command_is_what_its_module_has() -> None:
-    """The names and lines of help are read without importing; they must not differ from it."""
-    for group in GROUPS.values():
-        for name, found in group.commands.items():
-            thing = found.load()
-            if isinstance(thing, typer.Typer):
-                assert thing.registered_callback is not None
-                thing = thing.registered_callback.callback
-            first = (thing.__doc__ or "").partition("\n")[0]
-            assert first.startswith(found.short)
-            assert found.short, name
-    for path in (*PACKAGE.glob("*/*commands.py"), *PACKAGE.glob("suites/*/*commands.py")):
-        assert "COMMANDS = {" in path.read_text(encoding="utf-8"), path
+@pytest.mark.parametrize("name", ROWS)
+def test_a_row_of_the_table_is_a_command_with_that_line_of_help(name: str) -> None:
+    thing = ROWS[name].load()
+    if isinstance(thing, typer.Typer):
+        assert thing.registered_callback is not None
+        thing = thing.registered_callback.callback
+    assert thing.__doc__.partition("\n")[0] == ROWS[name].help
 
 
-def test_a_module_says_which_group_its_commands_are_in(tmp_path: Path) -> None:
-    module = tmp_path / "commands.py"
-    module.write_text('"""Feed."""\nGROUP = "zoo"\nCOMMANDS = {\n    "feed": feed_all,\n}\n')
-    groups: dict[str, Group] = {}
-    read_module("zoo.commands", module, groups)
-    assert (groups["zoo"].help, list(groups["zoo"].commands)) == ("Feed.", ["feed"])
+def test_every_module_of_commands_is_in_the_table() -> None:
+    loaded = {row.load().__module__ for row in ROWS.values() if row.load().__module__ != "typer"}
+    root = Path(package.__file__).parent
+    for path in (*root.glob("*/*commands.py"), *root.glob("suites/*/*commands.py")):
+        assert ".".join(("screentest", *path.relative_to(root).with_suffix("").parts)) in loaded
 
 
 @pytest.mark.parametrize(
@@ -99,7 +104,7 @@ def test_the_list_of_commands_cuts_no_sentence_short() -> None:
     [["--help"], ["annotate", "--help"], ["suite", "--help"], ["nonsense"], ["suite", "x"]],
 )
 def test_help_and_wrong_names_import_no_command(arguments: list[str]) -> None:
-    """Which commands there are is read from text; only the one that is called is imported."""
+    """Only the command that is called is imported."""
     code = (
         "import sys\n"
         "from screentest.cli import main\n"

@@ -10,8 +10,8 @@ from typing import Any
 import av
 import pytest
 
-from screentest.cli import diagnosis
-from screentest.cli.diagnosis import PackageStatus, diagnose, opencv_clash, survey_registry
+from screentest.cli import doctor as diagnosis
+from screentest.cli.doctor import PackageStatus, diagnose, opencv_clash, survey_registry
 from screentest.core import NoValue, Reason, Registry
 from screentest.core import registry as real_registry
 from screentest.core.registry import PLUGIN_GROUP
@@ -66,7 +66,7 @@ def test_every_optional_part_of_the_package_is_looked_for() -> None:
             for extra in ("models", "ray", "remote", "postgres", "download")
         )
     }
-    named = {name for name, _, _ in diagnosis.OPTIONAL}
+    named = set(diagnosis.OPTIONAL)
     # Helpers of transformers and fsspec that nobody asks for by themselves.
     assert extras - {"accelerate", "aiohttp"} <= named
     assert {"pandas", "polars"} <= named  # what the README's frame() needs

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from screentest.core import Size
-from screentest.run import RunReader
+from screentest.run.reader import RunReader
 from screentest.run.session import close_tools
 from screentest.sample import sample_videos
 from screentest.testing.chat_answers import Answer
 from screentest.testing.chat_server import FakeChatServer
-from screentest.video import normalize
+from screentest.video.edit.normalize import normalize
 from tests.analysis.judges.stage import build_small, films
 from tests.terminal import fits, invoke
 from tests.testbeds.stage import QUICK
@@ -330,11 +330,11 @@ def test_runs_of_scores_are_compared_by_group(videos: Path, tmp_path: Path) -> N
     assert told["models"] == ["ours", "theirs"]
     exposure = next(row for row in told["rows"] if row["name"] == "contrast.exposure")
     assert [pair["difference"] for pair in exposure["pairs"]] == [0.0]  # the same files
-    assert {row["state"] for row in told["rows"]} == {"tied", "describes"}
-    # The same words in both: models side by side, with nothing that holds.
+    assert {row["state"] for row in told["rows"]} == {"same", "described"}
+    # The same screen in both: models side by side, with no difference.
     said = invoke("compare", out).stdout
     assert said.strip() in done.stdout
-    assert "No winner: on 1 prompt all values are the same." in said
+    assert "All values are identical on 1 metric (1 prompt)" in said
     assert "mine" in said_wrong("compare", out, "--by", "model=ours,mine")
     assert "Groups: model." in said_wrong("compare", out, "--by", "modle=ours,theirs")
 

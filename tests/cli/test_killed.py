@@ -22,7 +22,7 @@ import psutil
 import pytest
 
 from screentest.inputs.manifest import write_manifest
-from screentest.run import RunReader
+from screentest.run.reader import RunReader
 from screentest.testing.films import captioned_film
 from tests.run.canonical import canonical
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from screentest import api
-from screentest.analysis.models.alone import lowest_videos
+from screentest.analysis.models.coverage import lowest_videos
+from screentest.api.reports import show
 from screentest.core import Item, OutputInfo, Reason
-from screentest.measure.items import FRAME_RATE
+from screentest.core.outcome import FRAME_RATE
 from screentest.present.page.data import read_report
 from screentest.present.page.sidebyside import uncompared_of
 from tests.present.runs import (
@@ -66,15 +66,15 @@ def test_the_worst_moment_is_first_and_what_describes_has_none(tmp_path: Path) -
     run = score_run(
         tmp_path / "scores", items("one", "two"), values, metrics=METRICS | {"moves": moves}
     )
-    found = api.show(run, "one")
+    found = show(run, "one")
     assert [time for time, _ in found.worst] == [1.5, 4.5]
-    assert [words for _, words in found.worst] == ["busy 50.000", "calm 0.700"]
+    assert [words for _, words in found.worst] == ["busy 50.0", "calm 0.700"]
     # What it is last in comes first.
     assert found.scored().column("value") == ["calm", "busy", "moves"]
     assert found.scored().column("place") == ["2/2", "1/2", ""]
     # What only describes is a line, unless all is asked for.
     assert found.scored(described=False).column("value") == ["calm", "busy"]
-    assert "Only described (--all): moves 1.000\n" in invoke("show", run, "one").stdout
+    assert "Only described (--all): moves 1.00\n" in invoke("show", run, "one").stdout
     assert "Only described" not in invoke("show", run, "one", "--all").stdout
 
 
@@ -88,12 +88,12 @@ def test_a_last_place_that_is_shared_comes_first(tmp_path: Path) -> None:
     values[("one", "neat")] = lost(Reason.NOT_APPLICABLE, "it has no cuts")
     metrics = METRICS | {"neat": NEAT}
     run = score_run(tmp_path / "scores", items(*numbers), values, metrics=metrics)
-    found = api.show(run, "one").scored()
+    found = show(run, "one").scored()
     assert found.column("value") == ["busy", "calm"]
     assert found.column("place") == ["last of 3", "2/3"]
     assert "it has no cuts" not in invoke("show", run, "one").stdout
     assert "it has no cuts" in invoke("show", run, "one", "--all").stdout
-    assert api.show(run, "NE").item.id == "one"
+    assert show(run, "NE").item.id == "one"
 
 
 def test_what_compare_refuses_has_no_place(tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_what_compare_refuses_has_no_place(tmp_path: Path) -> None:
                     lambda score, rate=rate: replace(score, details={FRAME_RATE: rate})
                 )
     run = score_run(tmp_path / "scores", items("one", "two", "six"), values)
-    found = api.show(run, "six")
+    found = show(run, "six")
     assert dict(zip(*map(found.scored().column, ("value", "place")), strict=True)) == {
         "calm": "1/3",
         "busy": "not compared",
@@ -116,11 +116,25 @@ def test_what_compare_refuses_has_no_place(tmp_path: Path) -> None:
     assert found.place("busy") is None
     told = invoke("show", run, "six").stdout
     assert fits(told)
-    assert "Not compared: frame rates differ (8 to 10 a second), and the number depends" in told
+    assert "Not compared: frame rates differ: 8 to 10" in told
     report = read_report([run])
     assert set(uncompared_of(report)) == {"busy"}
     # Neither is it what a video is called the worst in.
     assert set(lowest_videos(report.results)) == {"calm"}
+
+
+def test_one_video_is_shown_without_a_report_of_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`show` compared all models, and tested every two of them, to print one video."""
+    films = [*items("one", model="a"), *items("two", model="b")]
+    run = score_run(tmp_path / "scores", films, {("one", "calm"): scored(0.5)})
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("nothing is compared here")
+
+    monkeypatch.setattr("screentest.analysis.models.comparison._Work.comparison", refuse)
+    assert show(run, "one").numbers == {"calm": 0.5}
 
 
 def test_a_terminal_with_ascii_only(screentest: Screentest, run: Path) -> None:
@@ -160,7 +174,7 @@ def test_a_run_without_scores_of_videos(tmp_path: Path) -> None:
     """A certificate's folder was asked "which item?", of none."""
     done = invoke("show", certify_run(tmp_path / "certificates", [certificate()]))
     assert done.exit_code == 2
-    assert "certificates holds no scores of videos" in " ".join(done.stderr.split())
+    assert "certificates has no scores of videos" in " ".join(done.stderr.split())
 
 
 def test_json_has_every_point(run: Path) -> None:

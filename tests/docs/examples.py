@@ -15,7 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs" / "evidence").glob("*.md")),
+]
 TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
 """They are run whole, from a wheel: ``tests/docs/test_wheel.py``."""
 BLOCK = re.compile(

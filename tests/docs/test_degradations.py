@@ -9,6 +9,7 @@ from pathlib import Path
 from screentest.testbeds.catalogue import OperatorSet, operators
 
 DOCS = Path(__file__).parents[2] / "docs"
+PAGE = DOCS / "reference" / "operators.md"
 PICTURES = DOCS / "pictures" / "degradations"
 BUILTIN = {one.name for one in operators() if one.set is not OperatorSet.PLUGIN}
 MOST = 1_500_000
@@ -16,9 +17,9 @@ MOST = 1_500_000
 
 
 def test_every_operator_is_described_and_shown() -> None:
-    text = (DOCS / "degradations.md").read_text(encoding="utf-8")
+    text = PAGE.read_text(encoding="utf-8")
     described = re.findall(r"^\*\*`(\w+)`\*\*", text, re.MULTILINE)
-    shown = re.findall(r"\(pictures/degradations/(\w+)\.webp\)", text)
+    shown = re.findall(r"\(\.\./pictures/degradations/(\w+)\.webp\)", text)
     assert sorted(described) == sorted(shown) == sorted(BUILTIN)
 
 
@@ -30,4 +31,4 @@ def test_every_picture_is_there_and_no_other() -> None:
 
 def test_the_list_is_as_the_script_writes_it() -> None:
     script = runpy.run_path(str(DOCS / "pictures" / "degradations.py"))
-    assert script["listed"]() in (DOCS / "degradations.md").read_text(encoding="utf-8")
+    assert script["listed"]() in PAGE.read_text(encoding="utf-8")

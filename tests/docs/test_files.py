@@ -9,7 +9,14 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PLACES = [ROOT / name for name in ("", "src/screentest", "tests", "bench", "examples")]
-DOCUMENTS = sorted([*ROOT.glob("design/*.md"), *ROOT.glob("docs/*.md"), ROOT / "SECURITY.md"])
+DOCUMENTS = sorted(
+    [
+        *ROOT.glob("design/*.md"),
+        *ROOT.glob("docs/*.md"),
+        *ROOT.glob("docs/evidence/*.md"),
+        ROOT / "SECURITY.md",
+    ]
+)
 PROMISES = [path for path in sorted(ROOT.glob("design/*.md")) if path.stem != "architecture"]
 THEIRS = {"setup.py", "worker.py", "amt_worker.py", "evaluate_one_video.py"}
 """Files of the reader, or of other projects."""

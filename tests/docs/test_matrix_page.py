@@ -22,7 +22,8 @@ from screentest.analysis.judges.matrix import matrix
 from screentest.core import Aspect, PairKind
 from screentest.core.codec import to_json
 from screentest.judges.cases import Judgement
-from screentest.stats import order_effect
+from screentest.present.certificates import summary_table
+from screentest.stats import Claim, order_effect
 from tests.analysis.judges.test_figures import case, said
 
 SCRIPT = Path(__file__).parents[2] / "docs" / "pictures" / "matrix.py"
@@ -79,13 +80,13 @@ def test_rows_of_chat_models_and_thin_cells_are_left_out(
     found = matrix(script.read([file])).at_least(script.LEAST)
     assert list(found.rows) == ["good", "backwards", "flow_based[a_model]"]
     assert found.columns == ("aesthetics", "aesthetics/blur", "aesthetics/noise", "placebo trim")
-    assert {name: cell.mark for name, cell in found.rows["backwards"].items()} == {
-        "aesthetics": "?",
-        "aesthetics/blur": "+",
-        "aesthetics/noise": "−",
-        "placebo trim": "",
+    assert {name: cell.claim for name, cell in found.rows["backwards"].items()} == {
+        "aesthetics": Claim.CANNOT_TELL,
+        "aesthetics/blur": Claim.SEES,
+        "aesthetics/noise": Claim.PREFERS_DEGRADED,
+        "placebo trim": None,
     }
-    assert [row[:3] for row in found.summary().rows] == [
+    assert [row[:3] for row in summary_table(found).rows] == [
         ("good", 2, 0),
         ("backwards", 1, 1),
         ("flow_based[a_model]", 0, 0),

@@ -90,6 +90,15 @@ def test_the_example_is_short(name: str, most: int) -> None:
     assert len(path.read_text().splitlines()) <= most
 
 
+def test_the_page_on_asking_a_model_shows_the_example() -> None:
+    page = (EXAMPLE.parents[1] / "docs" / "ask_a_model.md").read_text(encoding="utf-8")
+    package = EXAMPLE / "src" / "screentest_fading"
+    for file in (package / "mood.py", package / "prompts" / "mood.jinja"):
+        assert file.read_text(encoding="utf-8") in page
+    tests = (EXAMPLE / "tests" / "test_mood.py").read_text(encoding="utf-8")
+    assert tests.partition("\n\n")[2] in page
+
+
 @pytest.fixture(scope="module")
 def bed(screentest: Command, folder: Path) -> str:
     """Two films, degraded by both plugins: one in an aspect of ours, one in its own."""
@@ -132,7 +141,7 @@ def test_its_own_tests_pass(installed: Path, tmp_path: Path) -> None:
         timeout=600,
         check=False,
     )
-    assert "3 passed" in done.stdout, done.stdout + done.stderr
+    assert "6 passed" in done.stdout, done.stdout + done.stderr
 
 
 @pytest.fixture(scope="module")
@@ -187,7 +196,7 @@ def test_an_aspect_of_its_own_is_certified(screentest: Command, folder: Path, be
 
 
 def test_a_command(screentest: Command, folder: Path) -> None:
-    assert "Print how bright a video is" in screentest(folder, "--help")
+    assert "One of every kind that a plugin can bring." in screentest(folder, "--help")
     assert screentest(folder, "brightest", "one.mkv").startswith("light 0.")
 
 

@@ -42,8 +42,8 @@ class Broken(BaseHook):
 
 def test_a_hook_is_handed_scores_and_videos() -> None:
     notes = Notes()
-    found = screentest.score(
-        frames=np.stack([CLIP, CLIP[::-1]]),
+    found = screentest.score_frames(
+        np.stack([CLIP, CLIP[::-1]]),
         fps=12,
         prompt=["a", "b"],
         metrics="flicker",
@@ -63,7 +63,7 @@ def test_a_hook_is_handed_scores_and_videos() -> None:
 def test_a_hook_that_fails_warns_and_is_left_alone_after_three_times() -> None:
     broken, notes = Broken(), Notes()
     hooks = open_hooks([broken, notes])
-    scores = screentest.score(frames=CLIP, fps=12, metrics="flicker")
+    scores = screentest.score_frames(CLIP, fps=12, metrics="flicker")
     for number in range(3):
         with pytest.warns(HookWarning, match="the tracker is away") as caught:
             hooks.log(scores, [], number)
@@ -72,7 +72,7 @@ def test_a_hook_that_fails_warns_and_is_left_alone_after_three_times() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         hooks.log(scores, [], 4)
-        hooks.alarm(Alarm("frozen", "frozen", 1, 2, "it stands still"))
+        hooks.alarm(Alarm("frozen", "frozen", 1, 2, ["a"], 1))
         hooks.close()
     assert broken.calls == 3
     assert len(notes.logged) == 4
@@ -83,7 +83,7 @@ def test_failures_of_an_object_count_from_call_to_call() -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         for step in range(5):
-            screentest.score(frames=CLIP[:4], fps=12, metrics="contrast", step=step, hooks=broken)
+            screentest.score_frames(CLIP[:4], fps=12, metrics="contrast", step=step, hooks=broken)
     assert broken.calls == len(caught) == 3
     assert "not called again" in str(caught[-1].message)
 
@@ -92,7 +92,7 @@ def test_a_tracker_that_is_not_installed_is_a_warning(monkeypatch: pytest.Monkey
     monkeypatch.setitem(sys.modules, "mlflow", None)
     monkeypatch.setattr("screentest.hooks.contract._open", {})
     with pytest.warns(HookWarning, match=r"pip install 'screentest\[mlflow\]'"):
-        found = screentest.score(frames=CLIP, fps=12, metrics="flicker", hooks="mlflow")
+        found = screentest.score_frames(CLIP, fps=12, metrics="flicker", hooks="mlflow")
     assert found.means
 
 
@@ -115,7 +115,7 @@ def test_a_hook_of_ones_own_by_name() -> None:
             made.append(word)
 
     for _ in range(2):
-        screentest.score(frames=CLIP, fps=12, metrics="flicker", hooks="named:word=x")
+        screentest.score_frames(CLIP, fps=12, metrics="flicker", hooks="named:word=x")
     assert made == ["x"]  # it stays open from call to call
 
 
@@ -173,4 +173,4 @@ def test_the_real_tracker_has_values_videos_worst_moments_and_the_alarm(
     assert found["videos"] == [10, 20]
     assert found["film"] == ("GIF" if tracker == "tensorboard" else 24)
     assert found["worst"] > 0
-    assert found["alarm"] == "2 of 2 clips stand still since step 20"
+    assert found["alarm"] == "2 of 2 clips frozen since step 20"

@@ -36,7 +36,7 @@ def main() -> None:
         warnings.simplefilter("always", screentest.hooks.contract.HookWarning)
         for step in range(4):
             hooks = ["wandb:project=x,mode=online", f'mlflow:uri="{NOBODY}",experiment=x']
-            one = screentest.score(frames=clip, fps=12, metrics="flicker", hooks=hooks, step=step)
+            one = screentest.score_frames(clip, fps=12, metrics="flicker", hooks=hooks, step=step)
             found.append(one.means)
         close_hooks()
     ours = [str(one.message) for one in caught if one.category.__name__ == "HookWarning"]

@@ -17,7 +17,8 @@ from screentest.core import BadOption, Item, NoValue, Reason
 from screentest.inputs import remote
 from screentest.inputs.remote import Cache, RemoteVideo, address_of, describe, localized
 from screentest.measure.tasks import score_items
-from screentest.run import InlineEngine, RunStore
+from screentest.run.engine import InlineEngine
+from screentest.run.store import RunStore
 from screentest.sample import sample_videos
 
 pytest.importorskip("aiohttp", reason="pip install 'screentest[remote]'")

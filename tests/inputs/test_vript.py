@@ -14,7 +14,7 @@ from screentest.core import BadOption, Item, ManifestError, VideoError
 from screentest.inputs.fields import ProblemKind
 from screentest.inputs.layouts.vript import read_vript
 from screentest.inputs.parted import PartedSource, SourcePart, in_groups_of, joined
-from screentest.video import probe
+from screentest.video.probe import probe
 
 
 def captions(video: str, contents: dict[int, object], **meta: object) -> str:

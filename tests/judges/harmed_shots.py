@@ -41,9 +41,9 @@ from screentest.testbeds.captions.facts import CaptionFacts
 from screentest.testbeds.contract import Chosen, Context, Film, FilmClip, Rng
 from screentest.testbeds.operators.technical import recompressed
 from screentest.testbeds.placebos import TEXT, grained, painted
-from screentest.video import Reencode, scan
+from screentest.video.edit.parts import Reencode
 from screentest.video.probe import Converter
-from screentest.video.scan import _Consumers
+from screentest.video.scan import _Consumers, scan
 
 RATE, LONG_SIDE = 8, 320
 LENGTH = 12

@@ -10,15 +10,16 @@ import numpy as np
 import pytest
 
 from screentest.analysis.judges.cases import read_cases
-from screentest.analysis.judges.certificate import Certificate
-from screentest.analysis.judges.plan import Plan, certify, read_certificates
+from screentest.analysis.judges.certificate import Certificate, read_certificates
+from screentest.analysis.judges.plan import Plan, certify
 from screentest.core import Aspect, registry
 from screentest.core.item import Item
 from screentest.judges.cases import Order, read_judgements
-from screentest.judges.margins import Margins
+from screentest.judges.spread import PlaceboSpread, PlaceboSpreads
 from screentest.metrics.functions import metric
-from screentest.present.certificates import facts
-from screentest.run import InlineEngine, RunReader, RunStore
+from screentest.run.engine import InlineEngine
+from screentest.run.reader import RunReader
+from screentest.run.store import RunStore
 from screentest.stats import Claim
 from tests.judges.written import number_in, written
 
@@ -55,7 +56,7 @@ def test_nine_films_of_ten_have_their_placebos_within_the_margin_of_the_others()
         for _ in range(300):
             drawn = rng.standard_cauchy(others + 1)
             moved = [(Aspect.COLOR, str(film), moved) for film, moved in enumerate(drawn)]
-            margins = Margins.learnt(moved)
+            margins = PlaceboSpreads.learnt(moved)
             for _, film, difference in moved:
                 held += abs(difference) <= margins.of(Aspect.COLOR, film).value
                 total += 1
@@ -88,16 +89,15 @@ def test_a_film_does_not_set_its_own_margin(tmp_path: Path) -> None:
     # For a film that is not among them, all three speak.
     assert (aspect.margin.value, aspect.margin.films) == (0.25, 3)
     assert "|margin:0.25|" in certificate.signature
-    assert dict(facts(certificate))["Margin"].startswith("differences up to 0.25 are ties")
 
 
-def test_without_placebos_there_is_no_margin_and_that_is_said(tmp_path: Path) -> None:
+def test_without_placebos_there_is_no_margin(tmp_path: Path) -> None:
     films = {str(n): {"reencode": 0.25, "blur": -0.1} for n in range(3)}
     bed = written(tmp_path / "bed", films, ("blur",))
     (bare,) = certified(bed, tmp_path / "run", "written_number", placebos=False)
     assert bare.overall.unwrap().value == 1.0
     assert "|margin:0|" in bare.signature
-    assert dict(facts(bare))["Margin"].startswith("none: there are no placebos")
+    assert bare.aspects[0].margin == PlaceboSpread()
     # The same run with placebos: verdicts are worked out anew, not kept.
     (full,) = certified(bed, tmp_path / "run", "written_number")
     assert full.overall.unwrap().value == 0.5

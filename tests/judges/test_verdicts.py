@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from screentest import api
+from screentest.api.certificates import judge_videos
 from screentest.core import (
     Aspect,
     BadOption,
@@ -20,7 +20,7 @@ from screentest.core import (
 )
 from screentest.judges.cases import Case, Order
 from screentest.judges.verdicts import verdict
-from screentest.run import InlineEngine
+from screentest.run.engine import InlineEngine
 from screentest.testing.chat_answers import Answer
 from screentest.testing.chat_server import FakeChatServer
 from screentest.testing.films import gliding, write_film
@@ -82,7 +82,7 @@ def test_a_bad_answer_is_asked_for_anew_where_all_failures_are_retried(
 
     def start(retry: str) -> tuple[int, bool]:
         before = len(server.asked)
-        found = api.judge_videos(
+        found = judge_videos(
             "vlm_video:frames=1,long_side=32",
             film,
             film,
@@ -102,7 +102,7 @@ def test_a_bad_answer_is_asked_for_anew_where_all_failures_are_retried(
         said[0] = good
         assert start("all") == (1, True)
         assert start("all") == (0, True)
-    with pytest.raises(BadOption, match="invalid --retry"):
+    with pytest.raises(BadOption, match="invalid `retry`"):
         start("always")
 
 
@@ -112,11 +112,11 @@ def test_a_metric_judges_one_thing_and_leaves_nothing_behind(
     film = write_film(tmp_path / "film.mkv", gliding(8, 1))
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
-    found = api.judge_videos("sharpness", film, film, engine=InlineEngine())
+    found = judge_videos("sharpness", film, film, engine=InlineEngine())
     assert [row["aspect"] for row in found.table().records()] == ["sharpness"]
     assert repr(found).startswith("Verdict by sharpness\n")
     assert not list(Path().iterdir())
     with pytest.raises(UnknownName, match=r"no metric 'sharpnes'\nDid you mean 'sharpness'"):
-        api.judge_videos("sharpnes", film, film)
-    one = api.judge_videos("sharpness", film, film, aspects=["color"], engine=InlineEngine())
+        judge_videos("sharpnes", film, film)
+    one = judge_videos("sharpness", film, film, aspects=["color"], engine=InlineEngine())
     assert repr(one).startswith("Verdicts on 1 aspect\n")

@@ -13,7 +13,7 @@ import pytest
 import screentest
 from screentest.core import BadOption, Item, registry
 from screentest.metrics.functions import metric
-from screentest.run import InlineEngine
+from screentest.run.engine import InlineEngine
 from screentest.run.session import close_tools
 
 

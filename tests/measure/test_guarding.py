@@ -29,12 +29,12 @@ from screentest.core import (
     UnknownName,
     Verdict,
 )
+from screentest.core.outcome import guarded
 from screentest.judges.cases import Case, Order
 from screentest.judges.verdicts import _answer, rate_cases
 from screentest.measure.evaluators import Evaluator
-from screentest.measure.items import guarded
-from screentest.run import RunStore
 from screentest.run.session import Settings, Tools
+from screentest.run.store import RunStore
 from screentest.sample import sample_videos
 
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
+from av.video.frame import VideoFrame
 
+from screentest.analysis.results import read_results
 from screentest.core import (
     BaseConsumer,
     Consumer,
     Frame,
     FrameRequest,
+    Image,
     Item,
     Metric,
     MetricInfo,
@@ -26,10 +31,22 @@ from screentest.core import (
     Score,
     Size,
 )
+from screentest.core.outcome import BORDERS
+from screentest.core.registry import Registry, registry
+from screentest.core.signature import _parsed
 from screentest.measure.items import measure
+from screentest.measure.tasks import score_items
+from screentest.metrics import CORE
+from screentest.run.engine import InlineEngine
 from screentest.run.session import Settings, Tools
+from screentest.run.store import RunStore
 from screentest.sample import sample_videos
-from screentest.video import find_shots, probe, scan
+from screentest.testing.films import gliding, write_film
+from screentest.video.probe import probe
+from screentest.video.samples import KeptFrames, sample_frames
+from screentest.video.scan import scan
+from screentest.video.shots import find_shots
+from screentest.video.source import VideoSource
 
 SAMPLE = sample_videos()[2].item
 
@@ -117,6 +134,91 @@ def test_all_share_one_decode(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("screentest.video.shots.scan", counted)
     measured({"a": Frames(), "b": Frames(), "c": Frames()})
     assert len(calls) == 1
+
+
+def bars(picture: Image) -> Image:
+    boxed = picture.copy()
+    boxed[:12] = boxed[-12:] = 0
+    return boxed
+
+
+def film_of(name: str, folder: Path) -> Item:
+    if name == "several shots":
+        return SAMPLE
+    pictures = gliding(24, 1)
+    boxed = [bars(picture) for picture in pictures]
+    film = write_film(folder / "film.mkv", boxed if name == "borders" else pictures)
+    return Item("film", film, prompt="a red bird and a blue car")
+
+
+@pytest.mark.parametrize("name", ["no borders", "borders", "several shots"])
+def test_a_whole_run_decodes_each_frame_once(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Count the frames that leave the decoder, with every metric of ``core`` at work."""
+    item = film_of(name, tmp_path)
+    frames = probe(item.video).frames
+    opened: list[Path] = []
+    decoded: list[VideoFrame] = []
+
+    class Counting(VideoSource):
+        def __init__(self, *args: Any) -> None:
+            opened.append(args[0])
+            super().__init__(*args)
+
+        def _decode(self, packet: Any) -> list[VideoFrame]:
+            frames = super()._decode(packet)
+            decoded.extend(frames)
+            return frames
+
+    for module in ("probe", "memory", "survey"):
+        loaded = importlib.import_module(f"screentest.video.{module}")
+        monkeypatch.setattr(loaded, "VideoSource", Counting)
+    with RunStore(tmp_path / "run", command="score") as store:
+        score_items(store, [item], CORE, engine=InlineEngine())
+        results = {value.name: value.outcome for value in read_results(store).values}
+    assert results["named_colours"].ok  # it samples frames inside the borders
+    assert (BORDERS in results["contrast"].unwrap().details) == (name == "borders")
+    assert len(decoded) == frames + 1  # the probe looks at the first picture
+    assert len(opened) == 2
+
+
+def test_frames_that_a_scan_keeps_are_those_that_are_sampled() -> None:
+    kept, too_small = KeptFrames(), KeptFrames(most=1_000_000)
+    for keeper in (kept, too_small):
+        scan(SAMPLE.video, [], kept=keeper)
+    assert len(kept.frames) == probe(SAMPLE.video).frames
+    assert not too_small.frames
+    moments = [shot.span.centre for shot in find_shots(SAMPLE.video)]
+    for fresh, again in zip(
+        sample_frames(SAMPLE.video, moments),
+        sample_frames(SAMPLE.video, moments, kept=kept.frames),
+        strict=True,
+    ):
+        assert (fresh.time, fresh.index) == (again.time, again.index)
+        assert (fresh.image == again.image).all()
+
+
+def test_specs_are_parsed_once_for_all_items(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Metrics are built to sign them and once in the worker, however many items there are."""
+    built: list[tuple[str, str]] = []
+    build = Registry.build
+
+    def counting(self: Registry, kind: str, text: str, **options: Any) -> Any:
+        built.append((kind, text))
+        return build(self, kind, text, **options)
+
+    monkeypatch.setattr(Registry, "build", counting)
+    monkeypatch.setattr("screentest.measure.evaluators.build", registry.build)
+    _parsed.cache_clear()
+    metrics = ["contrast:rate=1", "flicker", "shot_count"]
+    items = [Item(f"film {number}", SAMPLE.video) for number in range(4)]
+    with RunStore(tmp_path / "run", command="score") as store:
+        score_items(store, items, metrics, engine=InlineEngine())
+    assert sorted(text for kind, text in built if kind == "metric") == sorted(2 * metrics)
+    assert _parsed.cache_info().misses <= len(metrics) + 1  # and the detector
 
 
 @pytest.mark.parametrize(
@@ -219,9 +321,6 @@ def test_half_a_film_has_no_score_by_a_glance_either(tmp_path: Path) -> None:
 
 def test_a_model_that_is_missing_fails_those_who_ask_for_it(tmp_path: Path) -> None:
     """The role videoscore has no built-in backend: other metrics must not suffer for that."""
-    from screentest.analysis.results import read_results
-    from screentest.measure.tasks import score_items
-    from screentest.run import InlineEngine, RunStore
 
     item = Item("one", SAMPLE.video, "a bird")
     with RunStore(tmp_path / "run", command="score") as store:
@@ -238,9 +337,7 @@ def test_a_file_that_claims_any_size_holds_nobody_up(
     large: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """15 TB of nothing; with ``large`` = 1 the good film is one that is hashed ahead."""
-    from screentest.analysis.results import read_results
-    from screentest.measure.tasks import score_items
-    from screentest.run import InlineEngine, RunStore, inputs
+    from screentest.run import inputs
 
     monkeypatch.setattr(inputs, "LARGE", large)
     sparse = tmp_path / "sparse.mp4"

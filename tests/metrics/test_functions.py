@@ -247,6 +247,63 @@ def test_invalid_options_are_the_users(spec: str) -> None:
         build("metric", spec)
 
 
+def test_decorators_without_parentheses(video: Path) -> None:
+    @screentest.metric
+    def lightness(image: np.ndarray) -> float:
+        return float(image.mean()) / 255
+
+    @screentest.judge
+    def lighter(first: list[Picture], second: list[Picture]) -> tuple[float, float]:
+        return float(np.mean(first)), float(np.mean(second))
+
+    @screentest.placebo
+    def untouched(image: np.ndarray) -> np.ndarray:
+        return image
+
+    @screentest.suite
+    def light_alone() -> screentest.Suite:
+        return screentest.Suite("light_alone", ("lightness",))
+
+    @screentest.hook
+    class silent_hook(screentest.BaseHook):
+        """Does nothing."""
+
+    assert value("lightness", video).value == pytest.approx(0.17, abs=0.01)
+    names = {"judge": "lighter", "placebo": "untouched", "suite": "light_alone"}
+    for kind, name in {**names, "hook": "silent_hook"}.items():
+        assert registry.has(kind, name)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"outputs": ["a", "b"]}, r"invalid outputs \['a', 'b'\]: must be Mapping"),
+        ({"outputs": {"a": "words"}}, "invalid outputs"),
+        ({"roles": "chat"}, "invalid roles 'chat': must be Sequence"),
+        ({"rate": "fast"}, "invalid rate 'fast': must be float"),
+        ({"frames": True}, "invalid frames True: must be int"),
+        ({"request": {"rate": 2}}, "must be FrameRequest"),
+        ({"unti": "dB"}, "unexpected keyword argument 'unti'"),
+    ],
+)
+def test_wrong_arguments_of_a_decorator(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        screentest.metric(**options)
+
+
+def test_what_a_decorator_lacks() -> None:
+    with pytest.raises(TypeError, match=r"takes options by name, as in @metric\(name='grain'\)"):
+        screentest.metric("grain")  # type: ignore[call-overload]
+    with pytest.raises(TypeError, match=r"@backend needs the name of the role"):
+        screentest.backend(object)  # type: ignore[arg-type]
+
+    def darker(image: np.ndarray, severity: float) -> np.ndarray:
+        return image
+
+    with pytest.raises(TypeError, match="@degradation of darker needs the aspect"):
+        screentest.degradation(darker)
+
+
 def test_a_factory_is_registered_as_it_is() -> None:
     @screentest.metric(name="mine", version=3, summary="a class of mine", neutral=("batch",))
     def factory(*, batch: int = 8, level: float = 1.0) -> object:

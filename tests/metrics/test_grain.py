@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from screentest.core import build
-from screentest.metrics import CORE
 from screentest.metrics.static.picture import contrast, noise, tint
 from screentest.metrics.temporal.grain import Fresh, usual
 
@@ -52,20 +51,12 @@ def test_noise_of_colours_is_noise_too() -> None:
     assert seen > light + 2
 
 
-def test_no_sentence_says_better_in_a_fault() -> None:
-    """*Better in frozen time* was read as the opposite."""
-    for name in CORE:
-        for info in build("metric", name).thing.info.outputs.values():
-            if info.better == "lower":
-                assert info.merit, name
-
-
 @pytest.mark.parametrize("name", ["frozen", "frozen.longest_hold", "steadiness.held"])
 def test_noisy_frames_are_never_held(name: str) -> None:
     """No two of them are the same: a lead in frozen time is owed to the noise."""
     metric, _, output = name.partition(".")
-    info = build("metric", metric).thing.info.outputs[output or metric]
-    assert [one.value for one in info.helped_by] == ["grain"]
+    traits = build("metric", metric).thing.info.traits[output or metric]
+    assert [effect.value for effect in traits.helped_by] == ["grain"]
 
 
 def test_noise_is_seen_where_some_of_the_picture_moves() -> None:
@@ -92,5 +83,5 @@ def test_tint_is_of_the_colour_that_was_added() -> None:
 
 def test_flicker_is_a_fault_of_its_own_where_frames_are_thrown_back() -> None:
     """A frozen model's lead in flicker was owed to the freeze even against one that flickers."""
-    helped = build("metric", "flicker").thing.info.outputs["flicker"].helped_by
+    helped = build("metric", "flicker").thing.info.traits["flicker"].helped_by
     assert {one.unless for one in helped} == {"steadiness.returning"}

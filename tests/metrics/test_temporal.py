@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from screentest.measure.items import FRAME_RATE
+from screentest.core.outcome import FRAME_RATE
 from tests.metrics.films import falls, filtered, measured, score
 
 

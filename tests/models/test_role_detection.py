@@ -10,7 +10,7 @@ import pytest
 from screentest.core import registry
 from screentest.models import Models, read_models, weights
 from screentest.models.backends.detection import EfficientDet
-from screentest.models.class_names import FURTHER_NAMES, ClassMatcher
+from screentest.models.networks.class_names import FURTHER_NAMES, ClassMatcher
 from screentest.models.roles import Detector
 from tests.models import phrase_words
 from tests.models.pulled import pulled, small_backends
@@ -227,7 +227,7 @@ def test_further_names_belong_to_classes_and_to_one_only() -> None:
     ("text", "right", "invented"), [("minilm", 0.89, 0.02), ("shared_words", 0.85, 0.04)]
 )
 def test_phrases_find_their_classes(text: str, right: float, invented: float) -> None:
-    # The figures of docs/models.md, for 57 words that mean a class and 59 that mean none.
+    # As in docs/evidence/backends.md: 57 words that mean a class and 59 that mean none.
     if text == "minilm":
         pytest.importorskip("tokenizers")
         pytest.importorskip("onnxruntime")

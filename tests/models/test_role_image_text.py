@@ -126,7 +126,7 @@ def test_a_long_text_is_cut_only_if_asked(label_text: ImageText) -> None:
 
 
 # Pictures whose subject is among the labels, and what they show. It does not always work: of
-# nine pictures tried, five got their caption (docs/models.md has all figures).
+# nine pictures tried, five got their caption (docs/evidence/backends.md has all figures).
 CAPTIONS = (
     "Glass office towers of a city at night.",
     "A white cockatoo turns its head.",

@@ -6,14 +6,13 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from screentest._util.optional import optional
 from screentest.core import BadOption, NoValue, Reason
-from screentest.models import runtimes
-from screentest.models.optional import optional
-from screentest.models.runtimes import LITERT, ONNX, onnx_session, require, runs, threads
+from screentest.models.networks import runtimes
+from screentest.models.networks.runtimes import LITERT, ONNX, onnx_session, threads
 from tests.models.pulled import pulled
 
 
@@ -31,21 +30,6 @@ def test_a_wrong_number_of_threads_is_said_so(monkeypatch: pytest.MonkeyPatch, w
     monkeypatch.setenv("SCREENTEST_THREADS", wrong)
     with pytest.raises(BadOption, match="SCREENTEST_THREADS"):
         threads()
-
-
-def test_a_missing_runtime_is_a_reason_with_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(name: str) -> Any:
-        raise ImportError(f"No module named {name!r}")
-
-    monkeypatch.setattr(runtimes.importlib, "import_module", missing)
-    with pytest.raises(NoValue) as caught:
-        require(LITERT)
-    assert caught.value.reason is Reason.MISSING_MODEL
-    assert caught.value.advice == "Install it: pip install ai-edge-litert"
-
-
-def test_what_is_not_installed_does_not_run() -> None:
-    assert not runs("no_such_package_anywhere")
 
 
 def test_no_runtime_is_imported_before_it_is_needed() -> None:
@@ -91,5 +75,5 @@ def test_a_package_that_does_not_load_is_a_missing_model(
     (tmp_path / "does_not_load.py").write_text("raise RuntimeError('operator nms is missing')\n")
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(NoValue, match="installed and does not load: operator nms") as caught:
-        optional("does_not_load", "models")
+        optional("does_not_load")
     assert caught.value.reason is Reason.MISSING_MODEL

@@ -28,12 +28,15 @@ from screentest.core import (
     Reason,
     Score,
     Span,
+    Traits,
     Verdict,
     to_json,
 )
 from screentest.judges.cases import CASES
-from screentest.run import EvaluatorNote, Finished, Job, RecordKey, RunStore, Task, TaskResults
-from screentest.run.records import encode
+from screentest.run.notes import EvaluatorNote
+from screentest.run.records import RecordKey, encode
+from screentest.run.store import RunStore
+from screentest.run.tasks import Finished, Job, Task, TaskResults
 from screentest.stats import Claim, Finding, Interval, wald
 from screentest.stats.paired import order_effect
 from screentest.stats.trend import Trend, dose_response
@@ -63,6 +66,7 @@ def score_run(
     values: Values,
     *,
     metrics: Mapping[str, OutputInfo] = METRICS,
+    traits: Mapping[str, Traits] | None = None,
     suite: str = "",
 ) -> Path:
     """A run of `score`; what ``values`` does not have is planned and still to come."""
@@ -70,7 +74,11 @@ def score_run(
         store.keep_items(items)
         store.keep_evaluators(
             EvaluatorNote.of_metric(
-                name, f"{name}|v:1|decoder:x|model.made:up", MetricInfo({name: info})
+                name,
+                f"{name}|v:1|decoder:x|model.made:up",
+                MetricInfo(
+                    {name: info}, traits={name: traits[name]} if traits and name in traits else {}
+                ),
             )
             for name, info in metrics.items()
         )
@@ -144,7 +152,7 @@ def certificate(judge: str = "calm", testbed: str = "bed") -> Certificate:
             for aspect, found, said, human in results
         ),
         operators=tuple(
-            OperatorResult(aspect, aspect.value, f"harmed {aspect.title}", 20, found, said)
+            OperatorResult(aspect, aspect.value, f"degraded {aspect.title}", 20, found, said)
             for aspect, found, said, _ in results
         ),
         order=order_effect([(Choice.FIRST, Choice.SECOND)] * 9 + [(Choice.FIRST, Choice.FIRST)]),

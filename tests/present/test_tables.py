@@ -46,7 +46,7 @@ def scores(tmp_path: Path) -> Path:
 def test_each_table_in_each_format(scores: Path, tmp_path: Path) -> None:
     other = certify_run(tmp_path / "certificates", [certificate()])
     report = read_report([scores, other])
-    written = write_tables(report, tmp_path / "tables")
+    written = write_tables(report, tmp_path / "tables", FORMATS)
 
     names = {table.name for table in tables(report)}
     assert names == {"summary", "values", "missing", "certificate_calm", "signatures", "runs"}

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from screentest.analysis.models.unread import unread_remark
-from screentest.core import Item, Outcome, OutputInfo, Reason, Score
-from screentest.core.metric import SideEffect
+from screentest.analysis.models.coverage import unread_videos
+from screentest.core import Item, Outcome, OutputInfo, Reason, Score, SideEffect, Traits
 from screentest.judges.votes import VoteRecord, VoteTask, as_csv
 from screentest.present.page.belief import checks
 from screentest.present.page.data import Report, read_report
@@ -19,6 +18,7 @@ from screentest.present.page.parts import Chip, Named, View, chip
 from screentest.present.page.sidebyside import labels, side_by_side
 from screentest.present.page.tables import tables
 from screentest.present.page.view import page_view
+from screentest.present.screens import comparison_screen
 from screentest.stats import Claim
 from tests.present.runs import (
     BUSY,
@@ -51,9 +51,9 @@ def models(folder: Path, numbers: dict[str, list[float]], metric: str = "calm") 
 
 def test_a_few_prompts_settle_nothing_and_the_page_says_so(tmp_path: Path) -> None:
     report = models(tmp_path, {"a": [0.9, 0.8, 0.9], "b": [0.1, 0.3, 0.2]})
-    assert report.answer is not None
+    assert report.comparison is not None
     view = view_of(report)
-    assert view.headline == report.answer.headline
+    assert view.headline == comparison_screen(report.comparison).headline
     first = view.checks[0]
     assert (first.kind, first.title) == ("fail", "Not settled: 3 prompts.")
     # Six prompts that all agree: 2 · 2^-6 < 0.05, and 2 · 2^-5 is not.
@@ -68,7 +68,7 @@ def test_best_and_worst_are_said_only_where_a_difference_holds(tmp_path: Path) -
     high = [0.8 + 0.01 * n for n in range(8)]
     report = models(tmp_path, {"a": high, "b": [one - 0.5 for one in high]})
     view = view_of(report)
-    assert view.headline.startswith("a is best in what was measured on 8 prompts")
+    assert view.headline.startswith("a beats b on 1 of 1 metric (8 prompts")
     assert [card.lines[0].label for card in view.cards] == ["Best at", "Ahead in"]
     assert view.cards[1].lines[0].named == (Named("nothing shown so far"),)
     assert view.cards[1].lines[1].label == "Worst at"
@@ -77,9 +77,9 @@ def test_best_and_worst_are_said_only_where_a_difference_holds(tmp_path: Path) -
     assert [cell.best for cell in row.cells] == [True, False]
     # Enough prompts are no reason to believe what is not measured: that comes first.
     assert [one.kind for one in view.checks] == ["warn", "warn", "ok", "ok"]
-    assert view.checks[0].title == "Not all is measured."
-    assert view.checks[0].words.startswith("Nothing here reads the prompt")
-    assert view.checks[2].title == "8 prompts are enough for 1 of 1 measures."
+    assert view.checks[0].title == "Not all is covered."
+    assert view.checks[0].words.startswith("No score: prompt following (no metric reads prompts)")
+    assert view.checks[2].title == "8 prompts settle 1 of 1 metrics."
 
 
 def test_best_is_ahead_of_all_and_else_it_is_said_of_whom(tmp_path: Path) -> None:
@@ -94,8 +94,8 @@ def test_best_is_ahead_of_all_and_else_it_is_said_of_whom(tmp_path: Path) -> Non
 
 
 def test_a_lead_that_is_owed_to_a_fault_is_marked_and_not_best(tmp_path: Path) -> None:
-    effect = SideEffect("sharp", "blurred pictures")
-    clean = OutputInfo("noise", higher_is_better=False, helped_by=(effect,))
+    clean = OutputInfo("noise", higher_is_better=False)
+    traits = {"noise": Traits((SideEffect("sharp"),))}
     films, values = [], {}
     for model, numbers in (("clear", (0.9, 0.8)), ("dim", (0.2, 0.1))):
         for place in range(10):
@@ -105,12 +105,13 @@ def test_a_lead_that_is_owed_to_a_fault_is_marked_and_not_best(tmp_path: Path) -
                 scored(one + 0.001 * place) for one in numbers
             )
     metrics = {"sharp": OutputInfo("detail"), "noise": clean}
-    report = read_report([score_run(tmp_path / "run", films, values, metrics=metrics)])
+    run = score_run(tmp_path / "run", films, values, metrics=metrics, traits=traits)
+    report = read_report([run])
     clear, dim = view_of(report).cards
     assert [line.label for line in clear.lines] == ["Best at", "Behind in", "See"]
     lead, worst, see = dim.lines
     assert (lead.label, lead.named[0].name) == ("Ahead of clear in", "noise °")
-    assert lead.named[0].beside.endswith("as blurred pictures have: it makes no winner")
+    assert lead.named[0].beside.endswith("sharp in dim")
     assert (worst.label, worst.named[0].name, see.named[0].name) == ("Worst at", "sharp", "sharp")
 
 
@@ -136,8 +137,8 @@ def test_a_forecast_stands_beside_what_it_is_about(tmp_path: Path) -> None:
     rest = [0.5, 0.52, 0.48, 0.51]
     report = models(tmp_path, {"a": rest, "b": rest, "c": [0.3, 0.31, 0.29, 0.45]})
     (row,) = view_of(report).open_rows
-    assert row.says.startswith("so far c last on 4 of 4, about ")
-    assert row.says.endswith(" prompts might settle it")
+    assert row.says.startswith("c last on 4 of 4; about ")
+    assert row.says.endswith(" prompts needed")
 
 
 def test_lower_is_better_turns_the_axis_and_the_lead(tmp_path: Path) -> None:
@@ -145,7 +146,7 @@ def test_lower_is_better_turns_the_axis_and_the_lead(tmp_path: Path) -> None:
     view = view_of(report)
     (row,) = view.open_rows
     assert row.arrow == "↓"
-    assert row.says.startswith("so far a ahead on 3 of 3")
+    assert row.says.startswith("a ahead on 3 of 3")
     # The lowest value, 5, is at the right end of the axis.
     assert '<circle cx="98.00%"' in row.plot.partition('class="series-2"')[0]
 
@@ -168,8 +169,8 @@ def test_one_group_says_where_to_look(tmp_path: Path) -> None:
     values["a", "busy"] = lost(Reason.CRASHED, "Traceback\nboom")
     report = read_report([score_run(tmp_path / "run", items(*"abc"), values)])
     view = view_of(report)
-    assert view.headline == "Look at c first: of 3 videos it is the worst in 2 of 2 measures."
-    assert view.lead[0].startswith("Not measured. Nothing here reads the prompt")
+    assert view.headline == "c ranks worst on 2 of 2 metrics"
+    assert view.lead[0].startswith("Not covered: prompt following (no metric reads prompts)")
     (missing,) = (one for one in view.checks if "missing" in one.title)
     assert missing.more == ("a: crashed: boom",)
     assert [row.says for row in view.open_rows] == ["0.200 to 0.800", "5.00 to 50.0"]
@@ -196,15 +197,15 @@ def test_files_that_could_not_be_read_are_named_and_are_why_nothing_is_compared(
                 values[film.id, name] = lost(reason, f"'/clips/{film.id}.mp4' {seen}")
     report = read_report([score_run(tmp_path / "run", films, values, metrics=info)])
     view = view_of(report)
-    why = "3 of 6 videos could not be read (undecodable 2, empty file 1)."
-    assert view.headline == f"Nothing is compared: {why}"
-    assert why not in view.lead
+    why = "3 of 6 videos (undecodable 2, empty file 1)"
+    assert view.headline == f"Nothing to compare: {why} could not be read"
+    assert not any(why in text for text in view.lead)
     (check,) = (one for one in view.checks if "could not be read" in one.title)
     assert "/clips/a2.mp4: empty_file: the file is empty" in check.words
     assert "/clips/b1.mp4: undecodable: the file has no picture" in check.words
     assert not any("missing" in one.title for one in view.checks)
     alone = report.results.by_group("model")["b"]
-    assert unread_remark(alone) == "2 of 3 videos could not be read (undecodable 2)."
+    assert [one.reason for one in unread_videos(alone)] == ["undecodable", "undecodable"]
 
 
 def test_moments_of_several_curves_are_one_and_a_flat_curve_has_none(tmp_path: Path) -> None:
@@ -315,8 +316,8 @@ def test_last_is_said_of_the_last_alone_and_on_one_prompt_of_that_prompt(tmp_pat
     assert said["d"] == [("So far", ("no difference shown", "")), ("See",)]
     # Who is behind in nothing, and has no moment, is to be seen beside the others.
     assert [card.lines[-1].anchor for card in view.cards] == ["#side", "", "", "#side"]
-    assert view.open_rows[0].says == "a ahead, c last on this one prompt"
-    assert view.more[0].startswith("On this one prompt a is ahead in calm; b, c and d in nothing.")
+    assert view.open_rows[0].says == "a ahead on 1 of 1"
+    assert view.more[0] == "Undecided: a ahead: calm (1 of 1)."
 
 
 def test_what_is_not_compared_is_said_once(tmp_path: Path) -> None:
@@ -329,16 +330,15 @@ def test_what_is_not_compared_is_said_once(tmp_path: Path) -> None:
             values[name, "calm"] = lost() if lacks else scored(0.5 + 0.01 * place)
     run = score_run(tmp_path / "run", films, values, metrics={"calm": CALM})
     view = view_of(read_report([run]))
-    said = "Not compared: calm: b lacks 3 of 6 values, a none"
-    assert any(one.startswith(said) for one in view.more)
+    assert "Not compared: calm (b lacks 3 of 6 values)." in view.more
     assert not any("Not compared" in one for one in view.lead)
     assert not any("Not compared" in check.words for check in view.checks)
 
 
 def test_who_is_behind_only_what_owes_it_to_a_fault_is_not_called_worst(tmp_path: Path) -> None:
     """Less noise in blurred pictures: the sharp ones are not the noisy ones."""
-    effect = SideEffect("sharp", "blurred pictures")
-    noise = OutputInfo("noise", higher_is_better=False, helped_by=(effect,))
+    noise = OutputInfo("noise", higher_is_better=False)
+    traits = {"noise": Traits((SideEffect("sharp"),))}
     films, values = [], {}
     for model, numbers in (("clear", (0.9, 0.8)), ("dim", (0.2, 0.1))):
         for place in range(8):
@@ -346,7 +346,8 @@ def test_who_is_behind_only_what_owes_it_to_a_fault_is_not_called_worst(tmp_path
             films.append(Item(name, Path("/x.mp4"), f"P {place}.", groups={"model": model}))
             values[name, "sharp"], values[name, "noise"] = map(scored, numbers)
     metrics = {"sharp": OutputInfo("detail"), "noise": noise}
-    report = read_report([score_run(tmp_path / "run", films, values, metrics=metrics)])
+    run = score_run(tmp_path / "run", films, values, metrics=metrics, traits=traits)
+    report = read_report([run])
     weak = side_by_side(report, lambda name: direction(report.results, name)).weak
     assert weak["dim0"].name == "sharp"
     assert "clear0" not in weak
@@ -374,14 +375,14 @@ def test_certificates_and_borders_stand_among_the_reasons(tmp_path: Path) -> Non
     run = score_run(tmp_path / "run", film, values, metrics={"calm": CALM})
     plain = {check.title for check in checks(read_report([run]), None)}
     assert "No measure here is certified." in plain
-    assert "1 of 2 videos has borders:" in plain
+    assert "Borders." in plain
     judged = certify_run(tmp_path / "certificates", [certificate()])
     found = checks(read_report([run, judged]), None)
     certified = next(check for check in found if "certified" in check.title)
     assert certified.title == "1 of 1 measures is certified."
-    assert certified.more[0].startswith("calm: sees harmed aesthetics")
-    words = next(check.words for check in found if "borders" in check.title)
-    assert words == "50% of the frame; pictures are measured inside them."
+    assert certified.more[0].startswith("calm: sees degraded aesthetics")
+    words = next(check.words for check in found if check.title == "Borders.")
+    assert words == "1 of 2 videos (50% of the frame; pictures are measured inside)."
 
 
 def test_a_certificate_that_cannot_tell_certifies_nothing(tmp_path: Path) -> None:

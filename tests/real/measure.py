@@ -1,4 +1,4 @@
-"""The figures of docs/real_models.md: ``python -m tests.real.measure steps|judge|show …``.
+"""The figures of docs/evidence/real_models.md: ``python -m tests.real.measure steps|judge|show …``.
 
     steps OUT MODEL MINUTES [STEP…] [MODE…]
                                every text-only step, or these (caption, etva, …), with and
@@ -25,11 +25,11 @@ from pathlib import Path
 from typing import Any
 
 import tests.real.oracle  # noqa: F401 - registers the judge
-from screentest import api
+from screentest.api.certificates import certify
 from screentest.core import Outcome, from_object, to_json
 from screentest.models import ModelChoice, Models
 from screentest.present.certificates import facts
-from screentest.run import InlineEngine
+from screentest.run.engine import InlineEngine
 from screentest.suites.etva.questions import QuestionSet
 from screentest.suites.etva.rules.writer import write_by_rules
 from screentest.testbeds.captions.facts import CRITERIA, CaptionFacts
@@ -81,7 +81,7 @@ def judge(out: Path, model: str, *beds: str) -> None:
         record = out.with_suffix(".answers.jsonl")
         options = f"base_url={served.url}/v1,concurrency=1,timeout=1800,record={record}"
         sampling = f'sampling={{"max_tokens": {MOST_TOKENS}}}'
-        found = api.certify(
+        found = certify(
             "text_oracle",
             list(beds),
             out=out.with_suffix(""),

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 
-from screentest.run import Record
-from screentest.run.records import encode
+from screentest.run.records import Record, encode
 
 
 def canonical(records: Iterable[Record]) -> Iterator[str]:

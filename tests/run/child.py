@@ -7,7 +7,9 @@ import sys
 from pathlib import Path
 
 from screentest.core import ScreentestError, Silent
-from screentest.run import LocalEngine, RunStore, execute
+from screentest.run.engine import LocalEngine
+from screentest.run.execute import execute
+from screentest.run.store import RunStore
 from tests.run.work import task
 
 

@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from screentest.run import RunReader, RunStore
+from screentest.run.reader import RunReader
+from screentest.run.store import RunStore
 from tests.conftest import ROOT
 from tests.run.canonical import canonical
 

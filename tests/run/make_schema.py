@@ -11,8 +11,11 @@ from decimal import Decimal
 from pathlib import Path
 
 from screentest.core import CallIntent, CallReceipt, CallStatus
-from screentest.run import EvaluatorNote, InlineEngine, RunStore, execute
 from screentest.run.database import APPLICATION_ID, newest
+from screentest.run.engine import InlineEngine
+from screentest.run.execute import execute
+from screentest.run.notes import EvaluatorNote
+from screentest.run.store import RunStore
 from tests.run.work import item, task
 
 

@@ -7,8 +7,9 @@ import sys
 from pathlib import Path
 
 from screentest.core import ScreentestError
-from screentest.run import RunStore, execute
+from screentest.run.execute import execute
 from screentest.run.ray_engine import RayEngine
+from screentest.run.store import RunStore
 from tests.run.child import Counting
 from tests.run.work import task
 

@@ -10,7 +10,12 @@ from pathlib import Path
 import pytest
 
 from screentest.core import RunBusy
-from screentest.run import LocalEngine, RunReader, RunStore, execute, read_summary, records, repair
+from screentest.run import records
+from screentest.run.engine import LocalEngine
+from screentest.run.execute import execute
+from screentest.run.reader import RunReader, read_summary
+from screentest.run.repair import repair
+from screentest.run.store import RunStore
 from tests.run.conftest import dump
 from tests.run.work import item, task
 

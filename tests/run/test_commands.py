@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from screentest.core import CallIntent, CallReceipt, CallStatus
-from screentest.run import InlineEngine, RunStore, execute
+from screentest.run.engine import InlineEngine
+from screentest.run.execute import execute
+from screentest.run.store import RunStore
 from tests.run.work import task
 from tests.terminal import fits, invoke
 

@@ -11,7 +11,10 @@ from pathlib import Path
 import pytest
 
 from screentest.core import CallIntent, CallReceipt, CallStatus, StorageError
-from screentest.run import InlineEngine, RunReader, RunStore, execute
+from screentest.run.engine import InlineEngine
+from screentest.run.execute import execute
+from screentest.run.reader import RunReader
+from screentest.run.store import RunStore
 from tests.run.conftest import PATIENCE, Children, dump, read_lines
 from tests.run.work import task
 

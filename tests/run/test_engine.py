@@ -27,21 +27,15 @@ from screentest.core import (
     Silent,
     registry,
 )
-from screentest.run import (
-    InlineEngine,
-    LocalEngine,
-    Record,
-    RunReader,
-    RunStore,
-    Stamp,
-    Task,
-    execute,
-)
 from screentest.run import engine as engine_module
-from screentest.run import (
-    worker as _threads,
-)
-from screentest.run.tasks import Engine
+from screentest.run import worker as _threads
+from screentest.run.engine import InlineEngine, LocalEngine
+from screentest.run.execute import execute
+from screentest.run.inputs import Stamp
+from screentest.run.reader import RunReader
+from screentest.run.records import Record
+from screentest.run.store import RunStore
+from screentest.run.tasks import Engine, Task
 from tests.run.canonical import canonical
 from tests.run.conftest import PATIENCE, Children
 from tests.run.work import key, measure, pays_for_each, task, value_of
@@ -426,7 +420,7 @@ def run_script(folder: Path, task_made: str) -> subprocess.CompletedProcess[str]
     script.write_text(
         "from dataclasses import replace\n"
         "from pathlib import Path\n"
-        "from screentest.run import RunStore, execute\n"
+        "from screentest.run.execute import execute\nfrom screentest.run.store import RunStore\n"
         "from tests.run.work import task\n"
         "def own(job): return {}\n"
         "print('begun')\n"

@@ -24,10 +24,13 @@ from screentest.core import (
     StorageError,
     Verdict,
 )
-from screentest.run import InlineEngine, RunReader, RunStore, Task, execute, export, rows
-from screentest.run.export import COLUMNS, export_partitioned
+from screentest.run.engine import InlineEngine
+from screentest.run.execute import execute
+from screentest.run.export import COLUMNS, export, export_partitioned, rows
+from screentest.run.reader import RunReader
 from screentest.run.records import encode
-from screentest.run.tasks import Finished
+from screentest.run.store import RunStore
+from screentest.run.tasks import Finished, Task
 from tests.run.test_store import keys, outcomes
 from tests.run.work import key, measure, no_value, task
 

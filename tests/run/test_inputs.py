@@ -14,17 +14,12 @@ from pathlib import Path
 import pytest
 
 from screentest.core import Clip, Item, Script, Silent, Span
-from screentest.run import (
-    ABSENT,
-    InlineEngine,
-    RunStore,
-    Stamp,
-    Task,
-    execute,
-    hash_file,
-    hash_item,
-)
 from screentest.run import inputs as module
+from screentest.run.engine import InlineEngine
+from screentest.run.execute import execute
+from screentest.run.inputs import ABSENT, Stamp, hash_file, hash_item
+from screentest.run.store import RunStore
+from screentest.run.tasks import Task
 from tests.run.work import key, no_value
 
 

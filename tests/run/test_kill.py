@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from screentest.core import RunError
-from screentest.run import RunReader
+from screentest.run.reader import RunReader
 from tests.run.conftest import PATIENCE, Children, dump, many_children, read_lines
 
 TASKS = 40

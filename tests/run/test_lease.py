@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from screentest.core import RunBusy
-from screentest.run import RunStore, find_runs, holder, read_summary
-from screentest.run.lease import Lease
+from screentest.run.lease import Lease, holder
+from screentest.run.reader import find_runs, read_summary
+from screentest.run.store import RunStore
 from tests.run.conftest import Children, dump, read_lines
 
 

@@ -19,7 +19,11 @@ from screentest.core import (
     Reason,
     RunError,
 )
-from screentest.run import LocalEngine, RunReader, RunStore, Spending, execute
+from screentest.run.engine import LocalEngine
+from screentest.run.execute import execute
+from screentest.run.ledger import Spending
+from screentest.run.reader import RunReader
+from screentest.run.store import RunStore
 from tests.core import strategies
 from tests.run.work import task
 

@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 from screentest.core import CallIntent, CallReceipt, CallStatus, RunError, ServiceError
-from screentest.run import InlineEngine, RunStore, execute, find_runs, read_summary
+from screentest.run.engine import InlineEngine
+from screentest.run.execute import execute
+from screentest.run.reader import find_runs, read_summary
+from screentest.run.store import RunStore
 from tests.run.work import task
 
 

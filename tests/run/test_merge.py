@@ -21,10 +21,13 @@ from screentest.core import (
     RunError,
     Score,
 )
-from screentest.run import InlineEngine, RunReader, RunStore, Task, execute
+from screentest.run.engine import InlineEngine
+from screentest.run.execute import execute
 from screentest.run.merge import NOTE, merge
+from screentest.run.reader import RunReader
 from screentest.run.records import RecordKey, encode
-from screentest.run.tasks import Finished
+from screentest.run.store import RunStore
+from screentest.run.tasks import Finished, Task
 from tests.run.conftest import dump
 from tests.run.work import item, key, measure, task
 

@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 
 from screentest.core import RunDamaged, RunTooNew
-from screentest.run import InlineEngine, RunReader, RunStore, execute
 from screentest.run import database as migrations
 from screentest.run.database import APPLICATION_ID, MIGRATIONS, newest
+from screentest.run.engine import InlineEngine
+from screentest.run.execute import execute
+from screentest.run.reader import RunReader
+from screentest.run.store import RunStore
 from tests.run.work import task
 
 HERE = Path(__file__).parent

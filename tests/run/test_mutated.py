@@ -18,10 +18,9 @@ from screentest.analysis.results import read_results
 from screentest.core import Choice, ScreentestError
 from screentest.present.page.data import read_report
 from screentest.present.page.tables import tables
-from screentest.run import RunReader
 from screentest.run.database import checked_columns
 from screentest.run.merge import merge
-from screentest.run.reader import read_summary
+from screentest.run.reader import RunReader, read_summary
 from screentest.run.records import checksum
 from tests.mutations import mutated
 from tests.present.runs import Said, certificate, certify_run, items, lost, score_run, scored

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sqlite3
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -14,17 +15,19 @@ from screentest.core import (
     Clip,
     Item,
     Level,
-    Look,
     MetricInfo,
     OutputInfo,
     RunDamaged,
     Script,
     SideEffect,
     Span,
+    Traits,
     UserError,
     VideoInfo,
 )
-from screentest.run import EvaluatorNote, RunReader, RunStore
+from screentest.run.notes import EvaluatorNote
+from screentest.run.reader import RunReader
+from screentest.run.store import RunStore
 from tests.run.work import item
 
 RICH = Item(
@@ -58,10 +61,8 @@ SHARE = OutputInfo(
     "part of frames",
     unit="%",
     high=100.0,
-    helped_by=(SideEffect("frozen", "pictures that stand still", True, 0.5, "grain"),),
-    reads=False,
-    look=Look("brighter", "darker", 0.1),
 )
+TRAITS = Traits((SideEffect("frozen", True, 0.5, "grain"),), visible=0.1, counts_shots=True)
 METRIC = EvaluatorNote.of_metric(
     "flicker",
     "flicker|v:1",
@@ -73,6 +74,7 @@ METRIC = EvaluatorNote.of_metric(
         Level.FRAME,
         roles=("flow",),
         needs=("prompt",),
+        traits={"share": TRAITS},
     ),
     options={"window": 3},
 )
@@ -122,6 +124,8 @@ def test_evaluators_read_back(store: RunStore) -> None:
     kept, _ = store.evaluators()
     assert kept.outputs["flicker"] == OutputInfo("change", -math.inf, math.inf, False)
     assert kept.outputs["share"] == SHARE
+    assert kept.traits["share"] == replace(TRAITS, group="prompt")
+    assert kept.traits["flicker"] == Traits(group="prompt")
     assert kept.about["options"] == {"window": 3}
     assert JUDGE.outputs == {}
 

@@ -21,8 +21,8 @@ from screentest.core import (
     Verdict,
 )
 from screentest.models.chat.costs import MemoryLedger
-from screentest.run import Job
 from screentest.run.records import RecordKey, decode
+from screentest.run.tasks import Job
 from screentest.run.worker import perform
 
 GOOD, BAD = RecordKey("film", "good"), RecordKey("film", "bad")

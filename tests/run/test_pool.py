@@ -19,8 +19,11 @@ import pytest
 from screentest._util.workers import Done, Lost, ProcessWorker, _lives
 from screentest.core import ScreentestError, Silent
 from screentest.models.chat.costs import MemoryLedger
-from screentest.run import LocalEngine, RunStore, Stop, Task, engine, execute
-from screentest.run.engine import Pool
+from screentest.run import engine
+from screentest.run.engine import LocalEngine, Pool
+from screentest.run.execute import execute
+from screentest.run.store import RunStore
+from screentest.run.tasks import Stop, Task
 from tests import conftest
 from tests.run.conftest import PATIENCE
 from tests.run.work import task

@@ -19,7 +19,10 @@ import psutil
 import pytest
 
 from screentest.core import Reason
-from screentest.run import LocalEngine, RunReader, RunStore, execute
+from screentest.run.engine import LocalEngine
+from screentest.run.execute import execute
+from screentest.run.reader import RunReader
+from screentest.run.store import RunStore
 from tests.conftest import ROOT
 from tests.run.conftest import PATIENCE, dump, read_lines
 from tests.run.work import task

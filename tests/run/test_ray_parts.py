@@ -17,7 +17,7 @@ import pytest
 import screentest
 from screentest.core import BadOption, CallIntent, CallReceipt, CallStatus, RunError, StorageError
 from screentest.models.chat.costs import MemoryLedger
-from screentest.run import Stamp
+from screentest.run.inputs import Stamp
 from screentest.run.ray_engine import RayEngine, RayPool, _refuse_other_version
 from screentest.run.ray_worker import DriverLedger, LedgerAddress, LedgerListener, RayWorker
 from tests.run.work import key, measure, task

@@ -12,7 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from screentest.run import InlineEngine, RunReader, RunStore, Stop, execute
+from screentest.run.engine import InlineEngine
+from screentest.run.execute import execute
+from screentest.run.reader import RunReader
+from screentest.run.store import RunStore
+from screentest.run.tasks import Stop
 from tests.run.conftest import PATIENCE, Children, dump, read_lines
 from tests.run.work import task
 

@@ -22,17 +22,12 @@ from screentest.core import (
     RunError,
     Score,
 )
-from screentest.run import (
-    InlineEngine,
-    RecordKey,
-    Retry,
-    RunReader,
-    RunStore,
-    Task,
-    execute,
-)
-from screentest.run.records import decode, encode
-from screentest.run.tasks import Finished
+from screentest.run.engine import InlineEngine
+from screentest.run.execute import Retry, execute
+from screentest.run.reader import RunReader
+from screentest.run.records import RecordKey, decode, encode
+from screentest.run.store import RunStore
+from screentest.run.tasks import Finished, Task
 from tests.core import strategies
 from tests.run.work import key, measure, task
 

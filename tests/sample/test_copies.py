@@ -10,7 +10,7 @@ from screentest.core import BadOption
 from screentest.inputs.importers import examine_inputs
 from screentest.inputs.manifest import read_manifest
 from screentest.sample.copies import copy_checkpoints, copy_films
-from screentest.video import probe
+from screentest.video.probe import probe
 
 
 def test_the_films_and_their_manifest(tmp_path: Path) -> None:

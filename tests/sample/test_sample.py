@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from screentest.sample import SampleVideo, backgrounds, sample_folder, sample_videos
-from screentest.video import probe
+from screentest.video.probe import probe
 
 
 def test_it_is_small_enough_to_travel_and_names_its_authors() -> None:

@@ -9,7 +9,8 @@ import pytest
 from scipy.stats import binomtest
 
 from screentest.stats import Interval
-from screentest.stats.claims import Claim, claims
+from screentest.stats.claims import Claim, Unsettled, claims
+from screentest.stats.claims import WhyUnsettled as Why
 from screentest.stats.films import COIN, films_needed
 
 
@@ -33,8 +34,8 @@ def test_many_groups_need_more_films() -> None:
     assert claims([films(*[1] * 9), *others])[0].claim is Claim.SEES
 
 
-def test_a_judge_that_prefers_the_harm_is_said_to() -> None:
-    assert claims([films(*[0] * 8)])[0].words == "prefers the harm"
+def test_a_judge_that_prefers_the_degraded() -> None:
+    assert claims([films(*[0] * 8)])[0].claim is Claim.PREFERS_DEGRADED
 
 
 def test_a_judge_that_takes_every_edit_for_harm_sees_nothing() -> None:
@@ -49,7 +50,7 @@ def test_each_kind_of_placebo_has_to_be_beaten_by_itself() -> None:
     every, ties = films(*[1] * 70), films(*[0.5] * 70)
     # Two kinds that change no pixel do not make up for one that the judge takes for harm.
     (found,) = claims([every], [{"container": ties, "noise": every, "trim": ties}])
-    assert found.words == "cannot tell: not told from its placebo noise (100% against 100%)"
+    assert found.unsettled == Unsettled(Why.LIKE_PLACEBO, ("noise",), 0, 1.0, 1.0)
     assert claims([every], [{"container": ties, "noise": ties}])[0].claim is Claim.SEES
     # The largest p-value needs no correction for the number of kinds.
     one, three = (
@@ -63,11 +64,9 @@ def test_a_kind_without_answers_is_not_made_up_for_by_another() -> None:
     none: dict[str, float | None] = dict.fromkeys(every)
     placebos = {"container": ties, "noise": none, "reencode": none}
     (found,) = claims([every], [placebos])
-    assert found.words == "cannot tell: the judge has no answer on placebos of kind noise, reencode"
+    assert found.unsettled == Unsettled(Why.PLACEBO_UNANSWERED, ("noise", "reencode"))
     (found,) = claims([every], [{"container": ties, "trim": none | films(*[0.5] * 30)}])
-    assert (
-        found.words == "cannot tell: only 30 of 70 films have an answer on a placebo of kind trim"
-    )
+    assert found.unsettled == Unsettled(Why.PLACEBO_RARELY_ANSWERED, ("trim",), 30)
 
 
 def test_placebos_of_other_films_say_nothing() -> None:
@@ -86,8 +85,12 @@ def test_halves_in_both_orders_are_no_evidence() -> None:
 def test_chance_is_claimed_only_on_enough_films() -> None:
     needed = films_needed(0.75)
     few = films(*[1.0, 0.0] * (needed // 2 - 1))
-    assert claims([few])[0].words == f"cannot tell: {needed - len(few)} more films are needed"
-    assert claims([films(*[1.0, 0.0] * 50)])[0].words == "no better than chance: at most 61%"
+    (found,) = claims([few])
+    assert found.unsettled == Unsettled(Why.TOO_FEW_FILMS)
+    assert found.more == needed - len(few)
+    (found,) = claims([films(*[1.0, 0.0] * 50)])
+    assert (found.claim, found.unsettled) == (Claim.CHANCE, None)
+    assert found.at_most == pytest.approx(0.6, abs=0.01)
 
 
 def test_who_may_be_right_in_65_percent_is_not_called_chance() -> None:
@@ -97,7 +100,7 @@ def test_who_may_be_right_in_65_percent_is_not_called_chance() -> None:
     assert found.claim is Claim.CANNOT_TELL
     assert found.more > 0
     (found,) = claims([some], intervals=[Interval(0.48, 0.6499)])
-    assert found.words == "no better than chance: at most 65%"
+    assert (found.claim, found.at_most) == (Claim.CHANCE, 0.6499)
 
 
 def test_chance_is_not_claimed_where_the_interval_leaves_it_out() -> None:
@@ -106,7 +109,8 @@ def test_chance_is_not_claimed_where_the_interval_leaves_it_out() -> None:
     found = claims([some, *[films(*[0.5] * 200)] * 9])[0]
     assert binomtest(120, 200).pvalue < 0.05 < 10 * binomtest(120, 200).pvalue
     assert found.claim is Claim.CANNOT_TELL
-    assert found.words.endswith("more films are needed")
+    assert found.unsettled == Unsettled(Why.TOO_FEW_FILMS)
+    assert found.more > 0
     # Nor where the interval that stands beside it does.
     many = films(*[1] * 104, *[0] * 96)
     assert claims([many])[0].claim is Claim.CHANCE
@@ -117,19 +121,23 @@ def test_a_judge_that_is_not_told_from_its_placebos_is_said_to_be() -> None:
     right = films(*[1] * 50, *[0] * 10)
     fair = films(*[0] * 14, *[1] * 44, *[0] * 2)
     (found,) = claims([right], [{"trim": fair}])
-    assert found.words.startswith("cannot tell: not told from its placebo trim (83% against 73%)")
+    assert found.unsettled is not None
+    assert (found.unsettled.reason, found.unsettled.kinds) == (Why.LIKE_PLACEBO, ("trim",))
+    assert found.unsettled.points == pytest.approx(50 / 60)
+    assert found.unsettled.placebo == pytest.approx(44 / 60)
     (found,) = claims([right], [{"": fair}], unit="prompt")
-    assert found.why == "not told from its control (83% against 73%)"
+    assert found.unsettled is not None
+    assert (found.unsettled.reason, found.unsettled.kinds) == (Why.LIKE_PLACEBO, ())
 
 
 def test_a_judge_that_fails_on_its_placebos_does_not_escape_them() -> None:
     right = films(*[1] * 40)
     failed = dict.fromkeys(right)
     (found,) = claims([right], [{"trim": failed}])
-    assert found.words == "cannot tell: the judge has no answer on any placebo"
+    assert found.unsettled == Unsettled(Why.PLACEBO_UNANSWERED)
     # Two answers of forty are two witnesses, and not forty of whom most are indifferent.
     (found,) = claims([right], [{"": failed | {"film 0": 0.5, "film 1": 0.5}}])
-    assert found.words == "cannot tell: only 2 of 40 films have an answer on a placebo"
+    assert found.unsettled == Unsettled(Why.PLACEBO_RARELY_ANSWERED, (), 2)
     assert claims([right], [{"": failed | films(*[0.5] * 20)}])[0].claim is Claim.SEES
 
 
@@ -164,6 +172,7 @@ def test_as_many_films_as_are_needed_beside_placebos_that_are_coins(
 def test_nothing_judged_is_nothing_said() -> None:
     (found,) = claims([{}])
     assert (found.claim, found.accuracy, found.films) == (Claim.CANNOT_TELL, None, 0)
+    assert found.unsettled == Unsettled(Why.NO_ANSWER)
     assert claims([]) == []
 
 

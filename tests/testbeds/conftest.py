@@ -9,7 +9,7 @@ import pytest
 from screentest.core import Size
 from screentest.sample import sample_videos
 from screentest.testbeds.contract import Film, boundaries, film_of
-from screentest.video import normalize
+from screentest.video.edit.normalize import normalize
 from tests.testbeds import disc
 from tests.testbeds.stage import ALL, QUICK, Stage
 from tests.video.outside import Outside

@@ -29,9 +29,7 @@ from screentest.testbeds.contract import (
     boundaries,
     film_of,
 )
-from screentest.video import (
-    normalize,
-)
+from screentest.video.edit.normalize import normalize
 from tests.testbeds.stage import QUICK
 
 Image = NDArray[np.uint8]

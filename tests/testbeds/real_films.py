@@ -16,7 +16,7 @@ from typing import Any
 from screentest.core import Clip, Item, Script, Span
 from screentest.inputs.manifest import write_manifest
 from screentest.sample import sample_videos
-from screentest.video import probe
+from screentest.video.probe import probe
 
 
 def real_films(data: Path) -> list[Item]:

@@ -15,7 +15,9 @@ from screentest.models import Detection, Models
 from screentest.testbeds.captions.facts import CaptionAction, CaptionFacts, Coloured, Placed
 from screentest.testbeds.contract import Chosen, Context, Degradation, Film, FilmLook, Rng
 from screentest.testbeds.draw import ClipDraw
-from screentest.video import EncoderSettings, SplicedVideo, VideoPart, splice
+from screentest.video.edit.encode import EncoderSettings
+from screentest.video.edit.parts import VideoPart
+from screentest.video.edit.splice import SplicedVideo, splice
 
 Image = NDArray[np.uint8]
 QUICK = EncoderSettings(preset="ultrafast", crf=10)

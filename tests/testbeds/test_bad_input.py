@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from screentest.core import Clip, Item, LedgerClient, Reason, Script, Span
-from screentest.run import InlineEngine, LocalEngine
+from screentest.run.engine import InlineEngine, LocalEngine
 from screentest.run.tasks import Finished, Stop, Task
 from screentest.sample import backgrounds, sample_videos
 from screentest.testbeds.builder import BuildResult, build_testbed

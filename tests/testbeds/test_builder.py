@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from screentest.core import Item, PairKind, Reason, UserError
-from screentest.run import InlineEngine, LocalEngine
+from screentest.run.engine import InlineEngine, LocalEngine
 from screentest.sample import sample_videos
 from screentest.testbeds.builder import BuildResult, build_testbed
 from screentest.testbeds.captions.facts import CaptionFacts

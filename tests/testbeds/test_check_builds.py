@@ -17,7 +17,7 @@ from screentest.core import (
 )
 from screentest.core.registry import build, registry
 from screentest.models import Detection, Models, read_models
-from screentest.run import InlineEngine
+from screentest.run.engine import InlineEngine
 from screentest.testbeds import checks
 from screentest.testbeds.builder import build_testbed
 from screentest.testbeds.captions.facts import CaptionFacts, Coloured
@@ -34,10 +34,8 @@ from screentest.testbeds.page import data_of
 from screentest.testbeds.sources import Extractor
 from screentest.testbeds.testbed import Touched
 from screentest.testbeds.verify import check_source, source_tasks
-from screentest.video import (
-    Pixels,
-    VideoPart,
-)
+from screentest.video.edit.parts import VideoPart
+from screentest.video.edit.pictures import Pixels
 from tests.testbeds.disc import (
     MODELS,
     DiscDetector,

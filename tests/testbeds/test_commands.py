@@ -9,7 +9,6 @@ import pytest
 from typer.testing import CliRunner
 
 from screentest.cli import app
-from screentest.sample import sample_videos
 from tests.terminal import Screentest, fits, invoke
 from tests.testbeds.testbeds import built_in, copy_of
 
@@ -78,34 +77,6 @@ def test_verify_ends_with_1_where_something_is_wrong(built: Path, tmp_path: Path
     data = json.loads(invoke("testbed", "verify", bed, "--json").output)
     assert not data["ok"]
     assert [one["where"] for one in data["findings"]] == ["videos/real_5shots/prompt.txt"]
-
-
-def test_verify_makes_pairs_again(built: Path, screentest: Screentest) -> None:
-    films = sample_videos()[2].item.video.parent
-    done = screentest(
-        *("testbed", "verify", built, "--rebuild", "--sources", films),
-        *("--pair", "aesthetics", "--json"),
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert json.loads(done.stdout)["rebuilt"] == ["real_5shots/aesthetics"]
-    again = invoke("testbed", "verify", built, "--rebuild", "--sample", "2")
-    assert again.exit_code == 1  # asked to make them again, it could not
-    assert "2 could not be made again; nothing is wrong" in " ".join(again.output.split())
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (["--sample", "3"], "add --rebuild"),
-        (["--rebuild", "--sample", "0"], "invalid --sample 0"),
-        (["--rebuild", "--sample", "2", "--pair", "trim"], "exclude each other"),
-        (["--rebuild", "--pair", "beauty"], "no pair 'beauty'"),
-    ],
-)
-def test_what_cannot_be_verified_is_reported(built: Path, options: list[str], words: str) -> None:
-    done = invoke("testbed", "verify", built, *options)
-    assert done.exit_code == 2
-    assert words in done.output
 
 
 def test_stats_as_tables_json_and_charts(

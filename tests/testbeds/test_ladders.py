@@ -24,7 +24,10 @@ from screentest.sample import sample_videos
 from screentest.testbeds.captions.facts import Placed
 from screentest.testbeds.catalogue import OperatorSet, operators
 from screentest.testbeds.contract import boundaries, film_of
-from screentest.video import Keep, Pixels, VideoSource, normalize
+from screentest.video.edit.normalize import normalize
+from screentest.video.edit.parts import Keep
+from screentest.video.edit.pictures import Pixels
+from screentest.video.source import VideoSource
 from tests.testbeds.stage import ALL, QUICK, PlainBackends, Stage
 
 SEVERITIES = (0.25, 0.5, 0.75, 1.0)

@@ -17,7 +17,7 @@ from screentest.testbeds.masks import MaskDegradation
 from screentest.testbeds.operators.arithmetic import of_planes
 from screentest.testbeds.operators.pictures import contrast_table, partly
 from screentest.testbeds.sightings import ClipSample, check_region
-from screentest.video import Pixels
+from screentest.video.edit.pictures import Pixels
 
 MODULES = ("technical", "looks", "styles", "backgrounds", "shapes", "hues")
 NAMES = [

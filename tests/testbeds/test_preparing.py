@@ -12,7 +12,7 @@ import pytest
 
 from screentest.core import BadOption, Item
 from screentest.models import ModelChoice
-from screentest.run import InlineEngine
+from screentest.run.engine import InlineEngine
 from screentest.run.session import Settings
 from screentest.sample import sample_videos
 from screentest.testbeds.builder import BuildResult, build_testbed

@@ -16,8 +16,9 @@ import screentest
 from screentest.core import Clip, Reason, Script, Span, from_json
 from screentest.inputs.manifest import write_manifest
 from screentest.models import Models, weights
-from screentest.run import Engine, InlineEngine
+from screentest.run.engine import InlineEngine
 from screentest.run.session import Settings
+from screentest.run.tasks import Engine
 from screentest.sample import backgrounds, sample_videos
 from screentest.testbeds.options import BuildOptions
 from screentest.testbeds.preset import PAPER
@@ -96,7 +97,7 @@ def test_only_what_the_aspects_need_is_asked_for(corpus: Path, tmp_path: Path) -
         (("--operators", "all"), "--preset paper has --operators paper"),
         (("--model", "inpainting=telea"), "and not inpainting=telea"),
         (("--model", "matting=grabcut"), "takes matting=u2net:~/.u2net/u2net.onnx"),
-        (("--models", "light"), "leave --models light out"),
+        (("--models", "light"), "Leave --models light out"),
         (("--preset", "own"), "unknown preset 'own'"),
     ],
 )

@@ -235,18 +235,12 @@ def test_the_command_builds_and_shows_it(items: list[Item], tmp_path: Path) -> N
     manifest.write_text("".join(json.dumps(row) + "\n" for row in rows))
     run = CliRunner().invoke
     out = str(tmp_path / "bed")
-    found = run(app, ["build", str(manifest), "--kind", "prompts", "--out", out])
+    found = run(app, ["build-prompts", str(manifest), "--out", out])
     assert found.exit_code == 0, found.output
     assert "swapped_elsewhere" in found.output
     shown = run(app, ["testbed", "show", out, "cat/place"])
     assert "false: Two cats sleep to the right" in " ".join(shown.output.split())
-    for arguments, message in (
-        (["--kind", "votes"], "must be films or prompts"),
-        (["--kind", "prompts", "--clips", "3"], "--clips says how films are harmed"),
-        (["--kind", "prompts", "--operators", "colour"], "unknown change of prompts 'colour'"),
-    ):
-        wrong = run(app, ["build", str(manifest), "--out", str(tmp_path / "no"), *arguments])
-        assert wrong.exit_code == 2
-        assert message in " ".join(wrong.output.split())
-    refused = run(app, ["testbed", "verify", out, "--rebuild"])
-    assert "has no videos to make again" in " ".join(refused.output.split())
+    arguments = ["--out", str(tmp_path / "no"), "--changes", "colour"]
+    wrong = run(app, ["build-prompts", str(manifest), *arguments])
+    assert wrong.exit_code == 2
+    assert "unknown change of prompts 'colour'" in " ".join(wrong.output.split())

@@ -12,7 +12,7 @@ import pytest
 from screentest.core import BUILTIN_ASPECTS, Aspect, Reason
 from screentest.core.registry import registry
 from screentest.models import ModelChoice
-from screentest.run import LocalEngine
+from screentest.run.engine import LocalEngine
 from screentest.testbeds.builder import BuildResult, build_testbed
 from screentest.testbeds.options import BuildOptions
 from tests.testbeds.real_films import real_films

@@ -13,7 +13,7 @@ import pytest
 from screentest.core import BadOption, Frame, Image
 from screentest.core.registry import build
 from screentest.models import Models
-from screentest.run import InlineEngine
+from screentest.run.engine import InlineEngine
 from screentest.sample import sample_videos
 from screentest.testbeds import timeline
 from screentest.testbeds.builder import build_testbed
@@ -28,7 +28,7 @@ from screentest.testbeds.testbed import Testbed, draw_evenly
 from screentest.testbeds.timeline import FrameStore, retimed, with_later
 from screentest.testbeds.verify import verify_testbed
 from screentest.testing.films import write_film
-from screentest.video import survey
+from screentest.video.survey import survey
 from tests.testbeds.stage import ALL, QUICK
 
 OPERATORS = (
@@ -101,7 +101,7 @@ def test_operators_are_chosen_by_set_name_and_aspect() -> None:
     )
     named = choose_operators(["paper", "technical_quality:low=128"], "technical_quality")
     assert named == ("technical_quality:low=128",)
-    with pytest.raises(BadOption, match="harms color"):
+    with pytest.raises(BadOption, match="degrades color"):
         choose_operators("slowed", "color")
 
 

@@ -18,13 +18,11 @@ import screentest
 from screentest.core import register
 from screentest.core.registry import registry
 from screentest.models import read_models
-from screentest.run import InlineEngine
+from screentest.run.engine import InlineEngine
 from screentest.sample import backgrounds, sample_videos
 from screentest.testbeds.builder import build_testbed
 from screentest.testbeds.options import BuildOptions
 from screentest.testbeds.packets import read_track
-from screentest.testbeds.remake import Remade, remake_pairs
-from screentest.testbeds.sources import Extractor, by_rules
 from screentest.testbeds.testbed import FILE, load_testbed, read_testbed
 from screentest.testbeds.verify import (
     check_manifest,
@@ -213,92 +211,10 @@ def _keep_hash(bed: Path, path: Path) -> None:
     rewrite(bed, note)
 
 
-# ---- making again
-
-
-def made_again(bed: Path, *names: str, **more: Any) -> Remade:
-    testbed = read_testbed(bed)
-    more.setdefault("sources", sample_videos()[2].item.video.parent)
-    pairs = [pair for pair in testbed.pairs if pair.name in names and pair.source == "real_5shots"]
-    return remake_pairs(bed, testbed, pairs, engine=InlineEngine(), **more)
-
-
-def test_pairs_made_again_have_the_bytes_they_had(built: Path) -> None:
-    done = made_again(built, "aesthetics", "temporal_flow", "container")
-    assert done.findings == done.unchecked == ()
-    assert set(done.same) == {
-        "real_5shots/aesthetics",
-        "real_5shots/temporal_flow",
-        "real_5shots/placebo_container",
-    }
-
-
-def test_another_seed_draws_other_clips(bed: Path) -> None:
-    def other_seed(data: Any) -> None:
-        data["recipe"]["options"] = data["recipe"]["options"].replace("{", '{"seed":8,', 1)
-
-    rewrite(bed, other_seed)
-    (finding,) = (one for one in made_again(bed, "aesthetics").findings if "listed are" in one.what)
-    assert "drawn again they are" in finding.what
-
-
-def test_a_file_that_is_not_what_the_recipe_makes_is_reported(bed: Path) -> None:
-    """As where somebody swaps a video and mends its hash."""
-    path = bed / FILM / "aesthetics.mp4"
-    path.write_bytes((bed / FILM / "intact.mp4").read_bytes())
-    _keep_hash(bed, path)
-    (finding,) = made_again(bed, "aesthetics").findings
-    assert "packets differ, the first at" in finding.what
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        (lambda data: data["recipe"].pop("options"), "does not keep the options"),
-        (lambda data: data["recipe"].update(options="{}]"), "mean nothing here"),
-        (lambda data: data["recipe"].update(film="intact|v:0"), "made with intact|v:0"),
-        (lambda data: film_of(data).update(sha256="0" * 64), "none has its hash"),
-        (lambda data: degraded(data).update(recipe="aesthetics|v:0"), "made by aesthetics|v:0"),
-        (lambda data: degraded(data).update(models={"matting": "m"}), "made with matting m"),
-        (lambda data: film_of(data)["clips"].reverse(), "contradicts itself"),
-        (
-            lambda data: film_of(data)["intact"].append(film_of(data)["intact"][0] | {"path": "x"}),
-            "not called as `build` calls them",
-        ),
-    ],
-)
-def test_what_cannot_be_repeated_here_is_not_called_wrong(
-    bed: Path, change: Callable[[Any], None], words: str
-) -> None:
-    rewrite(bed, change)
-    done = made_again(bed, "aesthetics")
-    assert (done.same, done.findings) == ((), ())
-    (left,) = done.unchecked
-    assert words in left.what
-
-
-def test_a_reader_of_captions_that_is_not_here_is_reported(built: Path) -> None:
-    done = made_again(built, "aesthetics", reader=Extractor("other", by_rules().extract))
-    (left,) = done.unchecked
-    assert "captions were read by caption_rules" in left.what
-
-
-def test_a_source_is_known_by_its_hash_whatever_it_is_called(built: Path, tmp_path: Path) -> None:
-    film = sample_videos()[2].item.video
-    place = tmp_path / "films" / "deep"
-    place.mkdir(parents=True)
-    shutil.copy(film, place / f"renamed{film.suffix}")
-    (place / film.name).write_bytes(b"another one of the same name")
-    done = made_again(built, "trim", sources=tmp_path / "films")
-    assert done.same == ("real_5shots/placebo_trim",)
-    (left,) = made_again(built, "trim", sources=None).unchecked
-    assert "add --sources DIR" in left.what
-
-
 def test_a_testbed_can_be_moved_to_another_machine(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nothing in testbed.json says where it was built; what it draws on is looked for by hash."""
+    """Nothing in testbed.json says where it was built; a build elsewhere makes the same files."""
     register("matting", "middle", version=1, summary="a stand-in")(BoxMatting)
     key = ("matting", "middle")
     monkeypatch.setitem(registry._entries, key, registry._entries.pop(key))
@@ -333,8 +249,13 @@ def test_a_testbed_can_be_moved_to_another_machine(
     assert verify_testbed(new).ok
     made = screentest.certify("contrast", new, out=tmp_path / "run", engine=InlineEngine())
     assert made.of("contrast").overall.ok
-    testbed = read_testbed(new)
-    sources = tmp_path / "gone" / "films"
-    again = remake_pairs(new, testbed, testbed.pairs, sources=sources, engine=InlineEngine())
-    assert again.findings == again.unchecked == ()
-    assert len(again.same) == len(testbed.pairs)
+    gone = tmp_path / "gone" / "films"
+    item = replace(item, video=gone / film.name)
+    options = replace(
+        options,
+        degradations=("aesthetics", f"background_consistency:folder={gone / 'landscapes'}"),
+    )
+    again = build_testbed([item], tmp_path / "again", options, engine=InlineEngine())
+    assert [pair.changed for pair in again.testbed.pairs] == [
+        pair.changed for pair in read_testbed(new).pairs
+    ]

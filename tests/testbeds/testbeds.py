@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from screentest.run import InlineEngine
+from screentest.run.engine import InlineEngine
 from screentest.sample import sample_videos
 from screentest.testbeds.builder import build_testbed
 from screentest.testbeds.options import BuildOptions

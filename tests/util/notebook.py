@@ -9,7 +9,7 @@ from typing import Any
 CELL = """
 import numpy as np, screentest
 clips = np.random.default_rng(0).integers(0, 256, (3, 12, 64, 96, 3), dtype=np.uint8)
-scores = screentest.score(frames=clips, fps=12, metrics="flicker")
+scores = screentest.score_frames(clips, fps=12, metrics="flicker")
 scores
 """
 

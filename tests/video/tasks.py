@@ -15,7 +15,9 @@ import cv2
 import numpy as np
 
 from screentest.core import BadOption, Fault, Reason, VideoError
-from screentest.video import Limits, probe, scan
+from screentest.video.limits import Limits
+from screentest.video.probe import probe
+from screentest.video.scan import scan
 from screentest.video.source import cut_short
 
 

@@ -10,15 +10,18 @@ import numpy as np
 import pytest
 
 from screentest.core import Borders, Frame, FrameRequest, Image, Item, Layout, Size
+from screentest.core.outcome import BORDERS
 from screentest.measure.evaluators import resolve
-from screentest.measure.items import BORDERS, measure
+from screentest.measure.items import measure
 from screentest.run.session import Settings, Tools
 from screentest.testbeds.contract import Film
 from screentest.testbeds.operators.shared import inside_borders
 from screentest.testing.films import gliding, texture, write_film
-from screentest.video import Pixels, Reencode, frame_by_frame, scan
 from screentest.video.borders import BorderFinder
 from screentest.video.edit.normalize import normalize
+from screentest.video.edit.parts import Reencode, frame_by_frame
+from screentest.video.edit.pictures import Pixels
+from screentest.video.scan import scan
 
 HEIGHT, WIDTH = 96, 160
 METRICS = ("contrast", "sharpness", "motion", "repeated_shots")

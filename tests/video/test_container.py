@@ -144,7 +144,7 @@ def test_nothing_else_is_opened_in_the_eyes_of_the_kernel(tmp_path: Path) -> Non
     script = (
         "import os, sys\n"
         "from pathlib import Path\n"
-        "from screentest.video import VideoSource\n"
+        "from screentest.video.source import VideoSource\n"
         "from screentest.core import VideoError\n"
         "def read(path):\n"
         "    try:\n"

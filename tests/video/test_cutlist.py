@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from screentest.core import BadOption, Shot, Span, Transition
-from screentest.video import probe
+from screentest.video.probe import probe
 from screentest.video.shots import (
     CSV_COLUMNS,
     csv_text,

@@ -20,7 +20,7 @@ from screentest.measure.evaluators import resolve
 from screentest.measure.items import measure
 from screentest.run.records import encode
 from screentest.run.session import Settings, Tools
-from screentest.video import scan
+from screentest.video.scan import scan
 from tests.video.hostile import pictures
 
 CODECS: dict[str, tuple[str, str, dict[str, str]]] = {

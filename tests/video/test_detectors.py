@@ -25,10 +25,10 @@ from screentest.core import (
     registry,
 )
 from screentest.models import weights
-from screentest.video import scan
 from screentest.video.detectors import Boundary, ShotDetector
 from screentest.video.detectors.content import SceneScore, SceneScoreDetector
 from screentest.video.detectors.default import together
+from screentest.video.scan import scan
 from screentest.video.shots import find_shots
 from tests.video.known_cuts import Fit, all_films, fit, sample_films
 from tests.video.watching import Pictures, blend, frames_of, small_frames, watch
@@ -318,7 +318,7 @@ def test_what_is_known_of_the_sample() -> None:
 def test_over_the_hardest_of_the_known_films(shared_data: Path) -> None:
     """Generated films, gradual transitions, and the one single shot with a false cut.
 
-    bench/shots.py has them all; its figures are in docs/shots.md.
+    bench/shots.py has them all; its figures are in docs/evidence/shots.md.
     """
     hard = ("vgot", "cogvideox", "sintel", "nasa", "imageio_cockatoo")
     known = all_films(shared_data)

@@ -196,7 +196,7 @@ def test_bytes_flipped_in_the_middle(kind: str, worker: Supervisor, tmp_path: Pa
 
 def test_replaced_by_something_shorter_while_it_is_read(tmp_path: Path) -> None:
     """The same file, emptied between two reads: the end comes early, nothing else."""
-    from screentest.video import VideoSource
+    from screentest.video.source import VideoSource
 
     path = hostile.film(tmp_path / "film.mp4", frames=300, side=128)
     with VideoSource(path) as source:

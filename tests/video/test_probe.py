@@ -12,8 +12,8 @@ import pytest
 from av import VideoFrame
 
 from screentest.core import NATIVE, Filter, Layout, Reason, VideoError
-from screentest.video import probe, sample_frames
-from screentest.video.probe import Converter
+from screentest.video.probe import Converter, probe
+from screentest.video.samples import sample_frames
 from tests.video import clips
 
 

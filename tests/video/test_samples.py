@@ -14,7 +14,11 @@ from hypothesis import strategies as st
 
 from screentest.core import BadOption, BaseConsumer, Frame, FrameRequest, Layout, Size, Span
 from screentest.core.frames import Filter
-from screentest.video import VideoSource, evenly, every, sample_frames, samples, scan, survey
+from screentest.video import samples
+from screentest.video.samples import evenly, every, sample_frames
+from screentest.video.scan import scan
+from screentest.video.source import VideoSource
+from screentest.video.survey import survey
 from tests.video import clips
 
 SMALL = Size(long_side=96)

@@ -25,8 +25,9 @@ from screentest.core import (
     VideoInfo,
 )
 from screentest.core.frames import Consumer
-from screentest.video import Limits, probe, scan
-from screentest.video.probe import Converter
+from screentest.video.limits import Limits
+from screentest.video.probe import Converter, probe
+from screentest.video.scan import scan
 from tests.video import clips
 
 

@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 import pytest
 
 from screentest.core import build
-from screentest.video import scan
+from screentest.video.scan import scan
 
 ROOT = Path(__file__).resolve().parents[2]
 PEER = Path(__file__).with_name("scenedetect_peer.py")

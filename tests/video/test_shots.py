@@ -25,8 +25,9 @@ from screentest.core import (
     register,
     registry,
 )
-from screentest.video import probe, scan
 from screentest.video.detectors import Boundary
+from screentest.video.probe import probe
+from screentest.video.scan import scan
 from screentest.video.shots import find_shots, scanned, shot_list
 
 SPAN = Span(Fraction(1), Fraction(11))

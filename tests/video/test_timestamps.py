@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 from screentest.core import BaseConsumer, Frame, FrameRequest, Size, Time
-from screentest.video import probe, sample_frames, scan, survey
+from screentest.video.probe import probe
+from screentest.video.samples import sample_frames
+from screentest.video.scan import scan
+from screentest.video.survey import survey
 from tests.video import clips
 
 REAL = ("ai_generated", "etva_microgravity", "multishot", "singleshot", "tiny")

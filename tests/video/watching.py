@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from screentest.core import BaseConsumer, Frame, FrameRequest, VideoInfo, build
-from screentest.video import scan
 from screentest.video.detectors import Boundary, ShotDetector
 from screentest.video.detectors.contract import SMALL
+from screentest.video.scan import scan
 
 Pictures = NDArray[np.uint8]
 

@@ -44,6 +44,15 @@ def one_line(text: str, longest: int) -> str:
     return line if len(line) <= longest else f"{line[: longest - 1]}…"
 
 
+def plural(count: int, thing: str, things: str = "") -> str:
+    """A count with its noun.
+
+    >>> plural(1, "video"), plural(1200, "video")
+    ('1 video', '1,200 videos')
+    """
+    return f"{count:,} {thing if count == 1 else things or thing + 's'}"
+
+
 def shown_path(path: Path) -> str:
     """A path in quotes as it may stand in a message; the middle of a long one is left out.
 

@@ -19,8 +19,8 @@ from screentest.core.table import Cell, Column, Table
 from screentest.measure.evaluators import Evaluator, resolve
 from screentest.models.chat.costs import Price, estimate_text_tokens
 from screentest.models.choice import Models
-from screentest.run import RunReader
 from screentest.run.ledger import Call
+from screentest.run.reader import RunReader
 from screentest.run.session import Settings
 
 ANSWER = 300

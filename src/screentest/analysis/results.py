@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Any, Literal, TypeAlias
@@ -17,18 +17,21 @@ from screentest.core import (
     Reason,
     Score,
     Summary,
+    Traits,
     UserError,
     registry,
 )
 from screentest.core.signature import parse, split_value_name, value_name, write_options
 from screentest.models.roles import is_stand_in
-from screentest.run import RunReader
 from screentest.run.inputs import ABSENT, hash_file
+from screentest.run.reader import RunReader
 from screentest.stats import summarise
 
 Pool: TypeAlias = Literal["worst", "mean"]
 """How the shots of a video become its number: by the worst tenth of its time, or by their mean."""
 POOLS: tuple[Pool, ...] = ("worst", "mean")
+RUN = "run"
+"""The group that several runs are compared by."""
 FOLDER = "folder"
 """The group that every item is in without a manifest: the folder of its video."""
 
@@ -105,6 +108,8 @@ class Results:
     """The suites that were asked for, by spec."""
     contents: Mapping[str, str] = field(default_factory=dict)
     """By item: the sha256 of its video, where it is known."""
+    traits: Mapping[str, Traits] = field(default_factory=dict)
+    """By the name of the value: facts for the comparison of models."""
 
     @cached_property
     def _by_name(self) -> Mapping[str, list[Value]]:
@@ -132,6 +137,10 @@ class Results:
     def names(self) -> list[str]:
         """The names of values, in the order the metrics declare them."""
         return list(self.outputs)
+
+    def traits_of(self, name: str) -> Traits:
+        """The facts of one value for the comparison of models; the usual ones where none are."""
+        return self.traits.get(name, Traits())
 
     def group(self, item: str, by: str) -> str:
         """The group an item is in; empty where it is in none of that kind."""
@@ -259,6 +268,60 @@ class Results:
             )
             for name in sorted(values.keys() | pending.keys())
         }
+
+    @classmethod
+    def join(cls, parts: Iterable[Results]) -> Results:
+        """Several as one; a later value of the same item and name takes the place of the first."""
+        items: dict[str, Item] = {}
+        outputs: dict[str, OutputInfo] = {}
+        traits: dict[str, Traits] = {}
+        contents: dict[str, str] = {}
+        values: dict[tuple[str, str], Value] = {}
+        pending: dict[tuple[str, str], None] = {}
+        suites: dict[str, None] = {}
+        for part in parts:
+            items |= part.items
+            outputs |= part.outputs
+            traits |= part.traits
+            contents |= part.contents
+            values |= {(value.item, value.name): value for value in part.values}
+            pending |= dict.fromkeys(part.pending)
+            suites |= dict.fromkeys(part.suites)
+        waiting = tuple(place for place in pending if place not in values)
+        return cls(items, tuple(values.values()), outputs, waiting, tuple(suites), contents, traits)
+
+    def as_run(self, name: str) -> Results:
+        """The same as one side of a comparison of runs: no item has the id of another run's."""
+        items = [
+            replace(
+                item,
+                id=f"{name}: {item.id}",
+                groups={**item.groups, "case": self.case(item.id), RUN: name},
+            )
+            for item in self.items.values()
+        ]
+        return replace(
+            self,
+            items={item.id: item for item in items},
+            values=tuple(replace(value, item=f"{name}: {value.item}") for value in self.values),
+            pending=tuple((f"{name}: {item}", value) for item, value in self.pending),
+            contents={f"{name}: {item}": content for item, content in self.contents.items()},
+        )
+
+    def only(self, items: Collection[str], metrics: Collection[str]) -> Results:
+        """The same with some items and some metrics alone."""
+        kept = {name for name in self.outputs if split_value_name(name)[0] in metrics}
+        return replace(
+            self,
+            items={name: item for name, item in self.items.items() if name in items},
+            values=tuple(
+                value for value in self.values if value.item in items and value.metric in metrics
+            ),
+            outputs={name: info for name, info in self.outputs.items() if name in kept},
+            pending=tuple(
+                (item, name) for item, name in self.pending if item in items and name in kept
+            ),
+        )
 
     def without(self, items: Collection[str]) -> Results:
         """The same without the values of some items."""
@@ -398,12 +461,14 @@ def stand_ins(signature: str) -> tuple[str, ...]:
 def read_results(run: RunReader) -> Results:
     """The current values of a run, and which are still to come."""
     outputs: dict[str, OutputInfo] = {}
+    traits: dict[str, Traits] = {}
     declared: dict[str, tuple[str, ...]] = {}
     for note in run.evaluators():
         if note.kind == "metric":
             declared[note.name] = tuple(note.outputs)
             for name, info in note.outputs.items():
-                outputs[value_name(note.name, name)] = replace(info, group=note.group)
+                outputs[value_name(note.name, name)] = info
+                traits[value_name(note.name, name)] = note.traits[name]
     records = {record.key: record for record in run.records()}
     values: list[Value] = []
     pending: list[tuple[str, str]] = []
@@ -421,7 +486,7 @@ def read_results(run: RunReader) -> Results:
             )
     items = run.items()
     contents = _contents(items, run.contents())
-    return Results(items, tuple(values), outputs, tuple(pending), _suites(run), contents)
+    return Results(items, tuple(values), outputs, tuple(pending), _suites(run), contents, traits)
 
 
 def _contents(items: Mapping[str, Item], known: Mapping[str, str]) -> dict[str, str]:

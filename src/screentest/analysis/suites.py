@@ -40,7 +40,7 @@ class Dimension:
 
     name: str
     values: tuple[str, ...] = ()
-    """Names of values: ``metric.output:option=value,…`` (see ``core.options.value_name``)."""
+    """Names of values: ``metric.output:option=value,…`` (see ``core.signature.value_name``)."""
     parts: tuple[Dimension, ...] = ()
     title: str = ""
     """What people see; the name where empty."""

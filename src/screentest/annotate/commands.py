@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from screentest._util.text import plural
 from screentest.annotate.assignment import Rules
 from screentest.annotate.language import read_language
 from screentest.annotate.options import (
@@ -34,12 +35,12 @@ from screentest.annotate.server import (
 )
 from screentest.annotate.store import default_store, open_database
 from screentest.annotate.web.visitor import Finish, allowed_origins
-from screentest.cli.console import err, out, plural
+from screentest.cli.console import err, out
 from screentest.cli.options import PromptsOption
 from screentest.cli.progress import watched
 from screentest.core import BadOption
 from screentest.judges.votes import VoteTask
-from screentest.models.templates import Prompts
+from screentest.models.ask.templates import Prompts
 
 
 def serve(
@@ -219,7 +220,3 @@ def invite(
     for one in made:
         out().print(f"{one.label}\t{url.rstrip('/')}/join#{one.token}", soft_wrap=True)
     database.close()
-
-
-GROUP = "annotate"
-COMMANDS = {"serve": serve, "invite": invite}

@@ -18,7 +18,8 @@ import numpy as np
 from screentest._util.machine import processors
 from screentest.core import Progress, Silent, Size, Time
 from screentest.core.frames import BaseConsumer, Filter, Frame, FrameRequest
-from screentest.video import Supervisor, scan
+from screentest.video.sandbox import Supervisor
+from screentest.video.scan import scan
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,7 +11,8 @@ from screentest.annotate.answers import Footage, Unit
 from screentest.core import BadOption, Item, UserError
 from screentest.inputs.manifest import read_manifest
 from screentest.judges.votes import VoteTask
-from screentest.video import probe, supervised
+from screentest.video.probe import probe
+from screentest.video.sandbox import supervised
 
 
 def arena_units(path: Path, by: str) -> list[Unit]:

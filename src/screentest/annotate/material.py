@@ -22,7 +22,8 @@ from screentest.inputs.manifest import read_manifest
 from screentest.judges.votes import VoteTask, of_two
 from screentest.testbeds.files import file_in, video_in
 from screentest.testbeds.testbed import FILE, Pair, SourceFilm, VideoFile, read_testbed
-from screentest.video import probe, supervised
+from screentest.video.probe import probe
+from screentest.video.sandbox import supervised
 
 
 def read_units(

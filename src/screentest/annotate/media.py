@@ -22,8 +22,9 @@ from starlette.types import Receive, Scope, Send
 
 from screentest._util.atomic import atomic_output
 from screentest.core import Progress, Silent, UserError
-from screentest.video import normalize, supervised
 from screentest.video.container import open_container, video_stream
+from screentest.video.edit.normalize import normalize
+from screentest.video.sandbox import supervised
 
 if TYPE_CHECKING:
     from av.container import InputContainer

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from screentest._util.text import plural
 from screentest.annotate.answers import Unit
 from screentest.annotate.bundle import write_bundle
 from screentest.annotate.flashes import measure_all
@@ -29,16 +30,16 @@ from screentest.annotate.options import (
 from screentest.annotate.plan import Effort, Estimate, estimate
 from screentest.annotate.server import media_folder
 from screentest.annotate.store import default_store
-from screentest.cli.console import err, out, plural, shown
+from screentest.cli.console import err, out, shown
 from screentest.cli.options import JsonOption, PromptsOption
 from screentest.cli.progress import watched
 from screentest.cli.tables import COUNT, print_models, show
 from screentest.core.table import Column, Table
 from screentest.judges.votes import VoteTask
 from screentest.models import ModelChoice, Models
+from screentest.models.ask.templates import Prompts
 from screentest.models.chat.costs import Prices
-from screentest.models.templates import Prompts
-from screentest.run import RunStore
+from screentest.run.store import RunStore
 
 
 def plan(
@@ -213,7 +214,3 @@ def bundle(
 
 def _sizes(units: list[Unit]) -> list[tuple[float, int]]:
     return [(unit.seconds, len(unit.prompt)) for unit in units]
-
-
-GROUP = "annotate"
-COMMANDS = {"plan": plan, "translate": translate, "bundle": bundle}

@@ -10,6 +10,7 @@ import typer
 from sqlalchemy import select
 
 from screentest._util.atomic import atomic_output
+from screentest._util.text import plural
 from screentest.analysis.people.arena import arena_of
 from screentest.annotate import people
 from screentest.annotate.bundle import read_answers, task_of
@@ -33,7 +34,7 @@ from screentest.annotate.records import without_excluded as reliable
 from screentest.annotate.server import open_project
 from screentest.annotate.store import Database, default_store
 from screentest.annotate.store.schema import units
-from screentest.cli.console import err, out, plural, shown
+from screentest.cli.console import err, out, shown
 from screentest.cli.options import JsonOption
 from screentest.cli.tables import COUNT, SHARE, show
 from screentest.core import BadOption, UserError
@@ -339,13 +340,3 @@ def _agreement_table(agreed: Sequence[AspectAgreement]) -> Table:
         for one in agreed
     ]
     return Table("agreement", "Accuracy and agreement", columns, rows)
-
-
-GROUP = "annotate"
-COMMANDS = {
-    "workers": workers,
-    "filter": filter_,
-    "results": results,
-    "export": export,
-    "import": import_,
-}

@@ -1,4 +1,4 @@
-"""The jobs of screentest: score, build, certify, compare, report. The commands call these.
+"""The jobs of screentest, one function each. The commands call these.
 
 >>> import screentest
 >>> from screentest.sample import sample_videos
@@ -13,28 +13,59 @@
 >>> screentest.report(scores, made, out="report.html").page
 PosixPath('report.html')
 
-What is finished stays in the run's folder: the same call again goes on where the last one was.
-Ctrl-C finishes what is in flight and raises ``Stopped``, a KeyboardInterrupt that has what there
-is by then.
+Finished work stays in the run's folder: the same call again resumes. Ctrl-C finishes what is in
+flight and raises ``Stopped``, a KeyboardInterrupt with the result so far.
 
-Each job imports what it needs when it is called: scoring loads nothing that builds testbeds.
+Each job imports what it needs when it is called: scoring loads nothing that builds testbeds. Here
+is only what all of them read their parameters with.
 """
 
-from screentest.api.certificates import certify, forecast, judge_videos
-from screentest.api.reports import compare, export, report, show
-from screentest.api.scores import forecast_score, sample_films, score
-from screentest.api.testbeds import build
+from __future__ import annotations
 
-__all__ = [
-    "build",
-    "certify",
-    "compare",
-    "export",
-    "forecast",
-    "forecast_score",
-    "judge_videos",
-    "report",
-    "sample_films",
-    "score",
-    "show",
-]
+from collections.abc import Sequence
+from pathlib import Path
+
+from screentest.core.calls import Progress, Silent
+from screentest.core.errors import BadOption
+from screentest.core.item import File
+from screentest.present.results import Certificates, Scores
+
+
+def progress_of(given: Progress | bool | None) -> Progress:
+    """Choose who shows how far the work is."""
+    from screentest._util.progress import watched
+
+    if given is False:
+        return Silent()
+    return watched() if given is None or given is True else given
+
+
+def path_of(file: File | None) -> Path | None:
+    """Make a path of what was given; None stays None."""
+    return None if file is None else Path(file)
+
+
+def names_of(given: str | Sequence[str]) -> tuple[str, ...]:
+    """Names as a tuple; a single name may be given as text."""
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+def folders_of(runs: Sequence[File | Scores | Certificates]) -> list[Path]:
+    """Find the folders of runs, or of their results."""
+    folders = []
+    for run in runs:
+        folder = run.run if isinstance(run, Scores | Certificates) else Path(run)
+        if folder is None:
+            raise BadOption(
+                "scores of frames in memory have no run",
+                advice="Score them with `out`, the folder of a run.",
+            )
+        folders.append(folder)
+    return folders
+
+
+def at_least(least: float, **options: float) -> None:
+    """Raise where an option is below the least that it may be."""
+    for name, value in options.items():
+        if not value >= least:  # NaN is not
+            raise BadOption(f"invalid `{name}` {value:g}: must be {least:g} or more")

@@ -1,52 +1,46 @@
-"""Certifying judges on testbeds and on people's votes; asking one about two videos."""
+"""Certifying judges: on testbeds, on people's votes, by scores from elsewhere; asking one judge."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Unpack
 
+from screentest.api import at_least, names_of, path_of
 from screentest.api.options import (
     WorkOptions,
     aspects_of,
-    engine_of,
     limits_of,
-    path_of,
-    progress_of,
+    open_run,
     refuse_unknown,
-    retry_of,
     script_of,
 )
 from screentest.core.aspects import BUILTIN_ASPECTS, Aspect
 from screentest.core.errors import BadOption, Stopped
-from screentest.core.item import Item
+from screentest.core.item import File, Item
 from screentest.core.metric import Metric
 from screentest.core.registry import build
 from screentest.core.signature import value_name
 from screentest.present.results import BuiltTestbed, Certificates, Verdicts
-from screentest.run import RunReader, RunStore
 from screentest.run.database import FILE
-from screentest.run.session import MODELS, File, cap_of, settings_of
+from screentest.run.reader import RunReader
+from screentest.run.session import settings_of
 
 if TYPE_CHECKING:
     from screentest.analysis.judges.forecast import Forecast
     from screentest.analysis.judges.plan import Certification, Plan, PromptChange
-    from screentest.judges.cases import Case
+    from screentest.judges.cases import Case, Order
+
+Testbeds = File | BuiltTestbed | Sequence[File | BuiltTestbed]
 
 
 def certify(
     judges: str | Sequence[str],
-    testbeds: File | BuiltTestbed | Sequence[File | BuiltTestbed] = (),
+    testbeds: Testbeds,
     *,
-    people: File | None = None,
-    form: str = "",
-    scores: File | None = None,
-    lower: Sequence[str] = (),
-    videos: File | None = None,
     suite: str = "",
     out: File = "certificates",
     aspects: Sequence[str] = (),
@@ -61,43 +55,37 @@ def certify(
     max_file_size: float = 100.0,
     **work: Unpack[WorkOptions],
 ) -> Certificates:
-    """Measure how often judges, or metrics, prefer the intact video of a pair.
+    """Measure how often judges, or metrics, prefer the original of a pair to the degraded video.
 
-    With ``suite`` every value of its metrics is a judge, too. ``orders`` is both, or first: the
-    intact video first. ``probes`` are other words for the same videos (prompts swapped, shuffled or
-    empty, definitions hinted, or all), for ``probe_pairs`` pairs of each aspect. ``human`` are
-    votes of people to stand beside, ``kept`` what their filter left. ``chart`` draws judges by
-    aspects. Files above ``max_file_size`` GB are not read.
+    Args:
+        judges: Names of judges or metrics; may be empty where ``suite`` is given.
+        testbeds: Folders made by ``build``, or what it returned.
+        suite: A suite; every value of its metrics is a judge.
+        out: The run's folder.
+        aspects: Only pairs of these; all where empty.
+        orders: ``both``, or ``first``: the original first.
+        repeats: How often each question is asked.
+        probes: Other words for the same videos: ``swapped``, ``shuffled``, ``empty``, ``hinted``,
+            or ``all``.
+        probe_pairs: Pairs of each aspect that a probe takes.
+        placebos: Judge the placebos too.
+        human: People's votes on the same pairs, for comparison.
+        kept: The pairs that people's filter kept: folders.
+        chart: Draw judges by aspects: .svg, .png or .pdf.
+        max_file_size: A larger file is not read.
+        **work: Models, engine, workers, progress: see ``WorkOptions``.
 
-    ``people`` is a release of people's votes on pairs, instead of testbeds; ``form`` says which
-    where its files do not. Its videos are in the folder ``videos``; or instead of judges ``scores``
-    is a file of numbers that some other tool gave them, of which less is better for ``lower``.
+    Returns:
+        The certificates, one for each judge.
     """
-    from screentest.analysis.judges.matrix import matrix
     from screentest.analysis.judges.plan import certify as run_certify
-    from screentest.present.charts import matrix_chart, must_be_chart, save
 
     refuse_unknown(certify, work)
-    if chart is not None:
-        must_be_chart(Path(chart))
-    names = _judges(judges, suite, orders, needed=scores is None)
-    folders = _testbeds(testbeds)
-    _one_kind_of_pairs(names, folders, people, scores, videos, [form, *lower], kept, human, probes)
+    _must_be_chart(chart)
     settings = settings_of(work, limits=limits_of(max_file_size))
-    if people is not None:
-        asked = _AskedOfPeople(Path(people), form, tuple(aspects), path_of(scores), tuple(lower))
-        work["settings"] = settings
-        done, used, spent = _against_people(
-            asked, names, path_of(videos), Path(out), orders, repeats, work
-        )
-        if chart is not None:
-            save(matrix_chart(matrix(done.certificates)), Path(chart))
-        made = Certificates(
-            Path(out), done.certificates, done.pending, used, spent=spent, lost=done.lost
-        )
-        return Stopped.unless_done(made, done.exit_code)
-    plan = _certification(
-        names,
+    folders = _folders(testbeds)
+    plan = _plan(
+        _judges(judges, suite),
         folders,
         aspects=aspects,
         orders=orders,
@@ -108,35 +96,115 @@ def certify(
         human=human,
         kept=kept,
     )
-    cap = cap_of(work, settings)
-    folder = Path(out)
-    arguments = {"judges": list(names), "testbeds": [str(one.absolute()) for one in folders]}
-    with (
-        engine_of(work, settings) as (engine, settings),
-        RunStore(
-            folder, command="certify", arguments=arguments, max_cost=cap, retry=retry_of(work)
-        ) as store,
-    ):
-        done = run_certify(
-            store, plan, settings, engine=engine, progress=progress_of(work.get("progress"))
+    arguments = {"judges": list(plan.judges), "testbeds": [str(bed.absolute()) for bed in folders]}
+    with open_run(Path(out), "certify", arguments, work, settings) as run:
+        done = run_certify(run.store, plan, run.settings, engine=run.engine, progress=run.progress)
+        models, spent = run.models, run.spent
+    return _certificates(Path(out), done, chart, models, spent)
+
+
+def certify_votes(
+    judges: str | Sequence[str],
+    votes: File,
+    videos: File,
+    *,
+    form: str = "",
+    suite: str = "",
+    out: File = "certificates",
+    aspects: Sequence[str] = (),
+    orders: str = "both",
+    repeats: int = 1,
+    chart: File | None = None,
+    max_file_size: float = 100.0,
+    **work: Unpack[WorkOptions],
+) -> Certificates:
+    """Measure how often judges, or metrics, prefer the video that people prefer.
+
+    Args:
+        judges: Names of judges or metrics; may be empty where ``suite`` is given.
+        votes: A release of people's votes on pairs: a folder or file.
+        videos: The folder of the videos that they voted on.
+        form: The format of the votes, if the files do not tell.
+        suite: A suite; every value of its metrics is a judge.
+        out: The run's folder.
+        aspects: Only votes on these; all where empty.
+        orders: ``both``, or ``first``: the preferred video first.
+        repeats: How often each question is asked.
+        chart: Draw judges by aspects: .svg, .png or .pdf.
+        max_file_size: A larger file is not read.
+        **work: Models, engine, workers, progress: see ``WorkOptions``.
+
+    Returns:
+        The certificates, one for each judge.
+    """
+    from screentest.analysis.people.certify import certify_people
+    from screentest.analysis.people.releases import read_release
+
+    refuse_unknown(certify_votes, work)
+    _must_be_chart(chart)
+    at_least(1, repeats=repeats)
+    names, both = _judges(judges, suite), _orders(orders)
+    settings = settings_of(work, limits=limits_of(max_file_size))
+    release = read_release(Path(votes), form, tuple(aspects))
+    arguments = {"judges": list(names), "people": str(Path(votes).absolute())}
+    with open_run(Path(out), "certify", arguments, work, settings) as run:
+        done = certify_people(
+            run.store,
+            release,
+            names,
+            Path(videos),
+            run.settings,
+            orders=both,
+            repeats=repeats,
+            engine=run.engine,
+            progress=run.progress,
         )
-        used, spent = store.note(MODELS), str(store.spending())
-    if chart is not None:
-        save(matrix_chart(matrix(done.certificates)), Path(chart))
-    made = Certificates(
-        folder,
-        done.certificates,
-        done.pending,
-        used["summary"],
-        spent=spent,
-        lost=done.lost,
-    )
-    return Stopped.unless_done(made, done.exit_code)
+        models, spent = run.models, run.spent
+    return _certificates(Path(out), done, chart, models, spent)
+
+
+def certify_scores(
+    scores: File,
+    votes: File,
+    *,
+    lower: Sequence[str] = (),
+    form: str = "",
+    out: File = "certificates",
+    aspects: Sequence[str] = (),
+    chart: File | None = None,
+) -> Certificates:
+    """Measure how often scores from another tool agree with people; no video is opened.
+
+    Args:
+        scores: A file of ids with their values, and where there are several scores their names.
+        votes: A release of people's votes on pairs: a folder or file.
+        lower: The scores of which less is better.
+        form: The format of the votes, if the files do not tell.
+        out: The run's folder.
+        aspects: Only votes on these; all where empty.
+        chart: Draw scores by aspects: .svg, .png or .pdf.
+
+    Returns:
+        The certificates, one for each score.
+    """
+    from screentest.analysis.people.certify import certify_scores as run_certify
+    from screentest.analysis.people.releases import read_release
+    from screentest.analysis.people.score_tables import read_scores
+
+    _must_be_chart(chart)
+    release = read_release(Path(votes), form, tuple(aspects))
+    tables, problems = read_scores(Path(scores), tuple(lower))
+    arguments = {
+        name: str(Path(file).absolute()) for name, file in [("people", votes), ("scores", scores)]
+    }
+    with open_run(Path(out), "certify", arguments, {}, settings_of({})) as run:
+        done = run_certify(run.store, release, tables, problems)
+    return _certificates(Path(out), done, chart)
 
 
 def forecast(
     judges: str | Sequence[str],
-    testbeds: File | BuiltTestbed | Sequence[File | BuiltTestbed],
+    testbeds: Testbeds,
     *,
     suite: str = "",
     out: File = "certificates",
@@ -148,17 +216,17 @@ def forecast(
     placebos: bool = True,
     **work: Unpack[WorkOptions],
 ) -> Forecast:
-    """What ``certify`` with the same options would take, and what it could tell; starts nothing.
+    """Work out what ``certify`` with the same options takes, and can tell; start nothing.
 
     Where ``out`` is a run that has certified a judge before, its calls are taken as a measure.
     """
-    from screentest.analysis.judges.forecast import forecast as foretell
-    from screentest.analysis.judges.plan import read_certificates
+    from screentest.analysis.judges.certificate import read_certificates
+    from screentest.analysis.judges.forecast import forecast as run_forecast
 
     refuse_unknown(forecast, work)
-    plan = _certification(
-        _judges(judges, suite, orders),
-        _testbeds(testbeds),
+    plan = _plan(
+        _judges(judges, suite),
+        _folders(testbeds),
         aspects=aspects,
         orders=orders,
         repeats=repeats,
@@ -166,11 +234,11 @@ def forecast(
         probe_pairs=probe_pairs,
         placebos=placebos,
     )
-    known = {}
+    costs = {}
     if (Path(out) / FILE).is_file():
         with RunReader(Path(out)) as run:
-            known = {one.judge: one.cost for one in read_certificates(run)}
-    return foretell(plan, settings_of(work), known)
+            costs = {certificate.judge: certificate.cost for certificate in read_certificates(run)}
+    return run_forecast(plan, settings_of(work), costs)
 
 
 def judge_videos(
@@ -186,9 +254,18 @@ def judge_videos(
 ) -> Verdicts:
     """Ask a judge which of two videos is better, in both orders of presentation.
 
-    ``script`` is a file with what both were asked to show, one caption a line. ``out`` is a folder
-    for what was said: the same call again asks nobody twice. Without it nothing is kept. A metric
-    that goes by one value, whatever the aspect, is asked once where no ``aspects`` are named.
+    Args:
+        judge: A judge or metric. A metric with the same value for every aspect is asked once.
+        first: A video.
+        second: Another video.
+        prompt: The text that both were made from.
+        script: The same shot by shot: a file with one caption a line.
+        aspects: What to compare; all of the paper's where empty.
+        out: A folder for the answers: the same call again asks nobody twice. None keeps nothing.
+        **work: Models, engine, workers, progress: see ``WorkOptions``.
+
+    Returns:
+        A verdict for each aspect and order, or the reason why there is none.
     """
     from screentest.judges.cases import Case
     from screentest.judges.from_metrics import value_of
@@ -198,66 +275,63 @@ def judge_videos(
     settings = settings_of(work)
     captions = script_of(Path(script)) if script is not None else None
     text = prompt or (captions.text if captions is not None else "")
-    one = Item("first", Path(first), text, captions)
-    two = Item("second", Path(second), text, captions)
-    asked, by = aspects_of(aspects), ""
-    if asked is None:
-        asked = list(BUILTIN_ASPECTS)
-        by = value_of(judge_of(judge).judge, asked)
-        asked = asked[:1] if by else asked
-    cases = [Case("pair", aspect, text, one, two) for aspect in asked]
-    cap = cap_of(work, settings)
+    left = Item("first", Path(first), text, captions)
+    right = Item("second", Path(second), text, captions)
+    chosen, value = aspects_of(aspects), ""
+    if chosen is None:
+        chosen = list(BUILTIN_ASPECTS)
+        value = value_of(judge_of(judge).judge, chosen)
+        chosen = chosen[:1] if value else chosen
+    cases = [Case("pair", aspect, text, left, right) for aspect in chosen]
     arguments = {"judge": judge, "first": str(first), "second": str(second)}
+    alone: WorkOptions = {"workers": 1, **work}
     with (
         nullcontext(out) if out is not None else TemporaryDirectory("-screentest") as folder,
-        engine_of({"workers": 1, **work}, settings) as (engine, settings),
-        RunStore(
-            Path(folder), command="judge", arguments=arguments, max_cost=cap, retry=retry_of(work)
-        ) as store,
+        open_run(Path(folder), "judge", arguments, alone, settings) as run,
     ):
-        found = verdicts_of(
-            store, cases, judge, settings, engine=engine, progress=progress_of(work.get("progress"))
+        verdicts = verdicts_of(
+            run.store, cases, judge, run.settings, engine=run.engine, progress=run.progress
         )
-        used, spent = store.note(MODELS), str(store.spending())
-    return Verdicts(path_of(out), found, used["summary"], spent, by)
+        models, spent = run.models, run.spent
+    return Verdicts(path_of(out), verdicts, models, spent, value)
 
 
-def _judges(
-    judges: str | Sequence[str], suite: str, orders: str, *, needed: bool = True
-) -> tuple[str, ...]:
-    """The judges that are named, and those that a suite brings."""
+def _judges(judges: str | Sequence[str], suite: str) -> tuple[str, ...]:
+    """List the judges, and every value of the suite's metrics as ``metric.output:option=…``."""
+    from screentest.analysis.suites import read_suite
     from screentest.judges.verdicts import judge_of
 
-    if orders not in ("both", "first"):
-        raise BadOption(f"invalid --orders {orders!r}: must be both or first")
-    given = (judges,) if isinstance(judges, str) else tuple(judges)
-    names = (*given, *(_judges_of_suite(suite) if suite else ()))
-    if not names and needed:
-        raise BadOption("there is no judge to certify", advice="Name judges, or give --suite.")
+    names = list(names_of(judges))
+    for spec in read_suite(suite).metrics if suite else ():
+        metric = build("metric", spec).thing
+        assert isinstance(metric, Metric)
+        names += [value_name(spec, output) for output in metric.info.outputs]
+    if not names:
+        raise BadOption("there is no judge to certify", advice="Name judges, or give `suite`.")
     for name in names:
         judge_of(name)  # a misspelled name leaves no run behind
-    return names
+    return tuple(names)
 
 
-def _judges_of_suite(suite: str) -> list[str]:
-    """Every value that the metrics of a suite give, each as a judge: ``metric.output:option=…``."""
-    from screentest.analysis.suites import read_suite
+def _orders(text: str) -> tuple[Order, ...]:
+    from screentest.judges.cases import Order
 
-    judges: list[str] = []
-    for spec in read_suite(suite).metrics:
-        thing = build("metric", spec).thing
-        assert isinstance(thing, Metric)
-        judges += [value_name(spec, output) for output in thing.info.outputs]
-    return judges
+    if text not in ("both", "first"):
+        raise BadOption(f"invalid `orders` {text!r}: must be both or first")
+    return tuple(Order) if text == "both" else (Order.AS_GIVEN,)
 
 
-def _testbeds(given: File | BuiltTestbed | Sequence[File | BuiltTestbed]) -> list[Path]:
-    beds = [given] if isinstance(given, str | PathLike | BuiltTestbed) else given
+def _folders(testbeds: Testbeds) -> list[Path]:
+    beds = [testbeds] if isinstance(testbeds, str | PathLike | BuiltTestbed) else testbeds
+    if not beds:
+        raise BadOption(
+            "there are no pairs to judge", advice="Give `testbeds`, folders made by `build`."
+        )
     return [bed.folder if isinstance(bed, BuiltTestbed) else Path(bed) for bed in beds]
 
 
-def _certification(
-    names: tuple[str, ...],
+def _plan(
+    judges: tuple[str, ...],
     folders: Sequence[Path],
     *,
     aspects: Sequence[str],
@@ -269,20 +343,21 @@ def _certification(
     human: File | None = None,
     kept: Sequence[File] = (),
 ) -> Plan:
-    """What is to be certified on testbeds."""
+    """Plan which judges see which pairs of testbeds, how often."""
     from screentest.analysis.judges.cases import read_cases
     from screentest.analysis.judges.plan import Plan
-    from screentest.judges.cases import Order
 
+    at_least(1, repeats=repeats, probe_pairs=probe_pairs)
+    presented, changes = _orders(orders), _prompt_changes(probes)
     cases = read_cases(
         folders, aspects=aspects_of(aspects), placebos=placebos, kept=tuple(map(Path, kept))
     )
     return Plan(
         cases=tuple(cases),
-        judges=names,
-        orders=tuple(Order) if orders == "both" else (Order.AS_GIVEN,),
+        judges=judges,
+        orders=presented,
         repeats=repeats,
-        prompt_changes=_prompt_changes(probes),
+        prompt_changes=changes,
         probe_pairs=probe_pairs,
         human=None if human is None else _people(Path(human), cases),
     )
@@ -299,106 +374,8 @@ def _prompt_changes(names: Sequence[str]) -> tuple[PromptChange, ...]:
         raise BadOption(f"{error}", advice=f"Probes: {', '.join(PromptChange)}.") from None
 
 
-def _one_kind_of_pairs(
-    judges: Sequence[str],
-    testbeds: Sequence[Path],
-    people: File | None,
-    scores: File | None,
-    videos: File | None,
-    of_people: Sequence[str],
-    kept: Sequence[File],
-    human: File | None,
-    probes: Sequence[str],
-) -> None:
-    """Raise where options of testbeds and of people's votes are mixed."""
-    if people is None:
-        if scores is not None or videos is not None or any(of_people):
-            raise BadOption(
-                "--scores, --videos, --form and --lower go with people's votes",
-                advice="Give --people RELEASE.",
-            )
-        if not testbeds:
-            raise BadOption(
-                "there are no pairs to judge",
-                advice="Give --testbed DIR, or --people RELEASE.",
-            )
-        return
-    if testbeds:
-        raise BadOption(
-            "--testbed and --people are two kinds of pairs",
-            advice="Certify on each in a run of its own; `compare` holds them side by side.",
-        )
-    if kept or human is not None or probes:
-        raise BadOption("--kept, --human and --probes are for testbeds")
-    if (scores is None) == (not judges):
-        raise BadOption("give judges or --scores, not both")
-    if scores is not None and videos is not None:
-        raise BadOption("--scores need no --videos")
-    if scores is None and videos is None:
-        raise BadOption(
-            "judges need the videos of the release",
-            advice="Give --videos DIR, or --scores FILE instead of judges.",
-        )
-
-
-@dataclass(frozen=True)
-class _AskedOfPeople:
-    """Which votes, and which scores from elsewhere."""
-
-    release: Path
-    form: str
-    aspects: tuple[str, ...]
-    scores: Path | None
-    lower: tuple[str, ...]
-
-
-def _against_people(
-    asked: _AskedOfPeople,
-    judges: Sequence[str],
-    videos: Path | None,
-    out: Path,
-    orders: str,
-    repeats: int,
-    work: WorkOptions,
-) -> tuple[Certification, str, str]:
-    """Certificates against people's votes, and a line each on models and what was spent."""
-    from screentest.analysis.people.certify import certify_people, certify_scores
-    from screentest.analysis.people.releases import read_release
-    from screentest.analysis.people.score_tables import read_scores
-    from screentest.judges.cases import Order
-
-    release = read_release(asked.release, asked.form, asked.aspects)
-    arguments = {"judges": list(judges), "people": str(asked.release.absolute())}
-    if asked.scores is not None:
-        tables, problems = read_scores(asked.scores, asked.lower)
-        arguments["scores"] = str(asked.scores.absolute())
-        with RunStore(out, command="certify", arguments=arguments) as store:
-            return certify_scores(store, release, tables, problems), "", ""
-    assert videos is not None
-    settings = settings_of(work)
-    cap = cap_of(work, settings)
-    with (
-        engine_of(work, settings) as (engine, settings),
-        RunStore(
-            out, command="certify", arguments=arguments, max_cost=cap, retry=retry_of(work)
-        ) as store,
-    ):
-        done = certify_people(
-            store,
-            release,
-            judges,
-            videos,
-            settings,
-            orders=tuple(Order) if orders == "both" else (Order.AS_GIVEN,),
-            repeats=repeats,
-            engine=engine,
-            progress=progress_of(work.get("progress")),
-        )
-        return done, store.note(MODELS)["summary"], str(store.spending())
-
-
 def _people(votes: Path, cases: Sequence[Case]) -> dict[Aspect, float]:
-    """What people say of the very pairs that the table of aspects counts."""
+    """Share of people who prefer the intact video, on the pairs that the table counts."""
     from screentest.judges.cases import strongest
     from screentest.judges.human import share_for_intact
     from screentest.judges.votes import pair_votes
@@ -408,6 +385,29 @@ def _people(votes: Path, cases: Sequence[Case]) -> dict[Aspect, float]:
     if not shares:
         raise BadOption(
             f"{votes} has no vote on a pair of these testbeds",
-            advice="`video` is the path of the changed video in its testbed.",
+            advice="The column video has the path of the changed video in its testbed.",
         )
     return shares
+
+
+def _must_be_chart(file: File | None) -> None:
+    """Refuse a file that no chart can be written to, before any work is done."""
+    if file is not None:
+        from screentest.present.charts import must_be_chart
+
+        must_be_chart(Path(file))
+
+
+def _certificates(
+    folder: Path, done: Certification, chart: File | None, models: str = "", spent: str = ""
+) -> Certificates:
+    """Draw the chart where one is wanted, and give what was certified."""
+    if chart is not None:
+        from screentest.analysis.judges.matrix import matrix
+        from screentest.present.charts import matrix_chart, save
+
+        save(matrix_chart(matrix(done.certificates)), Path(chart))
+    made = Certificates(
+        folder, done.certificates, done.pending, models, spent=spent, lost=done.lost
+    )
+    return Stopped.unless_done(made, done.exit_code)

@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from screentest.analysis.results import Results, Value
-from screentest.core.calls import Progress, Silent
+from screentest.core.calls import Progress
 from screentest.core.codec import to_json
 from screentest.core.item import Item
+from screentest.core.metric import Traits
 from screentest.core.signature import value_name
 from screentest.measure.evaluators import Evaluator, resolve, sign
 from screentest.measure.items import measure
@@ -24,42 +25,47 @@ def score_clips(
     metrics: Sequence[str],
     settings: Settings,
     *,
-    suites: Sequence[str] = (),
-    progress: Progress | None = None,
+    suite: str = "",
+    progress: Progress,
 ) -> Results:
-    """The values of all metrics on items whose videos are held in memory, or are files."""
+    """Measure all metrics on items whose videos are held in memory, or are files."""
     tools = open_tools(settings)
     evaluators = _signed_once(tuple(metrics), settings, tools)
-    built = {one.text: one.metric for one in evaluators}
+    built = {evaluator.text: evaluator.metric for evaluator in evaluators}
     values: list[Value] = []
-    shown = progress or Silent()
-    with shown:
-        shown.begin("scoring", len(items), "clips")
+    with progress:
+        progress.begin("scoring", len(items), "clips")
         for item in items:
             outcomes = measure(item, built, tools)
             values += [
-                Value(item.id, one.name, output, outcome, str(one.signature))
-                for one in evaluators
-                for output, outcome in outcomes[one.text].items()
+                Value(item.id, evaluator.name, output, outcome, str(evaluator.signature))
+                for evaluator in evaluators
+                for output, outcome in outcomes[evaluator.text].items()
             ]
-            shown.advance(note=item.id)
-    outputs = {
-        value_name(one.name, output): replace(info, group=one.metric.info.group)
-        for one in evaluators
-        for output, info in one.metric.info.outputs.items()
-    }
-    return Results({item.id: item for item in items}, tuple(values), outputs, (), tuple(suites))
+            progress.advance(note=item.id)
+    infos = [(evaluator.name, evaluator.metric.info) for evaluator in evaluators]
+    return Results(
+        {item.id: item for item in items},
+        tuple(values),
+        {value_name(name, key): out for name, info in infos for key, out in info.outputs.items()},
+        suites=(suite,) if suite else (),
+        traits={
+            value_name(name, key): replace(info.traits.get(key, Traits()), group=info.group)
+            for name, info in infos
+            for key in info.outputs
+        },
+    )
 
 
 _signed: dict[tuple[tuple[str, ...], str], list[Evaluator]] = {}
 
 
 def _signed_once(metrics: tuple[str, ...], settings: Settings, tools: Tools) -> list[Evaluator]:
-    """The metrics with their signatures; those of the last call are kept: a loop asks again."""
+    """Sign the metrics; those of the last call are kept: a loop asks again."""
     key = metrics, to_json(settings)
     if key not in _signed:
         evaluators = [resolve(text) for text in metrics]
         tools.models.must_be_here(roles_of(evaluators))
         _signed.clear()
-        _signed[key] = [sign(one, tools) for one in evaluators]
+        _signed[key] = [sign(evaluator, tools) for evaluator in evaluators]
     return _signed[key]

@@ -1,25 +1,32 @@
-"""What the jobs share: the options of work, and how what is given is read."""
+"""What the jobs share: options of work, opening a run, and reading what is given.
+
+Messages name a parameter in backticks, with a value where one helps: `out`, `models="light"`. The
+command line prints them as its own flags (``cli/errors.py``).
+"""
 
 from __future__ import annotations
 
 import difflib
 import inspect
 import typing
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
+from screentest.api import progress_of
 from screentest.core.aspects import Aspect, all_aspects
-from screentest.core.calls import Progress, Silent
+from screentest.core.calls import Progress
 from screentest.core.errors import BadOption
-from screentest.core.item import Clip, Item, Script
+from screentest.core.item import Clip, File, Item, Script
 from screentest.inputs.importers import Corpus, examine_inputs
-from screentest.present.results import Certificates, Scores
-from screentest.run import Engine, Retry
-from screentest.run.session import File, ModelOptions, Settings, open_engine
+from screentest.run.execute import Retry
+from screentest.run.notes import MODELS
+from screentest.run.session import ModelOptions, Settings, cap_of, open_engine
+from screentest.run.store import RunStore
+from screentest.run.tasks import Engine
 from screentest.video.limits import Limits
 
 Videos: TypeAlias = File | Item | Iterable[File | Item]
@@ -45,18 +52,19 @@ class WorkOptions(ModelOptions, total=False):
 
 def refuse_unknown(job: Callable[..., object], work: Mapping[str, object]) -> None:
     """Raise where a job was given an option that it does not have: nothing is ignored."""
-    own = [name for name in inspect.signature(job).parameters if name != "work"]
-    known = [*own, *typing.get_type_hints(WorkOptions)]
+    parameters = [name for name in inspect.signature(job).parameters if name != "work"]
+    options = [*parameters, *typing.get_type_hints(WorkOptions)]
     for name in work:
-        if name not in known:
-            near = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.7)
-            advice = f"Did you mean {near[0]!r}?" if near else f"Options: {', '.join(known)}."
+        if name not in options:
+            near = difflib.get_close_matches(name.lower(), options, n=1, cutoff=0.7)
+            advice = f"Did you mean {near[0]!r}?" if near else f"Options: {', '.join(options)}."
             raise BadOption(f"{job.__name__} has no option {name!r}", advice=advice)
     templates = work.get("prompts")
-    if "prompt" in own and templates is not None and not _is_folder(templates):
+    if "prompt" in parameters and templates is not None and not _is_folder(templates):
+        given = templates if isinstance(templates, str | PathLike) else type(templates)
         raise BadOption(
-            f"prompts is a folder of templates, not {_kind(templates)}",
-            advice="What videos were asked to show is prompt=: one text, or one for each clip.",
+            f"invalid `prompts` {given!r:.60}: must be a folder of templates",
+            advice="The text that videos were made from is `prompt`.",
         )
 
 
@@ -64,22 +72,10 @@ def _is_folder(given: object) -> bool:
     return isinstance(given, str | PathLike) and Path(given).is_dir()
 
 
-def _kind(given: object) -> str:
-    return repr(given)[:60] if isinstance(given, str | PathLike) else f"a {type(given).__name__}"
-
-
-def retry_of(work: WorkOptions) -> str:
-    """Which failures of earlier starts are tried again."""
-    wanted = work.get("retry", Retry.TRANSIENT.value)
-    if wanted not in list(Retry):
-        raise BadOption(f"invalid --retry {wanted!r}", advice=f"One of {', '.join(Retry)}.")
-    return wanted
-
-
 def engine_of(
     work: WorkOptions, settings: Settings, *, timeout: float | None = None
 ) -> AbstractContextManager[tuple[Engine, Settings]]:
-    """The engine that does the work, and the settings as they are on it."""
+    """Open the engine that does the work; gives it with the settings as they are on it."""
     return open_engine(
         work.get("engine") or "local",
         settings,
@@ -90,43 +86,64 @@ def engine_of(
     )
 
 
-def progress_of(given: Progress | bool | None) -> Progress:
-    """Who shows how far it is."""
-    from screentest._util.progress import watched
-
-    if given is False:
-        return Silent()
-    return watched() if given is None or given is True else given
-
-
-def path_of(file: File | None) -> Path | None:
-    """The path, where one was given."""
-    return None if file is None else Path(file)
+def retry_of(work: WorkOptions) -> str:
+    """Read which failures of earlier starts are tried again."""
+    retry = work.get("retry", Retry.TRANSIENT.value)
+    if retry not in list(Retry):
+        raise BadOption(f"invalid `retry` {retry!r}: must be one of {', '.join(Retry)}")
+    return retry
 
 
-def folders_of(runs: Sequence[File | Scores | Certificates]) -> list[Path]:
-    """The folders of runs, or of what came of them."""
-    found = [one.run if isinstance(one, Scores | Certificates) else Path(one) for one in runs]
-    folders = [one for one in found if one is not None]
-    if len(folders) < len(found):
-        raise BadOption(
-            "scores of frames in memory have no run", advice="Score them with out=FOLDER."
-        )
-    return folders
+@dataclass(frozen=True)
+class OpenRun:
+    """A run that is open for writing, and who works for it."""
+
+    store: RunStore
+    engine: Engine
+    settings: Settings
+    progress: Progress
+
+    @property
+    def models(self) -> str:
+        """One line on the backends that were used."""
+        return str((self.store.note(MODELS) or {}).get("summary", ""))
+
+    @property
+    def spent(self) -> str:
+        """One line on what chat models took."""
+        return str(self.store.spending())
+
+
+@contextmanager
+def open_run(
+    folder: Path,
+    command: str,
+    arguments: Mapping[str, Any],
+    work: WorkOptions,
+    settings: Settings,
+) -> Iterator[OpenRun]:
+    """Open the run in ``folder``, made where there is none, and the engine that works for it."""
+    cap, retry = cap_of(work, settings), retry_of(work)
+    progress = progress_of(work.get("progress"))
+    with (
+        engine_of(work, settings) as (engine, settings),
+        RunStore(folder, command=command, arguments=arguments, max_cost=cap, retry=retry) as store,
+    ):
+        yield OpenRun(store, engine, settings, progress)
 
 
 def items_of(videos: Videos, prompt: str = "") -> list[Item]:
-    """The items that are given, and those of manifests, folders and files."""
+    """Read the items of manifests, folders and files, beside those that are given as such."""
     return list(inputs_of(videos, prompt).items)
 
 
 def inputs_of(videos: Videos, prompt: str = "", layout: str = "") -> Corpus:
-    """The same, with what their folders lack or have too much."""
+    """Read the same as a corpus: with the problems of its folders."""
     given = [videos] if isinstance(videos, str | PathLike | Item) else list(videos)
-    items = [one for one in given if isinstance(one, Item)]
-    files = [Path(one) for one in given if not isinstance(one, Item)]
-    found = examine_inputs(files, prompt, layout or None)
-    return replace(found, items=(*items, *found.items))
+    items = [video for video in given if isinstance(video, Item)]
+    files = [Path(video) for video in given if not isinstance(video, Item)]
+    corpus = examine_inputs(files, prompt, layout or None)
+    return replace(corpus, items=(*items, *corpus.items))
 
 
 def aspects_of(names: Sequence[str]) -> list[Aspect] | None:
@@ -134,19 +151,21 @@ def aspects_of(names: Sequence[str]) -> list[Aspect] | None:
     try:
         return [Aspect(name) for name in names] or None
     except ValueError as error:
-        known = ", ".join(aspect.value for aspect in all_aspects())
-        raise BadOption(f"{error}", advice=f"Aspects: {known}.") from None
+        every = ", ".join(aspect.value for aspect in all_aspects())
+        raise BadOption(f"{error}", advice=f"Aspects: {every}.") from None
 
 
 def limits_of(max_file_size: float) -> Limits:
     """Limits of decoding, with files of so many GB at most."""
     if not 1e-6 <= max_file_size <= 1e6:  # NaN is neither
-        raise BadOption(f"invalid file size {max_file_size:g} GB: must be in [0.000001, 1000000]")
+        raise BadOption(
+            f"invalid `max_file_size` {max_file_size:g}: must be 0.000001 to 1000000 GB"
+        )
     return Limits(file_bytes=round(max_file_size * 1e9))
 
 
 def script_of(path: Path) -> Script:
-    """A script from a file with one caption a line."""
+    """Read a script from a file with one caption a line."""
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:

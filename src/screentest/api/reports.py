@@ -1,4 +1,4 @@
-"""What runs say: compared, on a page, of one video, as a file."""
+"""Reading runs: compared, as a page, of one video, as a file of records."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from screentest.analysis.results import Pool
-from screentest.api.options import folders_of, progress_of
+from screentest.analysis.results import Pool, read_results
+from screentest.api import at_least, folders_of, names_of, path_of, progress_of
 from screentest.core.calls import Progress
 from screentest.core.errors import BadOption, UnknownName, UserError
-from screentest.measure.evaluators import metric_names
+from screentest.core.item import File
+from screentest.core.signature import metric_names
 from screentest.present.results import WORST, Certificates, Comparison, ItemScores, Page, Scores
-from screentest.run import RunReader
-from screentest.run.session import File
+from screentest.run.reader import RunReader
 
 if TYPE_CHECKING:
     from screentest.analysis.judges.certificate import PlaceboResult
     from screentest.analysis.models.margins import Margin
-    from screentest.run import Coverage
+    from screentest.run.reader import Coverage
 
-PACKED_OTHERWISE = frozenset({"container", "trim", "severity_zero", "painted_instruction"})
-"""Placebos that may leave every pixel as it is, or that are no matter of saving."""
+CONTAINER_ONLY_PLACEBOS = frozenset({"container", "trim", "severity_zero", "painted_instruction"})
+"""Placebos that may leave every pixel as it is, or that are not about encoding."""
 
 
 def compare(
@@ -36,48 +36,54 @@ def compare(
 ) -> Comparison:
     """Compare models of runs of score, or judges of runs of certify, on what all of them have.
 
-    Of one run of score, its models or whatever group ``by`` names (``GROUP`` or ``GROUP=A,B…``); of
-    several, the runs themselves, or with ``by`` the groups in all of them. ``pool`` takes each
-    video by its worst tenth, or by its mean. ``margins`` is a run of certify: what its placebos did
-    to a metric is then the smallest difference that counts, where it is more than what is known of
-    the metric. Of one run of certify, or two, ``judges`` are those to compare, where a run has
-    several.
+    Args:
+        *runs: Runs of one kind, or what ``score`` and ``certify`` returned. Of one run of score its
+            models are compared; of several, the runs themselves.
+        judges: Of runs of certify: the judges, where a run has several.
+        by: Of runs of score: the group to compare, model or model=A,B.
+        pool: Take each video by its worst tenth (``worst``), or by its mean (``mean``).
+        margins: A run of certify: the changes that its placebos made are the smallest that count.
+
+    Returns:
+        The comparison, with its tables.
     """
     folders = folders_of(runs)
-    names = metric_names([judges] if isinstance(judges, str) else judges)
+    names = metric_names(names_of(judges))
     if _kind(folders) == "score":
         from screentest.analysis.models.comparison import compare_scores
 
         if names:
-            raise BadOption("--judges is for runs of `certify`", advice="Say --by GROUP=A,B.")
+            raise BadOption("`judges` is for runs of certify", advice="Give `by=GROUP=A,B`.")
         if margins is not None and pool != "worst":
-            raise BadOption("certificates rate videos by their worst tenth", advice="--pool worst.")
-        own = None if margins is None else _margins_in(Path(margins))
-        return Comparison(answer=compare_scores(folders, by, pool, own))
+            raise BadOption(
+                "`margins` needs `pool=worst`: certificates rate videos by their worst tenth"
+            )
+        learnt = None if margins is None else _margins_in(Path(margins))
+        return Comparison(models=compare_scores(folders, by, pool, learnt))
     if margins is not None:
-        raise BadOption("--margins is for runs of `score`")
+        raise BadOption("`margins` is for runs of score")
     from screentest.analysis.judges.compare import compare_runs
 
     if by:
-        raise BadOption("--by is for runs of `score`", advice="Say which judges: --judges A,B.")
+        raise BadOption("`by` is for runs of score", advice="Name judges: `judges=A,B`.")
     return Comparison(compare_runs(folders, names))
 
 
 def _margins_in(folder: Path) -> Callable[[Sequence[str]], Mapping[str, Margin]]:
-    """What the certificates of a run say of the margins of values, given the names of all.
+    """Read the margins of values from the certificates of a run, given the names of all.
 
-    A certificate counts where a placebo changed the pixels: what packs the same ones otherwise
-    says nothing of what saving them otherwise makes.
+    A certificate counts where a placebo changed pixels: another container for the same pixels
+    tells nothing of encoding noise.
     """
-    from screentest.analysis.judges.plan import read_certificates
+    from screentest.analysis.judges.certificate import read_certificates
     from screentest.analysis.models.margins import Margin
     from screentest.present.page.trust import certificates_of
 
     with RunReader(folder) as run:
         certificates = read_certificates(run)
     if not certificates:
-        raise BadOption(f"{folder} has no certificates", advice="Give a run of `certify`.")
-    usable = [one for one in certificates if any(map(_changes_pixels, one.placebos))]
+        raise BadOption(f"{folder} has no certificates", advice="Give a run of certify.")
+    usable = [made for made in certificates if any(map(_changes_pixels, made.placebos))]
     if not usable:
         raise BadOption(
             f"no placebo in {folder} changes pixels: its margins say nothing",
@@ -85,29 +91,29 @@ def _margins_in(folder: Path) -> Callable[[Sequence[str]], Mapping[str, Margin]]
         )
 
     def margins(names: Sequence[str]) -> dict[str, Margin]:
-        found: dict[str, Margin] = {}
+        by_name: dict[str, Margin] = {}
         for name in names:
             learnt = [
-                one.margin
+                aspect.margin
                 for certificate in certificates_of(name, usable, names)
-                for one in certificate.aspects
-                if one.margin is not None and one.margin.films
+                for aspect in certificate.aspects
+                if aspect.margin is not None and aspect.margin.films
             ]
             if learnt:
-                most = max(learnt, key=lambda one: one.value)
-                found[name] = Margin(most.value, most.films, f"placebos in {folder}")
-        return found
+                most = max(learnt, key=lambda margin: margin.value)
+                by_name[name] = Margin(most.value, most.films, str(folder))
+        return by_name
 
     return margins
 
 
 def _changes_pixels(placebo: PlaceboResult) -> bool:
-    """The builtin ones that do not pack the same packets, or encode a few frames at most."""
-    return bool(placebo.pairs) and placebo.name.partition(":")[0] not in PACKED_OTHERWISE
+    """Tell placebos that encode anew from those that copy packets, or encode a few frames."""
+    return bool(placebo.pairs) and placebo.name.partition(":")[0] not in CONTAINER_ONLY_PLACEBOS
 
 
 def _kind(folders: Sequence[Path]) -> str:
-    """Of which command all runs are: score or certify."""
+    """Find the command that made all runs: score or certify."""
     commands = set()
     for folder in folders:
         with RunReader(folder) as run:
@@ -115,7 +121,7 @@ def _kind(folders: Sequence[Path]) -> str:
     if commands not in ({"certify"}, {"score"}):
         raise BadOption(
             f"runs of {', '.join(sorted(commands)) or 'nothing'} cannot be compared",
-            advice="Give runs of `score`, or of `certify`, two of a kind.",
+            advice="Give runs of score, or runs of certify.",
         )
     return commands.pop()
 
@@ -124,7 +130,7 @@ def report(
     *runs: File | Scores | Certificates,
     out: File = "report.html",
     tables: File | None = None,
-    formats: Sequence[str] = ("md", "tex", "csv", "parquet"),
+    formats: Sequence[str] = ("md", "tex", "csv"),
     by: str = "",
     suites: Sequence[str] = (),
     pool: Pool = "worst",
@@ -134,24 +140,38 @@ def report(
     embed: bool = False,
     progress: Progress | bool | None = None,
 ) -> Page:
-    """Write one page of one or several runs, and where ``tables`` is given every table.
+    """Write one page about one or several runs.
 
-    ``by`` is the group that is compared, or ``GROUP=A,B…``; ``suites`` are added up besides those
-    that the runs were made with. ``pool`` takes each video by its worst tenth, or by its mean.
-    ``votes`` is a file of people's votes on the models, to stand beside the metrics.
-    ``pictures`` says for how many videos there are pictures; ``embed`` puts the videos into the
-    page.
+    Args:
+        *runs: Runs, or what ``score`` and ``certify`` returned.
+        out: The page.
+        tables: Write every table there, too.
+        formats: Formats of the tables: md, tex, csv, parquet.
+        by: The group to compare: model, or model=A,B.
+        suites: Add up by this suite, too; there may be several.
+        pool: Take each video by its worst tenth (``worst``), or by its mean (``mean``).
+        votes: People's votes on the models, of ``annotate export``.
+        title: The page's title.
+        pictures: For how many videos there are pictures.
+        embed: Put the videos into the page; it may grow large.
+        progress: Who shows how far it is; False: nobody.
+
+    Returns:
+        The files that were written.
     """
-    from screentest.present.files import write_tables
+    from screentest.present.files import must_be_formats, write_tables
     from screentest.present.page.data import read_report
     from screentest.present.page.html import PageOptions, write_html
-    from screentest.watch.loop import alarms_of
+    from screentest.watch.alarms import alarms_of
 
-    said = Path(votes) if votes is not None else None
-    read = read_report(folders_of(runs), by=by, suites=suites, pool=pool, votes=said)
-    # What a watch called out belongs first; what it watched is known here, and not to the page.
-    called = [one.message for folder in folders_of(runs) for one in alarms_of(folder)]
-    read = replace(read, alarms=tuple(called))
+    at_least(0, pictures=pictures)
+    if tables is not None:
+        must_be_formats(formats)
+    folders = folders_of(runs)
+    read = read_report(folders, by=by, suites=suites, pool=pool, votes=path_of(votes))
+    # Alarms of a watch come first; the page cannot read them, since it does not import `watch`.
+    messages = [alarm.message for folder in folders for alarm in alarms_of(folder)]
+    read = replace(read, alarms=tuple(messages))
     page = Path(out)
     write_html(read, page, PageOptions(title, pictures, embed), progress=progress_of(progress))
     written = write_tables(read, Path(tables), formats) if tables is not None else ()
@@ -159,39 +179,44 @@ def report(
 
 
 def show(run: File | Scores, item: str = "", *, worst: int = WORST) -> ItemScores:
-    """What one video of a run got: ``item`` is its id, or a part of it that no other has.
+    """Give the scores of one video of a run.
 
-    ``worst`` is how many of the worst moments are wanted.
+    Args:
+        run: A run of score, or what ``score`` returned.
+        item: The video's id, or a part of it that no other has.
+        worst: How many of the worst moments to give.
+
+    Returns:
+        Its values, curves, worst moments, and reasons for missing values.
     """
     if isinstance(run, Scores):
         results = run.results
     else:
-        from screentest.present.page.data import read_report
-
-        results = read_report([Path(run)]).results
-    if not results.items:
-        raise UserError(
-            f"{'this' if isinstance(run, Scores) else run} holds no scores of videos",
-            advice="A run of `screentest score` does. `screentest report RUN` is for all runs.",
-        )
+        with RunReader(Path(run)) as reader:
+            results = read_results(reader).pooled("worst")
+            judged = any(start.command == "certify" for start in reader.starts()[:1])
+        if judged or not results.items:
+            raise UserError(
+                f"{run} has no scores of videos", advice="Give a run of score, not of certify."
+            )
     chosen = _item_named(item, list(results.items))
     return ItemScores(results, results.items[chosen], worst)
 
 
-def _item_named(text: str, known: Sequence[str]) -> str:
-    """The item of that id, or the only one whose id begins so, or has this in it."""
-    if text in known:
+def _item_named(text: str, ids: Sequence[str]) -> str:
+    """Find the item of that id, or the only one whose id begins so, or has this in it."""
+    if text in ids:
         return text
-    found = [name for name in known if name.startswith(text)]
-    within = [name for name in known if text.casefold() in name.casefold()]
-    if not found and len(within) == 1:
+    begin = [name for name in ids if name.startswith(text)]
+    within = [name for name in ids if text.casefold() in name.casefold()]
+    if not begin and len(within) == 1:
         return within[0]
-    if len(found) == 1:
-        return found[0]
-    near = found or within or get_close_matches(text, known, n=5, cutoff=0.5) or known
+    if len(begin) == 1:
+        return begin[0]
+    near = begin or within or get_close_matches(text, ids, n=5, cutoff=0.5) or ids
     more = f" and {len(near) - 5:,} more" if len(near) > 5 else ""
-    what = f"{len(found):,} items begin with {text!r}" if found else f"there is no item {text!r}"
-    if within and not found:
+    what = f"{len(begin):,} items begin with {text!r}" if begin else f"there is no item {text!r}"
+    if within and not begin:
         what = f"{len(within):,} items have {text!r} in their ids"
     if not text:
         what = "which item?"
@@ -201,7 +226,17 @@ def _item_named(text: str, known: Sequence[str]) -> str:
 def export(
     run: File, target: File | BinaryIO, *, kind: str = "csv", partition: str = ""
 ) -> Coverage:
-    """Write the records of a run as csv, json or parquet; ``partition`` makes a folder of parts."""
+    """Write the records of a run to a file.
+
+    Args:
+        run: The folder of a run.
+        target: A file, a folder where ``partition`` is given, or a stream.
+        kind: ``csv``, ``json`` or ``parquet``.
+        partition: The column by which Parquet is written in parts.
+
+    Returns:
+        How many of the values are there.
+    """
     from screentest.run.export import export as write
     from screentest.run.export import export_partitioned
 

@@ -8,20 +8,23 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
+from screentest.api import progress_of
 from screentest.api.options import (
     Videos,
     WorkOptions,
     engine_of,
     items_of,
     limits_of,
-    progress_of,
     refuse_unknown,
     retry_of,
 )
+from screentest.core.calls import Progress
 from screentest.core.errors import BadOption, Stopped
+from screentest.core.item import File
 from screentest.core.signature import write_options
+from screentest.inputs.importers import Corpus, read_corpus
 from screentest.present.results import BuiltTestbed
-from screentest.run.session import File, ModelOptions, Settings, cap_of, settings_of
+from screentest.run.session import ModelOptions, Settings, cap_of, settings_of
 from screentest.video.limits import Limits
 
 if TYPE_CHECKING:
@@ -34,7 +37,6 @@ def build(
     films: Videos,
     *,
     out: File = "testbed",
-    kind: str = "films",
     operators: str | Sequence[str] = "paper",
     aspects: str | Sequence[str] = "all",
     placebos: str | Sequence[str] = (),
@@ -54,20 +56,32 @@ def build(
     max_file_size: float = 100.0,
     **work: Unpack[WorkOptions],
 ) -> BuiltTestbed:
-    """Build a testbed of captioned films: pairs of an intact and a harmed video.
+    """Build a testbed of captioned films: pairs of an intact and a degraded video.
 
-    With ``kind="prompts"`` no video is made: the pairs are the same video under its own prompt and
-    under one that is false of it. ``films`` are then all videos that have prompts, ``operators``
-    the changes (swapped, object, color, number, place, action, order; all of them by default),
-    and of the other options only ``seed`` and ``form`` mean anything.
+    Args:
+        films: Items, a manifest, or the folder of a download.
+        out: The testbed's folder.
+        operators: The paper's ten (``paper``), ``family``, ``all``, ``none``, or names.
+        aspects: Only operators that degrade these.
+        placebos: Names, or ``all``.
+        seed: Decides every choice.
+        clips: How many clips of a film to degrade; several numbers make a ladder.
+        min_clips: Take films with fewer eligible clips than ``clips``, but at least so many.
+        severities: How strongly to degrade, above 0; several make a ladder.
+        backgrounds: Pictures for the operator background_consistency.
+        long_side: Pixels of all videos; None keeps the source's.
+        fps: Frames a second; None keeps the source's.
+        extract: Who reads the captions.
+        preset: Everything as the paper has it; missing models are refused.
+        categories: Names that the chat model sorts sources into.
+        join: Make one source of every so many videos.
+        form: The format of the input: manifest, vript or another importer.
+        timeout: For one film and operator.
+        max_file_size: A larger film is skipped unread; 100 at most.
+        **work: Models, engine, workers, progress: see ``WorkOptions``.
 
-    ``films`` are items, a manifest, or the folder of a download (``form`` says which).
-    ``operators`` are the paper's ten, ``family``, ``all`` or names; ``aspects`` narrows them
-    down; ``placebos`` may be ``all``. A film with fewer eligible clips than ``clips`` is skipped
-    with the reason, or harmed in those it has where they are ``min_clips``. ``join`` makes one
-    source of so many videos; ``extract`` says who reads the captions: rules, or chat, which also
-    sorts sources into ``categories``. ``preset="paper"`` fixes all this, and the models, as the
-    paper has it. Films above ``max_file_size`` GB, 100 at most, are skipped unread.
+    Returns:
+        The testbed, and remarks on what could not be built.
     """
     from screentest.testbeds.builder import build_testbed
     from screentest.testbeds.catalogue import choose_operators
@@ -76,34 +90,13 @@ def build(
     from screentest.testbeds.sources import check_models
 
     refuse_unknown(build, work)
-    if kind == "prompts":
-        usual = {
-            "aspects": (aspects, "all"),
-            "placebos": (tuple(placebos), (), tuple("none")),
-            "clips": (clips, 5, (5,)),
-            "severities": (tuple(severities), (1.0,)),
-            "long-side": (long_side, 512),
-            "min-clips": (min_clips, None),
-            "backgrounds": (backgrounds, None),
-            "fps": (fps, None),
-            "extract": (extract, None),
-            "preset": (preset, None),
-            "categories": (tuple(categories), ()),
-            "join": (join, 1),
-        }
-        given = [name for name, (value, *without) in usual.items() if value not in without]
-        if given:
-            raise BadOption(f"--{given[0]} says how films are harmed, and prompts harm none")
-        return _build_prompts(films, Path(out), operators, seed, form, work)
-    if kind != "films":
-        raise BadOption(f"invalid kind of testbed {kind!r}: must be films or prompts")
     settings, chat = _build_settings(work)
     fixed = preset_named(preset) if preset else None
     if fixed is not None:
         fixed.takes(
             operators=operators if isinstance(operators, str) else ",".join(operators),
             clips=(clips,) if isinstance(clips, int) else tuple(clips),
-            severity=tuple(severities),
+            severities=tuple(severities),
             min_clips=min_clips,
             long_side=long_side or 0,
             fps=frame_rate(fps),
@@ -127,9 +120,11 @@ def build(
         options = fixed.applied(options)
         fixed.must_be_here(options, chat=chat is not None, backgrounds=backgrounds is not None)
     if not 1 <= timeout <= 10**7:  # NaN is neither
-        raise BadOption(f"invalid timeout {timeout:g}: must be 1 second or more")
+        raise BadOption(f"invalid `timeout` {timeout:g}: must be 1 second or more")
     if not 0 < max_file_size <= 100:
-        raise BadOption(f"invalid file size {max_file_size:g} GB: must be in (0, 100]")
+        raise BadOption(
+            f"invalid `max_file_size` {max_file_size:g}: must be above 0, 100 GB at most"
+        )
     limits = replace(limits_of(max_file_size), wall_seconds=timeout)
     check_models(options)
     cap = cap_of(work, settings)
@@ -158,28 +153,48 @@ def build(
     return Stopped.unless_done(made, done.exit_code)
 
 
-def _build_prompts(
+def build_prompts(
     videos: Videos,
-    out: Path,
-    operators: str | Sequence[str],
-    seed: int,
-    form: str | None,
-    work: WorkOptions,
+    *,
+    out: File = "testbed",
+    changes: str | Sequence[str] = "all",
+    seed: int = 7,
+    form: str | None = None,
+    progress: Progress | bool | None = None,
 ) -> BuiltTestbed:
-    from screentest.inputs.importers import read_corpus
-    from screentest.testbeds.prompts import build_prompts, change_names
+    """Build a testbed of prompts: pairs of a video under its own prompt and under a false one.
 
-    changes = change_names("all" if operators in ("paper", ["paper"]) else operators)
-    if form is not None and isinstance(videos, str | PathLike):
-        items = list(read_corpus(Path(videos), form).items)
-    else:
-        items = items_of(videos)
-    done = build_prompts(items, out, changes, seed=seed, progress=progress_of(work.get("progress")))
-    return BuiltTestbed(out, done.testbed, done.remarks, done.made, done.reused)
+    No video is made.
+
+    Args:
+        videos: Items, a manifest, or the folder of a download; those with prompts are used.
+        out: The testbed's folder.
+        changes: ``all``, or some of swapped, object, color, number, place, action, order.
+        seed: Decides every choice.
+        form: The format of the input: manifest, vript or another importer.
+        progress: Who shows how far it is; False: nobody.
+
+    Returns:
+        The testbed, and remarks on prompts that could not be changed.
+    """
+    from screentest.testbeds.prompts import build_prompts as run_build
+    from screentest.testbeds.prompts import change_names
+
+    names = change_names(changes)
+    items = list(_corpus(videos, form).items) if form else items_of(videos)
+    done = run_build(items, Path(out), names, seed=seed, progress=progress_of(progress))
+    return BuiltTestbed(Path(out), done.testbed, done.remarks, done.made, done.reused)
+
+
+def _corpus(videos: Videos, form: str | None) -> Corpus:
+    """Read a folder or file in its format, or take items as they are."""
+    if isinstance(videos, str | PathLike):
+        return read_corpus(Path(videos), form)
+    return Corpus("manifest", tuple(items_of(videos)))
 
 
 class _Sources:
-    """The films of a corpus in one file each, and what there is to know of them."""
+    """The films of a corpus in one file each, and remarks on them."""
 
     def __init__(
         self,
@@ -191,16 +206,14 @@ class _Sources:
         work: WorkOptions,
         limits: Limits,
     ) -> None:
-        from screentest.inputs.importers import Corpus, read_corpus
         from screentest.inputs.parted import in_groups_of
         from screentest.testbeds.join import Joined, join_sources
 
-        if isinstance(films, str | PathLike):
-            corpus = read_corpus(Path(films), form)
-        else:
-            corpus = Corpus("manifest", tuple(items_of(films)))
+        corpus = _corpus(films, form)
         if join != 1 and corpus.parted:
-            raise BadOption("the films of a Vript download are joined anyway: no --join")
+            raise BadOption(
+                "`join` cannot be used with a Vript download: its clips are joined anyway"
+            )
         parted = corpus.parted if join == 1 else tuple(in_groups_of(corpus.items, join))
         whole = corpus.items if join == 1 else ()
         self.joined = Joined(whole)
@@ -223,29 +236,29 @@ class _Sources:
 
 
 def _with_backgrounds(specs: tuple[str, ...], folder: File | None) -> tuple[str, ...]:
-    """The degradations, with the folder of backgrounds."""
+    """Give the folder of backgrounds to the degradation that uses it."""
     if folder is None:
         return specs
     name = "background_consistency"
     if name not in specs:
         raise BadOption(
-            f"--backgrounds is for {name}, which is not asked for",
-            advice="Add it to --operators, or leave --backgrounds out.",
+            f"`backgrounds` is for {name}, which is not asked for",
+            advice="Add it to `operators`, or leave `backgrounds` out.",
         )
     given = write_options({"folder": str(Path(folder).absolute())})
     return tuple(f"{name}:{given}" if spec == name else spec for spec in specs)
 
 
 def _build_settings(work: ModelOptions) -> tuple[Settings, Settings | None]:
-    """The settings, and those of the chat models where any was chosen."""
-    from screentest.models.templates import Prompts
+    """Read the settings, and those of the chat models where any was chosen."""
+    from screentest.models.ask.templates import Prompts
 
     chosen = settings_of({**work, "prompts": None, "prices": None}).models
     chats = tuple(choice for choice in chosen if choice.role == "chat")
     if not chats and (work.get("prompts") is not None or work.get("prices") is not None):
         raise BadOption(
-            "--prompts and --prices are for a chat model, and there is none",
-            advice="Add --model chat=openai:NAME.",
+            "`prompts` and `prices` are for a chat model, and there is none",
+            advice='Add `model="chat=openai:NAME"`.',
         )
     settings = settings_of(work)
     if not chats:

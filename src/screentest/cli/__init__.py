@@ -1,19 +1,15 @@
-"""The command line: ``loader`` finds the commands, ``errors`` says how they end.
-
-The verbs of the Python API have their commands here, all others in the packages they are about.
-"""
+"""The command line: ``loader`` has the table of commands, ``errors`` says how they end."""
 
 from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
 
 import screentest
-from screentest.cli.loader import CommandGroup, Found, found_groups, own_groups, plugin_commands
+from screentest.cli.loader import CommandGroup, all_commands
 
 __all__ = ["app", "main"]
 
@@ -21,16 +17,15 @@ __all__ = ["app", "main"]
 class Commands(CommandGroup):
     """All commands: our own, and those of other installed packages."""
 
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.rows = all_commands()
+
     def invoke(self, ctx: Any) -> Any:
         """Run a command; what it raises becomes a message and an exit code."""
         # Imported now: `--help` comes without it, and without all that errors are made of.
         errors = importlib.import_module("screentest.cli.errors")
         return errors.run(ctx, super().invoke)
-
-    def found(self) -> Mapping[str, Found]:
-        """Our own come before a plugin's of the same name."""
-        groups = own_groups()
-        return {**plugin_commands(), **groups[""].commands, **found_groups(groups)}
 
 
 app = typer.Typer(

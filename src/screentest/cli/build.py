@@ -1,8 +1,9 @@
-"""``screentest build``: a testbed from a corpus of captioned films."""
+"""``screentest build`` and ``build-prompts``: testbeds from captioned films and from prompts."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,15 +11,17 @@ from typing import Annotated, Any
 import typer
 
 import screentest
-from screentest.cli.console import err, plural, shown
+from screentest._util.text import plural
+from screentest.cli.console import err, shown
 from screentest.cli.errors import until_stopped
 from screentest.cli.options import (
     MODELS,
     RETRY,
     WORKERS,
-    FileSizeOption,
     JsonOption,
-    numbers_in,
+    numbers,
+    option,
+    options_of,
     shares,
 )
 from screentest.cli.progress import watched
@@ -27,172 +30,8 @@ from screentest.core import BadOption, Reason
 from screentest.present.results import BuiltTestbed
 
 
-@shares(MODELS, WORKERS, RETRY)
-def build(
-    corpus: Annotated[
-        Path,
-        typer.Argument(
-            metavar="CORPUS",
-            help="A manifest (.jsonl, .csv) of films, or a Vript download (a folder).",
-            show_default=False,
-        ),
-    ],
-    out: Annotated[
-        Path, typer.Option(metavar="DIR", help="The testbed's folder.", show_default=False)
-    ],
-    kind: Annotated[
-        str,
-        typer.Option(
-            metavar="films|prompts",
-            help="Harm films, or make their prompts false and nothing else.",
-        ),
-    ] = "films",
-    operators: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAMES",
-            help="paper (one for each aspect), family (the others), all, none, or some, with "
-            "commas; or one with options: appearance_style:style=cartoon. With --kind prompts: "
-            "all, or of swapped,object,color,number,place,action,order.",
-            show_default="paper",
-        ),
-    ] = None,
-    aspects: Annotated[
-        str,
-        typer.Option(metavar="NAMES", help="Only operators that harm these, with commas."),
-    ] = "all",
-    placebos: Annotated[
-        str, typer.Option(metavar="NAMES", help="all, none, or some, with commas.")
-    ] = "none",
-    seed: Annotated[int, typer.Option(help="Decides every choice.")] = 7,
-    clips: Annotated[
-        str, typer.Option(metavar="N[,N…]", help="How many clips to harm; several make a ladder.")
-    ] = "5",
-    min_clips: Annotated[
-        int | None,
-        typer.Option(
-            metavar="K",
-            help="Take films with at least K eligible clips, and harm as many as they have.",
-            show_default="as many as --clips",
-        ),
-    ] = None,
-    severity: Annotated[
-        float, typer.Option(help="How hard, above 0; 1 is the paper's strength.")
-    ] = 1.0,
-    ladder: Annotated[
-        str | None,
-        typer.Option(metavar="S,S…", help="Several severities, instead of one: 0.25,0.5,1."),
-    ] = None,
-    backgrounds: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Pictures for background_consistency."),
-    ] = None,
-    long_side: Annotated[
-        int, typer.Option(metavar="PIXELS", help="The size of all videos; 0 keeps the source's.")
-    ] = 512,
-    fps: Annotated[
-        str | None, typer.Option(metavar="K", help="Frames per second; the source's if not given.")
-    ] = None,
-    extract: Annotated[
-        str | None,
-        typer.Option(metavar="rules|chat", help="Who reads the captions.", show_default="rules"),
-    ] = None,
-    preset: Annotated[
-        str | None,
-        typer.Option(metavar="paper", help="All as the paper has it; what is not here is refused."),
-    ] = None,
-    categories: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE|A,B…", help="Let the chat model sort sources into these categories."
-        ),
-    ] = None,
-    join: Annotated[int, typer.Option(metavar="K", help="Make one source of every K videos.")] = 1,
-    form: Annotated[
-        str | None,
-        typer.Option(
-            "--format",
-            metavar="NAME",
-            help="What CORPUS is: manifest, vript or another importer.",
-        ),
-    ] = None,
-    timeout: Annotated[
-        float, typer.Option(metavar="SECONDS", help="For one film and operator.")
-    ] = 14400,
-    max_file_size: FileSizeOption = 100.0,
-    as_json: JsonOption = False,
-    **work: Any,
-) -> None:
-    """Build pairs of intact and degraded videos from captioned films.
-
-    Every operator harms a few clips of each film in one aspect and leaves the rest
-    untouched, to the bit. A film that cannot serve it is skipped with the reason.
-    Start the same command again to go on where it stopped. `screentest testbed
-    operators` lists them. With --kind prompts the pairs are the same video under
-    its own prompt and under one that is false of it; any manifest with prompts will do.
-
-    \b
-    Examples:
-      screentest build corpus.jsonl --out testbed/
-      screentest build corpus.jsonl --out testbed/ --aspects color --clips 3
-      screentest build corpus.jsonl --out testbed/ --operators all
-      screentest build corpus.jsonl --out testbed/ --ladder 0.25,0.5,1
-      screentest build manifest.jsonl --out prompts/ --kind prompts
-      screentest build Vript/ --out bed/ --preset paper --backgrounds nature/ \\
-          --model chat=openai:Qwen/Qwen3-8B,base_url=http://127.0.0.1:8000/v1
-      screentest build corpus.jsonl --out testbed/ --min-clips 1 --placebos all
-      screentest build Vript/ --out testbed/ --extract chat \\
-          --model chat=openai:qwen3-8b,base_url=http://127.0.0.1:8000/v1
-    """
-    job = partial(
-        screentest.build,
-        corpus,
-        out=out,
-        kind=kind,
-        operators=operators or "paper",
-        aspects=aspects,
-        placebos=placebos,
-        seed=seed,
-        clips=numbers_in(clips, int, "--clips", "5 or 1,3,5"),
-        min_clips=min_clips,
-        severities=(severity,)
-        if ladder is None
-        else numbers_in(ladder, float, "--ladder", "0.25,0.5,1"),
-        backgrounds=backgrounds,
-        long_side=long_side,
-        fps=fps,
-        extract=extract,
-        preset=preset,
-        categories=_categories(categories),
-        join=join,
-        form=form,
-        timeout=timeout,
-        max_file_size=max_file_size,
-        **work,
-    )
-    with watched() as progress:
-        made, exit_code = until_stopped(partial(job, progress=progress))
-    if as_json:
-        testbed = made.testbed
-        show(
-            made.skips,
-            as_json=True,
-            testbed=str(out),
-            sources=len(testbed.sources),
-            pairs=len(testbed.pairs),
-            pending=testbed.pending,
-            made=made.made,
-            reused=made.reused,
-            remarks=list(made.remarks),
-        )
-    else:
-        _print(made)
-    if exit_code or not made.testbed.pairs or made.changed:
-        raise typer.Exit(exit_code or 1)
-
-
 def _categories(text: str | None) -> tuple[str, ...]:
-    """Names from a file with one on each line, or from a list with commas."""
+    """Read names from a file with one on each line, or from a list with commas."""
     if text is None:
         return ()
     path = Path(text)
@@ -203,13 +42,161 @@ def _categories(text: str | None) -> tuple[str, ...]:
             raise BadOption(f"{path} is not a list of categories", advice="One a line.") from None
     else:
         names = text.split(",")
-    found = tuple(dict.fromkeys(name.strip() for name in names if name.strip()))
-    if len(found) < 2:
+    categories = tuple(dict.fromkeys(name.strip() for name in names if name.strip()))
+    if len(categories) < 2:
         raise BadOption(
             "a choice needs two categories or more",
             advice="Give a file with one on each line, or names with commas.",
         )
-    return found
+    return categories
+
+
+OutFolder = Annotated[
+    Path, typer.Option("--out", metavar="DIR", help="The testbed's folder.", show_default=False)
+]
+BUILD = options_of(
+    screentest.build,
+    operators=option(
+        list[str] | None,
+        None,
+        "paper (one for each aspect), family (the others), all, none, or some, with commas; or "
+        "one with options: appearance_style:style=cartoon.",
+        metavar="NAMES",
+        show_default="paper",
+    ),
+    aspects=option(str, "all", "Only operators that degrade these, with commas.", metavar="NAMES"),
+    placebos=option(str, "none", "all, none, or some, with commas.", metavar="NAMES"),
+    seed="N",
+    clips=option(
+        str,
+        "5",
+        "How many clips to degrade; several make a ladder.",
+        metavar="N[,N…]",
+        callback=numbers(int, "5 or 1,3,5"),
+    ),
+    min_clips="K",
+    severities=option(
+        str,
+        "1",
+        "How strongly, above 0; 1 is the paper's strength. Several make a ladder: 0.25,0.5,1.",
+        "--severity",
+        metavar="S[,S…]",
+        callback=numbers(float, "1 or 0.25,0.5,1"),
+    ),
+    backgrounds="DIR",
+    long_side=option(int, 512, "The size of all videos; 0 keeps the source's.", metavar="PIXELS"),
+    fps=option(str | None, None, "Frames a second; the source's if not given.", metavar="K"),
+    extract="rules|chat",
+    preset="paper",
+    categories=option(
+        str | None,
+        None,
+        "Let the chat model sort sources into these categories.",
+        metavar="FILE|A,B…",
+        callback=_categories,
+    ),
+    join="K",
+    form="--format NAME",
+    timeout="SECONDS",
+    max_file_size="GB",
+)
+
+
+@shares(MODELS, WORKERS, RETRY, first=BUILD)
+def build(
+    films: Annotated[
+        Path,
+        typer.Argument(
+            metavar="CORPUS",
+            help="A manifest (.jsonl, .csv) of films, or a Vript download (a folder).",
+            show_default=False,
+        ),
+    ],
+    out: OutFolder,
+    as_json: JsonOption = False,
+    **options: Any,
+) -> None:
+    """Build pairs of original and degraded videos from captioned films.
+
+    Every operator degrades a few clips of each film in one aspect and leaves the
+    rest bit-identical. A film that cannot be used is skipped with the reason. Start
+    the same command again to resume. `screentest testbed operators` lists operators.
+
+    \b
+    Examples:
+      screentest build corpus.jsonl --out testbed/
+      screentest build corpus.jsonl --out testbed/ --aspects color --clips 3
+      screentest build corpus.jsonl --out testbed/ --operators all
+      screentest build corpus.jsonl --out testbed/ --severity 0.25,0.5,1
+      screentest build Vript/ --out bed/ --preset paper --backgrounds nature/ \\
+          --model chat=openai:Qwen/Qwen3-8B,base_url=http://127.0.0.1:8000/v1
+      screentest build corpus.jsonl --out testbed/ --min-clips 1 --placebos all
+      screentest build Vript/ --out testbed/ --extract chat \\
+          --model chat=openai:qwen3-8b,base_url=http://127.0.0.1:8000/v1
+    """
+    options["operators"] = options["operators"] or "paper"
+    job = partial(screentest.build, films, out=out, **options)
+    _run(job, as_json=as_json)
+
+
+@shares(
+    first=options_of(
+        screentest.build_prompts,
+        changes=option(
+            str,
+            "all",
+            "all, or of swapped,object,color,number,place,action,order.",
+            metavar="NAMES",
+        ),
+        seed="N",
+        form="--format NAME",
+    )
+)
+def build_prompts(
+    videos: Annotated[
+        Path,
+        typer.Argument(
+            metavar="VIDEOS", help="A manifest with prompts, or a folder.", show_default=False
+        ),
+    ],
+    out: OutFolder,
+    as_json: JsonOption = False,
+    **options: Any,
+) -> None:
+    """Build pairs of one video under its own and a false prompt.
+
+    No video is made. A judge or metric that reads prompts must prefer the true one.
+    A prompt that a change cannot make false is skipped with the reason.
+
+    \b
+    Examples:
+      screentest build-prompts manifest.jsonl --out prompts/
+      screentest build-prompts manifest.jsonl --out bed/ --changes color,object
+    """
+    _run(partial(screentest.build_prompts, videos, out=out, **options), as_json=as_json)
+
+
+def _run(job: Callable[..., BuiltTestbed], *, as_json: bool) -> None:
+    """Build and print the counts; exits with 1 where there is no pair."""
+    with watched() as progress:
+        made, exit_code = until_stopped(partial(job, progress=progress))
+    testbed = made.testbed
+    if as_json:
+        show(
+            made.skips,
+            as_json=True,
+            testbed=str(made.folder),
+            sources=len(testbed.sources),
+            pairs=len(testbed.pairs),
+            pending=testbed.pending,
+            made=made.made,
+            reused=made.reused,
+            remarks=list(made.remarks),
+        )
+    else:
+        _print(made)
+    if exit_code or not testbed.pairs or made.changed:
+        raise typer.Exit(exit_code or 1)
 
 
 _SAME = 20
@@ -217,7 +204,7 @@ _SAME = 20
 
 
 def _print(made: BuiltTestbed) -> None:
-    """A table of pairs, what was skipped and why, the same words only once."""
+    """Print a table of pairs, and the reasons for what was skipped, each reason once."""
     testbed = made.testbed
     show(made.counts)
     reasons: dict[tuple[str, str], list[str]] = {}
@@ -232,7 +219,8 @@ def _print(made: BuiltTestbed) -> None:
     for (source, detail), names in reasons.items():
         which = ", ".join(dict.fromkeys(names)) if len(set(names)) < 4 else f"{len(names)} pairs"
         print_indented(f"{source}: {which}: {detail}")
-    missing = [one.failure for one in testbed.skips if one.failure.reason is Reason.MISSING_MODEL]
+    failures = [skip.failure for skip in testbed.skips]
+    missing = [failure for failure in failures if failure.reason is Reason.MISSING_MODEL]
     for advice in dict.fromkeys(failure.advice for failure in missing):
         print_indented(advice)
     words = f"{plural(len(testbed.pairs), 'pair')} of {plural(len(testbed.sources), 'source')}"
@@ -244,6 +232,3 @@ def _print(made: BuiltTestbed) -> None:
         print_indented(f"Look at them side by side: {made.page}", indent=0)
     for remark in made.remarks:
         err().print(shown(remark), soft_wrap=True)
-
-
-COMMANDS = {"build": build}

@@ -1,7 +1,8 @@
-"""``screentest certify``: how far an evaluator can be trusted, measured on testbeds."""
+"""``screentest certify``, ``certify-votes``, ``certify-scores``: how far to trust a judge."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,21 +10,22 @@ from typing import Annotated, Any
 import typer
 
 import screentest
-from screentest import api
+from screentest._util.text import plural
+from screentest.api.certificates import forecast
 from screentest.cli.console import out as console
-from screentest.cli.console import plural, print_json
+from screentest.cli.console import print_json
 from screentest.cli.errors import until_stopped
 from screentest.cli.options import (
+    ASPECTS,
     ENGINE,
     MODELS,
     RETRY,
     WORKERS,
-    AspectsOption,
-    FileSizeOption,
     JsonOption,
-    OutOption,
     SignatureOption,
-    names_in,
+    accepted,
+    names,
+    options_of,
     shares,
 )
 from screentest.cli.progress import watched
@@ -37,92 +39,70 @@ from screentest.cli.tables import (
     rendered,
     show,
 )
-from screentest.core.errors import BadOption
 from screentest.core.signature import short_signature
+from screentest.present.certificates import claim_lines, headline, headline_of_all
 from screentest.present.results import Certificates
 
-PeopleOption = Annotated[
-    Path | None,
-    typer.Option(metavar="RELEASE", help="People's votes on pairs, instead of a testbed."),
+JudgesArgument = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[JUDGE…]", help="Judges, or metrics: a better score wins."),
 ]
-FormOption = Annotated[
-    str, typer.Option(metavar="NAME", help="What --people is, where its files do not say.")
+VotesOption = Annotated[
+    Path, typer.Option(metavar="RELEASE", help="People's votes on pairs: a folder or file.")
 ]
-VideosOption = Annotated[
-    Path | None, typer.Option(metavar="DIR", help="The videos that people voted on.")
-]
-ScoresOption = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="Instead of judges: id,value from some other tool."),
-]
-LowerOption = Annotated[
-    str, typer.Option(metavar="NAMES", help="Those of --scores of which less is better.")
-]
+CERTIFY = options_of(
+    screentest.certify,
+    suite="NAME",
+    chart="FILE",
+    out="DIR",
+    aspects=ASPECTS,
+    orders="WHICH",
+    repeats="N",
+    probes=names("none", "none, all, or of swapped,shuffled,empty,hinted: other prompts."),
+    probe_pairs="N",
+    placebos="",
+    human="FILE",
+    kept="DIR",
+    max_file_size="GB",
+)
+OF_VOTES = options_of(
+    screentest.certify_votes,
+    form="--format NAME",
+    suite="NAME",
+    chart="FILE",
+    out="DIR",
+    aspects=ASPECTS,
+    orders="WHICH",
+    repeats="N",
+    max_file_size="GB",
+)
+OF_SCORES = options_of(
+    screentest.certify_scores,
+    lower=names("none", "The scores of which less is better, with commas."),
+    form="--format NAME",
+    chart="FILE",
+    out="DIR",
+    aspects=ASPECTS,
+)
 
 
-@shares(MODELS, WORKERS, ENGINE, RETRY)
+@shares(MODELS, WORKERS, ENGINE, RETRY, first=CERTIFY)
 def certify(
-    judges: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[JUDGE…]", help="Judges, or metrics: a better score wins."),
-    ] = None,
-    testbed: Annotated[
-        list[Path] | None,
-        typer.Option("--testbed", metavar="DIR", help="A folder made by build."),
-    ] = None,
-    people: PeopleOption = None,
-    form: FormOption = "",
-    videos: VideosOption = None,
-    scores: ScoresOption = None,
-    lower: LowerOption = "",
-    suite: Annotated[
-        str, typer.Option(metavar="NAME", help="Every value of a suite's metrics, as a judge.")
-    ] = "",
-    chart: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Draw judges by aspects: .svg, .png or .pdf."),
-    ] = None,
-    out: OutOption = Path("certificates"),
-    aspects: AspectsOption = "all",
-    orders: Annotated[
-        str, typer.Option(metavar="WHICH", help="both, or first: the intact video first.")
-    ] = "both",
-    repeats: Annotated[int, typer.Option(min=1, help="How often each question is asked.")] = 1,
-    probes: Annotated[
-        str,
-        typer.Option(
-            metavar="NAMES",
-            help="Other words for the same videos: none, all, or of swapped,shuffled,empty,hinted.",
-        ),
-    ] = "none",
-    probe_pairs: Annotated[
-        int, typer.Option(min=1, help="Pairs of each aspect that a probe takes.")
-    ] = 20,
-    placebos: Annotated[
-        bool, typer.Option("--placebos/--no-placebos", help="Judge the placebos too.")
-    ] = True,
-    human: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Votes of people, to stand beside.")
-    ] = None,
-    kept: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="DIR", help="What people's filter left: before and after."),
-    ] = None,
+    testbeds: Annotated[
+        list[Path], typer.Option("--testbed", metavar="DIR", help="A folder made by build.")
+    ],
+    judges: JudgesArgument = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what it takes and can tell; start nothing.")
+        bool, typer.Option("--dry-run", help="Print cost and power; start nothing.")
     ] = False,
-    max_file_size: FileSizeOption = 100.0,
     signature: SignatureOption = "short",
     as_json: JsonOption = False,
-    **work: Any,
+    **options: Any,
 ) -> None:
-    """Measure how often judges prefer the intact video of a pair.
+    """Measure how often judges prefer the original video of a pair.
 
-    Any metric is a judge too. Both orders of presentation are asked by default. The
-    certificates lie in the run; `screentest report` shows them as a page.
-
-    With --people the better video of a pair is the one that people prefer: FETV, UVE,
-    GenAI-Bench, Video-Bench, TVGE, or a CSV file (video_a, video_b, aspect, vote).
+    Any metric is a judge too. Both orders of presentation are asked by default.
+    Certificates are stored in the run folder; `screentest report` makes a page of them.
 
     \b
     Examples:
@@ -133,74 +113,106 @@ def certify(
           --model chat=openai:gpt-5
       screentest certify vlm_video --testbed testbed/ --probes all \\
           --model chat=openai:gpt-5 --prices prices.toml --max-cost 20
-      screentest certify --people votes.csv --scores scores.csv
-      screentest certify sharpness --people votes.csv --videos videos/
     """
-    asked: dict[str, Any] = {
-        "suite": suite,
-        "out": out,
-        "aspects": names_in(aspects),
-        "orders": orders,
-        "repeats": repeats,
-        "probes": names_in(probes, every="none"),
-        "probe_pairs": probe_pairs,
-        "placebos": placebos,
-        **work,
-    }
     if dry_run:
-        if people is not None or not testbed:
-            raise BadOption("--dry-run is for testbeds", advice="Say --testbed DIR.")
-        found = api.forecast(judges or (), testbed, **asked)
-        show(*found.tables(), as_json=as_json)
+        expected = forecast(judges or (), testbeds, **accepted(forecast, options))
+        show(*expected.tables(), as_json=as_json)
         return
+    job = partial(screentest.certify, judges or (), testbeds, progress=watched(), **options)
+    _run(job, brief=bool(options["suite"]), full=signature == "full", as_json=as_json)
+
+
+@shares(MODELS, WORKERS, ENGINE, RETRY, first=OF_VOTES)
+def certify_votes(
+    votes: VotesOption,
+    videos: Annotated[Path, typer.Option(metavar="DIR", help="The videos that people voted on.")],
+    judges: JudgesArgument = None,
+    signature: SignatureOption = "short",
+    as_json: JsonOption = False,
+    **options: Any,
+) -> None:
+    """Compare judges with people's votes.
+
+    Measures how often judges prefer the video that people prefer. The votes are FETV,
+    UVE, GenAI-Bench, Video-Bench, TVGE, or a CSV file (video_a, video_b, aspect, vote).
+    Any metric is a judge too.
+
+    \b
+    Examples:
+      screentest certify-votes sharpness --votes votes.csv --videos videos/
+      screentest certify-votes --suite core --votes uve/annotations.json \\
+          --videos uve/videos/ --chart matrix.svg
+    """
     job = partial(
-        screentest.certify,
-        judges or (),
-        testbed or (),
-        people=people,
-        form=form,
-        scores=scores,
-        lower=names_in(lower, every="none"),
-        videos=videos,
-        human=human,
-        kept=kept or (),
-        chart=chart,
-        max_file_size=max_file_size,
-        progress=watched(),
-        **asked,
+        screentest.certify_votes, judges or (), votes, videos, progress=watched(), **options
     )
+    _run(job, brief=bool(options["suite"]), full=signature == "full", as_json=as_json)
+
+
+@shares(first=OF_SCORES)
+def certify_scores(
+    scores: Annotated[
+        Path, typer.Argument(metavar="SCORES", help="A file of another tool: id,value.")
+    ],
+    votes: VotesOption,
+    signature: SignatureOption = "short",
+    as_json: JsonOption = False,
+    **options: Any,
+) -> None:
+    """Compare scores of another tool with people's votes.
+
+    No video is opened: the scores and the votes are enough. The votes are FETV, UVE,
+    GenAI-Bench, Video-Bench, TVGE, or a CSV file (video_a, video_b, aspect, vote).
+
+    \b
+    Examples:
+      screentest certify-scores scores.csv --votes votes.csv
+      screentest certify-scores scores.csv --votes fetv/ --lower error
+    """
+    job = partial(screentest.certify_scores, scores, votes, **options)
+    _run(job, brief=False, full=signature == "full", as_json=as_json)
+
+
+def _run(job: Callable[[], Certificates], *, brief: bool, full: bool, as_json: bool) -> None:
+    """Do the job and print its certificates; ``brief``: as one table."""
     made, exit_code = until_stopped(job)
     if as_json:
         print_json(made.documents())
     else:
-        if suite:
-            show(made.matrix())
-            if signature == "full":
-                print_heading("Signatures")
-                for one in made.certificates:
-                    print_indented(f"{one.title}: {one.signature}")
-        else:
-            _print_certificates(made, full=signature == "full")
-            if len(made.certificates) > 1:
-                show(made.filtering())
-        _print_lost(made)
-        print_models(made.models)
-        print_spent(made.spent)
-        words = f"The certificates are in {out}"
-        if made.pending:
-            words = f"{plural(made.pending, 'judgement')} still to be made: start the same command"
-            words += " again"
-        print_indented(words, indent=0)
-    if exit_code or not any(one.overall.ok for one in made.certificates):
+        _print(made, brief=brief, full=full)
+    if exit_code or not any(certificate.overall.ok for certificate in made.certificates):
         raise typer.Exit(exit_code or 1)
 
 
+def _print(made: Certificates, *, brief: bool, full: bool) -> None:
+    if brief:
+        print_heading(headline_of_all(made.certificates))
+        show(made.matrix())
+        if full:
+            print_heading("Signatures")
+            for certificate in made.certificates:
+                print_indented(f"{certificate.title}: {certificate.signature}")
+    else:
+        _print_certificates(made, full=full)
+        if len(made.certificates) > 1:
+            show(made.filtering())
+    _print_lost(made)
+    print_models(made.models)
+    print_spent(made.spent)
+    words = f"The certificates are in {made.run}"
+    if made.pending:
+        words = f"{plural(made.pending, 'judgement')} left: start the same command again"
+    print_indented(words, indent=0)
+
+
 def _print_certificates(made: Certificates, *, full: bool) -> None:
-    for one, table in zip(made.certificates, made.tables(), strict=True):
-        print_heading(table.title)
+    for certificate, table in zip(made.certificates, made.tables(), strict=True):
+        print_heading(headline(certificate))
+        print_facts((line.label, line.words) for line in claim_lines(certificate))
+        console().print()
         console().print(rendered(table))
-        print_facts(made.facts(one.judge))
-        print_indented(one.signature if full else short_signature(one.signature))
+        print_facts(made.details(certificate.judge))
+        print_indented(certificate.signature if full else short_signature(certificate.signature))
 
 
 def _print_lost(made: Certificates) -> None:
@@ -215,6 +227,3 @@ def _print_lost(made: Certificates) -> None:
         for (words, advice), who in judges.items()
     ]
     print_lost(rows, "Not judged")
-
-
-COMMANDS = {"certify": certify}

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @cache
 def out() -> Console:
-    """What the user asked for: plain text where it is piped, colours on a terminal."""
+    """Results: plain text where they are piped, colours on a terminal."""
     return _console(stderr=False)
 
 
@@ -44,12 +44,3 @@ def shown(text: str) -> str:
 def print_json(value: Any) -> None:
     """One JSON document on stdout."""
     sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
-
-
-def plural(count: int, thing: str, things: str = "") -> str:
-    """A count with its noun.
-
-    >>> plural(1, "video"), plural(1200, "video")
-    ('1 video', '1,200 videos')
-    """
-    return f"{count:,} {thing if count == 1 else things or thing + 's'}"

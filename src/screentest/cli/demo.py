@@ -8,14 +8,15 @@ from typing import Annotated
 import typer
 
 import screentest
-from screentest import api
+from screentest.api.scores import sample_films
 from screentest.cli.console import err
 from screentest.cli.console import out as console
 from screentest.cli.options import JsonOption, WorkersOption
 from screentest.cli.progress import watched
-from screentest.cli.tables import print_indented, show
+from screentest.cli.tables import print_facts, print_heading, print_indented, show
 from screentest.core import BUILTIN_ASPECTS, Aspect, Stopped, build, registry
 from screentest.core.table import ARROWS, Cell, Column, Table
+from screentest.present.certificates import brief, headline_of_all
 from screentest.present.results import BuiltTestbed, Certificates, Scores
 
 JUDGES = ("baseline", "sharpness", "contrast", "frozen", "flicker")
@@ -37,7 +38,7 @@ def demo(
 ) -> None:
     """Try screentest on the sample it brings.
 
-    Harms clips of short films in the seven aspects that need no models, tests how often
+    Degrades clips of short films in the seven aspects that need no models, tests how often
     judges notice, scores the films, and writes a report. Nothing is downloaded. Start it
     again to go on.
 
@@ -69,7 +70,8 @@ def demo(
         f"each with its reason in {built.folder / 'testbed.json'}.",
         indent=0,
     )
-    print_indented(_claims(made), indent=0)
+    print_heading(headline_of_all(made.certificates))
+    print_facts((certificate.title, brief(certificate)) for certificate in made.certificates)
     print_indented(NOT_SERVED, indent=0)
     console().print()
     print_indented(f"Open {page}", indent=0, style="bold")
@@ -84,8 +86,8 @@ def demo(
 
 
 def _run(out: Path, workers: int | None) -> tuple[BuiltTestbed, Certificates, Scores, Path]:
-    films = api.sample_films()
-    _say("1/4  Harming clips of four films in seven aspects")
+    films = sample_films()
+    _say("1/4  Degrading clips of four films in seven aspects")
     with watched() as progress:
         built = screentest.build(
             films,
@@ -99,13 +101,13 @@ def _run(out: Path, workers: int | None) -> tuple[BuiltTestbed, Certificates, Sc
             workers=workers,
             progress=progress,
         )
-    _say("2/4  Asking judges which video of each pair is intact")
+    _say("2/4  Asking judges which video of each pair is the original")
     made = screentest.certify(
         JUDGES, built, out=out / "certificates", workers=workers, progress=watched()
     )
     _say("3/4  Scoring the films")
     # The core suite, and what other suites have that runs on what the base install brings.
-    more = [name for one in registry.entries("suite") for name in one.info.get("demo", ())]
+    more = [name for entry in registry.entries("suite") for name in entry.info.get("demo", ())]
     scores = screentest.score(
         films,
         metrics=[*build("suite", "core").thing.metrics, *more],
@@ -115,7 +117,7 @@ def _run(out: Path, workers: int | None) -> tuple[BuiltTestbed, Certificates, Sc
     )
     _say("4/4  Writing the report")
     page = out / "report.html"
-    suites = [one.name for one in registry.entries("suite") if one.info.get("demo")]
+    suites = [entry.name for entry in registry.entries("suite") if entry.info.get("demo")]
     screentest.report(
         *(scores, made), out=page, suites=suites, title="screentest demo", progress=watched()
     )
@@ -130,31 +132,26 @@ def _judges_table(built: BuiltTestbed, made: Certificates) -> Table:
     shares = {(row["judge"], row["aspect"]): row["right"] for row in made.records()}
     aspects = list(dict.fromkeys(row["aspect"] for row in made.records()))
     pairs = [pair.aspect.value for pair in built.testbed.pairs if pair.aspect is not None]
-    judges = {one.judge: one.title for one in made.certificates}
+    judges = {certificate.judge: certificate.title for certificate in made.certificates}
     rows: list[tuple[Cell, ...]] = [
-        (aspect, pairs.count(str(aspect)) or None, *(shares.get((one, aspect)) for one in judges))
+        (
+            aspect,
+            pairs.count(str(aspect)) or None,
+            *(shares.get((judge, aspect)) for judge in judges),
+        )
         for aspect in aspects
     ]
     columns = (
         Column("aspect", "Aspect", show=lambda name: name.replace("_", " ")),
         Column("pairs", "Pairs"),
         *(
-            Column(one, title, show=lambda share: f"{100 * share:.0f}", align="right")
-            for one, title in judges.items()
+            Column(judge, title, show=lambda share: f"{100 * share:.0f}", align="right")
+            for judge, title in judges.items()
         ),
     )
     note = "–: no answer from that judge; the report says why." if None in shares.values() else ""
-    title = "How often each judge prefers the intact video, % (chance 50)"
+    title = "How often each judge prefers the original, % (chance 50)"
     return Table("certificates", title, columns, rows, note)
-
-
-def _claims(made: Certificates) -> str:
-    """What may be said of the judges; of four films it is the same of all of them: nothing yet."""
-    said: dict[str, list[str]] = {}
-    for one in made.certificates:
-        said.setdefault(dict(made.facts(one.judge))["Judge"], []).append(one.title)
-    words = "; ".join(f"{', '.join(judges)}: {claim}" for claim, judges in said.items())
-    return f"What four films prove, by the certificates: {words}."
 
 
 def _means(scores: Scores) -> Table:
@@ -175,6 +172,3 @@ def _means(scores: Scores) -> Table:
         Column("scored", "Scored", align="right"),
     )
     return Table("scores", "What the films got", columns, rows)
-
-
-COMMANDS = {"demo": demo}

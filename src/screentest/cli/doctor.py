@@ -1,20 +1,65 @@
-"""``screentest doctor``: what is installed, what would work, and how to get the rest."""
+"""``screentest doctor``: the machine, its packages, everything registered, and how to get more."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict
+import importlib
+import os
+import platform
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from importlib import metadata
 from itertools import groupby
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
+from screentest import __version__
+from screentest._util.machine import processors
+from screentest._util.optional import install_line, installed
 from screentest.cli.console import out, print_json
-from screentest.cli.diagnosis import NOT_READY, Diagnosis, diagnose
 from screentest.cli.options import JsonOption
 from screentest.cli.tables import print_checks, print_facts, print_heading, print_indented
-from screentest.core import registry
+from screentest.core import BadOption, NoValue, Registry, registry
+from screentest.core.registry import HOMES, Entry
+from screentest.models.choice import packages_of
 
+NOT_READY = "not ready"
+OPENCV = "opencv-contrib-python-headless"
+OPTIONAL = {
+    "openai": ("chat models", "chat"),
+    "httpx2": ("chat models", "chat"),
+    "onnxruntime": ("--models light", "light-models"),
+    "ai-edge-litert": ("--models light", "light-models"),
+    "tokenizers": ("--models light", "light-models"),
+    "torch": ("models from their hubs", "models"),
+    "transformers": ("models from their hubs", "models"),
+    "diffusers": ("inpainting and image editing", "models"),
+    "sentence-transformers": ("text similarity", "models"),
+    "torchvision": ("optical flow by RAFT", "models"),
+    "matplotlib": ("charts", "charts"),
+    "pyarrow": ("Parquet", "parquet"),
+    "fastapi": ("the annotation server", "annotate"),
+    "uvicorn": ("the annotation server", "annotate"),
+    "python-multipart": ("the annotation server", "annotate"),
+    "sqlalchemy": ("the annotation server", "annotate"),
+    "psycopg": ("annotation on PostgreSQL", "postgres"),
+    "ray": ("runs on many machines", "ray"),
+    "fsspec": ("videos by their address", "remote"),
+    "aiohttp": ("videos by their address", "remote"),
+    "yt-dlp": ("videos for a prompt suite", "download"),
+    "pandas": ("results as a frame", ""),
+    "polars": ("results as a frame", ""),
+}
+"""Packages that some commands need: their purpose, and the extra that brings them."""
+_MODULES = {OPENCV: "cv2", "pillow": "PIL"}
+_FIRST_CHOICE = {"chat": "openai:NAME"}
+_CODECS = ("h264", "hevc", "vp9", "av1", "mpeg4", "libx264")
 _HEADINGS = {
     "detector": "Shot detectors",
     "metric": "Metrics",
@@ -24,10 +69,61 @@ _HEADINGS = {
     "placebo": "Placebos",
     "importer": "Importers",
 }
-
-
 _COUNTED = {"metric": "metrics", "judge": "judges", "suite": "suites", "degradation": "harms"}
 _MOST_ADVICE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Something broken that should work, and the command that fixes it."""
+
+    what: str
+    fix: str
+
+
+@dataclass(frozen=True, slots=True)
+class PackageStatus:
+    """One distribution: its version where it is installed, what is wrong, how to fix it."""
+
+    name: str
+    version: str = ""
+    purpose: str = ""
+    problem: str = ""
+    fix: str = ""
+    extra: str = ""
+    """The extra of screentest that brings it."""
+
+    @property
+    def ok(self) -> bool:
+        """Installed and working."""
+        return bool(self.version) and not self.problem
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """One detector, metric, judge, degradation, backend or importer."""
+
+    kind: str
+    name: str
+    summary: str
+    works: bool
+    problem: str = ""
+    fix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """The state of an installation."""
+
+    screentest: str
+    machine: dict[str, Any]
+    """Interpreter, system and resources. Sizes in bytes; None: the system does not say."""
+    required: list[PackageStatus]
+    optional: list[PackageStatus]
+    registered: list[Registered]
+    ffmpeg: dict[str, str]
+    codecs: dict[str, bool]
+    faults: list[Fault] = field(default_factory=list)
 
 
 def doctor(
@@ -51,41 +147,220 @@ def doctor(
       screentest doctor --all
       screentest doctor --json | jq .optional
     """
-    found = diagnose(registry)
+    state = diagnose(registry)
     if as_json:
-        print_json(asdict(found))
+        print_json(asdict(state))
     else:
-        _print_machine(found, () if every else _counts(found))
+        _print_machine(state, () if every else _counts(state))
         if every:
-            _print_parts(found)
-            _print_registered(found)
-            _print_advice(found)
-        else:
-            _print_first_advice(found)
-        _print_faults(found, "" if every else " (--all lists everything by name)")
-    if found.faults:
+            _print_parts(state)
+        _print_advice(state, every)
+        more = "" if every else " (--all lists everything by name)"
+        print_heading(f"{'Faults' if state.faults else 'No faults'}{more}")
+        for fault in state.faults:
+            print_indented(f"✗ {fault.what}", style="red")
+            print_indented(fault.fix, indent=4)
+    if state.faults:
         raise typer.Exit(1)
 
 
-def _print_machine(found: Diagnosis, more: Sequence[tuple[str, str]]) -> None:
-    machine = found.machine
-    cores = f"{machine.cores_allowed} of {machine.cores} cores"
-    out().print(f"screentest {found.screentest}", style="bold")
+def diagnose(registered: Registry) -> Diagnosis:
+    """Look at the machine, the packages, and all that is registered."""
+    required = required_parts()
+    entries, broken_kinds = survey_registry(registered)
+    ffmpeg, codecs = _ffmpeg() if any(p.name == "av" and p.ok for p in required) else ({}, {})
+    faults = [Fault(f"{part.name}: {part.problem}", part.fix) for part in required if part.problem]
+    clash = opencv_clash()
+    faults += [clash] if clash else []
+    faults += [
+        Fault(f"this PyAV lacks {name}", "pip install --force-reinstall av")
+        for name, there in codecs.items()
+        if not there
+    ]
+    faults += [
+        Fault(f"{kind}: does not load: {why}", "pip install --force-reinstall screentest")
+        for kind, why in broken_kinds.items()
+    ]
+    faults += [
+        Fault(f"plugin {name}: does not load: {why}", f"pip install -U {name}, or uninstall it")
+        for name, why in registered.broken_plugins.items()
+    ]
+    optional = [
+        replace(part, purpose=purpose, fix="" if part.ok else _fix(name, extra), extra=extra)
+        for name, (purpose, extra) in OPTIONAL.items()
+        if (part := _part(name, "", imported=False))  # importing torch would take seconds
+    ]
+    machine = survey_machine()
+    return Diagnosis(__version__, machine, required, optional, entries, ffmpeg, codecs, faults)
+
+
+def _fix(name: str, extra: str) -> str:
+    return f"pip install 'screentest[{extra}]'" if extra else f"pip install {name}"
+
+
+def survey_machine() -> dict[str, Any]:
+    """Look at the machine; containers and batch systems allow less than there is."""
+    memory = limit = None
+    with suppress(AttributeError, ValueError, OSError):
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    with suppress(OSError, ValueError):
+        limit = int(Path("/sys/fs/cgroup/memory.max").read_text())
+    temp = tempfile.gettempdir()
+    return {
+        "python": f"{platform.python_implementation()} {platform.python_version()}",
+        "executable": sys.executable,
+        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "cores": os.cpu_count() or 1,
+        "cores_allowed": processors(),
+        "memory": memory,
+        "memory_allowed": min(filter(None, [memory, limit]), default=None),
+        "disk_free_here": shutil.disk_usage(".").free,
+        "disk_free_temp": shutil.disk_usage(temp).free,
+        "temp": temp,
+    }
+
+
+def required_parts() -> list[PackageStatus]:
+    """Import what every installation needs, by the package's own metadata."""
+    return [
+        _part(*_name_and_least(requirement), imported=True)
+        for requirement in metadata.requires("screentest") or []
+        if "extra ==" not in requirement and "extra==" not in requirement
+    ]
+
+
+def _part(name: str, least: str, *, imported: bool) -> PackageStatus:
+    install = f"pip install '{name}{least}'"
+    try:
+        part = PackageStatus(name, metadata.version(name))
+    except metadata.PackageNotFoundError:
+        return PackageStatus(name, problem="not installed", fix=install)
+    if least and _numbers(part.version) < _numbers(least):
+        return replace(part, problem=f"{least.lstrip('>=')} or newer is needed", fix=install)
+    if imported:
+        try:
+            importlib.import_module(_MODULES.get(name, name.replace("-", "_")))
+        except Exception as error:  # noqa: BLE001 - a broken wheel may raise anything
+            return replace(
+                part,
+                problem=f"does not import: {type(error).__name__}: {error}",
+                fix=f"pip install --force-reinstall '{name}{least}'",
+            )
+    return part
+
+
+def _name_and_least(requirement: str) -> tuple[str, str]:
+    """Name and lower bound.
+
+    >>> _name_and_least("numpy<3,>=2.0; python_version > '3'")
+    ('numpy', '>=2.0')
+    """
+    plain = requirement.partition(";")[0]
+    name = re.match(r"[A-Za-z0-9._-]+", plain)
+    least = re.search(r">=\s*[0-9][0-9.]*", plain)
+    return name[0] if name else plain, least[0].replace(" ", "") if least else ""
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in re.findall(r"[0-9]+", version))
+
+
+def opencv_clash(installed: Iterable[str] | None = None) -> Fault | None:
+    """More than one OpenCV wheel: each overwrites the files of the others.
+
+    >>> opencv_clash(["opencv-python", "numpy"]) is None
+    True
+    >>> print(opencv_clash(["opencv-python", "opencv-contrib-python-headless"]).what)
+    opencv-contrib-python-headless and opencv-python overwrite each other
+    """
+    if installed is None:
+        installed = [package.metadata["Name"] or "" for package in metadata.distributions()]
+    wheels = sorted({name.lower() for name in installed if name.lower().startswith("opencv-")})
+    if len(wheels) < 2:
+        return None
+    return Fault(
+        f"{' and '.join(wheels)} overwrite each other",
+        f"pip uninstall -y {' '.join(wheels)} && pip install {OPENCV}",
+    )
+
+
+def _ffmpeg() -> tuple[dict[str, str], dict[str, bool]]:
+    """The versions of FFmpeg's libraries inside PyAV, and the codecs screentest relies on."""
+    import av
+
+    versions = {name: ".".join(map(str, numbers)) for name, numbers in av.library_versions.items()}
+    codecs = {name: name in av.codecs_available for name in _CODECS}
+    return {"ffmpeg": str(av.ffmpeg_version_info), **versions}, codecs
+
+
+def survey_registry(registry: Registry) -> tuple[list[Registered], dict[str, str]]:
+    """All entries of all kinds, and the kinds whose modules fail to import."""
+    entries: list[Registered] = []
+    broken: dict[str, str] = {}
+    for kind in HOMES:
+        try:
+            entries += [_examined(entry) for entry in registry.entries(kind)]
+        except Exception as error:  # noqa: BLE001 - a missing library must not stop the doctor
+            broken[kind] = f"{type(error).__name__}: {error}"
+    return entries, broken
+
+
+def _examined(entry: Entry) -> Registered:
+    """Ask an entry whether it could load here: by ``ready`` in its registration, if it has that.
+
+    ``ready`` answers yes or no, or raises NoValue with what is missing and how to get it.
+    """
+    summary = str(entry.info.get("summary") or (entry.factory.__doc__ or "").strip())
+    problem, fix = "", str(entry.info.get("get", ""))
+    ready = entry.info.get("ready")
+    absent = [name for name in packages_of(entry) if not installed(name)]
+    try:
+        if absent:
+            problem, fix = NOT_READY, install_line(absent)
+        elif ready is not None:
+            problem = "" if ready() else NOT_READY
+        elif entry.kind in ("metric", "judge") and (role := _to_be_chosen(entry)):
+            problem = NOT_READY
+            fix = f"--model {role}={_FIRST_CHOICE.get(role, 'BACKEND:MODEL')}"
+    except NoValue as error:
+        problem, fix = error.message, error.advice or fix
+    except Exception as error:  # noqa: BLE001 - a plugin's own code
+        if ready is not None or not isinstance(error, BadOption | TypeError):
+            problem = f"{type(error).__name__}: {error}"  # else it asks for options first
+    return Registered(
+        entry.kind,
+        entry.name,
+        summary.partition("\n")[0],
+        not problem,
+        problem,
+        fix if problem else "",
+    )
+
+
+def _to_be_chosen(entry: Entry) -> str:
+    """The role that this metric or judge needs and no built-in backend fills; empty for none."""
+    built = entry.factory(**dict(entry.spec({}).options))
+    for name in built.info.roles:
+        role = str(name).partition(".")[0]
+        declared = registry.has("role", role) and registry.entry("role", role).info["profiles"]
+        if not (declared and declared["builtin"]):
+            return role
+    return ""
+
+
+def _print_machine(state: Diagnosis, more: Sequence[tuple[str, str]]) -> None:
+    machine = state.machine
+    here, there = _gib(machine["disk_free_here"]), _gib(machine["disk_free_temp"])
+    codecs = ", ".join(name for name, works in state.codecs.items() if works)
+    cores = f"{machine['cores_allowed']} of {machine['cores']} cores"
+    out().print(f"screentest {state.screentest}", style="bold")
     print_facts(
         [
-            ("Python", f"{machine.python}  {machine.executable}"),
-            *(() if more else (("System", machine.system),)),
-            ("Machine", f"{cores}, {_gib(machine.memory_allowed)} of memory"),
-            (
-                "Disk",
-                f"{_gib(machine.disk_free_here)} free here, "
-                f"{_gib(machine.disk_free_temp)} in {machine.temp}",
-            ),
-            (
-                "FFmpeg",
-                f"{found.ffmpeg.get('ffmpeg', 'none')} inside PyAV, with "
-                + ", ".join(name for name, there in found.codecs.items() if there),
-            ),
+            ("Python", f"{machine['python']}  {machine['executable']}"),
+            *(() if more else (("System", machine["system"]),)),
+            ("Machine", f"{cores}, {_gib(machine['memory_allowed'])} of memory"),
+            ("Disk", f"{here} free here, {there} in {machine['temp']}"),
+            ("FFmpeg", f"{state.ffmpeg.get('ffmpeg', 'none')} inside PyAV, with {codecs}"),
             *more,
         ]
     )
@@ -95,57 +370,69 @@ def _gib(size: int | None) -> str:
     return f"{size / 2**30:.1f} GiB" if size is not None else "an unknown amount"
 
 
-def _print_parts(found: Diagnosis) -> None:
-    print_heading("Packages")
-    print_checks((part.ok, part.name, part.version, part.problem) for part in found.required)
-    print_heading("Optional")
-    print_checks(
-        (part.ok or None, part.name, part.version or "–", part.purpose) for part in found.optional
-    )
-
-
-def _print_registered(found: Diagnosis) -> None:
-    for kind, entries in groupby(found.registered, key=lambda entry: entry.kind):
-        print_heading(_HEADINGS.get(kind) or f"Models for {kind.replace('_', ' ')}")
-        print_checks(
-            (entry.works or None, entry.name, "", _remark(entry.summary, entry.problem))
-            for entry in entries
-        )
-
-
-def _remark(summary: str, problem: str) -> str:
-    """What it is; and what is wrong, unless the command that gets it says so already."""
-    return summary if problem in ("", NOT_READY) else f"{summary}: {problem}"
-
-
-def _counts(found: Diagnosis) -> list[tuple[str, str]]:
-    """How much of it works."""
-    fine = sum(part.ok for part in found.required)
+def _counts(state: Diagnosis) -> list[tuple[str, str]]:
+    """Count what works."""
+    ready = sum(part.ok for part in state.required)
     works = [
-        f"{sum(one.works for one in own)} of {len(own)} {words}"
+        f"{sum(entry.works for entry in entries)} of {len(entries)} {words}"
         for kind, words in _COUNTED.items()
-        if (own := [one for one in found.registered if one.kind == kind])
+        if (entries := [entry for entry in state.registered if entry.kind == kind])
     ]
     return [
-        ("Packages", f"{fine} of {len(found.required)} that are needed"),
+        ("Packages", f"{ready} of {len(state.required)} that are needed"),
         ("Works", ", ".join(works)),
     ]
 
 
-def _print_first_advice(found: Diagnosis) -> None:
-    """The commands that get most of what is missing."""
-    wanted = _wanted(found)
-    if wanted:
-        print_heading("For more")
-    listed = sorted(wanted.items(), key=lambda one: -len(one[1]))
+def _print_parts(state: Diagnosis) -> None:
+    print_heading("Packages")
+    print_checks((part.ok, part.name, part.version, part.problem) for part in state.required)
+    print_heading("Optional")
+    print_checks(
+        (part.ok or None, part.name, part.version or "–", part.purpose) for part in state.optional
+    )
+    for kind, entries in groupby(state.registered, key=lambda entry: entry.kind):
+        print_heading(_HEADINGS.get(kind) or f"Models for {kind.replace('_', ' ')}")
+        print_checks(
+            (
+                entry.works or None,
+                entry.name,
+                "",
+                # What is not ready has its command below.
+                entry.summary
+                if entry.problem in ("", NOT_READY)
+                else f"{entry.summary}: {entry.problem}",
+            )
+            for entry in entries
+        )
+
+
+def _print_advice(state: Diagnosis, every: bool) -> None:
+    """Print every extra that is missing, then the commands that get the rest, or most of it."""
+    extras = dict[str, list[str]]()
+    for part in state.optional:
+        if part.fix and part.extra and part.purpose not in extras.setdefault(part.fix, []):
+            extras[part.fix].append(part.purpose)
+    rest = dict[str, list[str]]()
+    parts: tuple[PackageStatus | Registered, ...] = (*state.optional, *state.registered)
+    for entry in parts:
+        if entry.fix and entry.fix not in extras:
+            rest.setdefault(entry.fix, []).append(entry.name)
+    if extras or rest:
+        print_heading("To get what is missing" if every else "For more")
+    if every:
+        print_facts([(fix, ", ".join(names)) for fix, names in (extras | rest).items()])
+        return
+    most = sorted(rest.items(), key=lambda advice: -len(advice[1]))[:_MOST_ADVICE]
+    listed = [*extras.items(), *most]
     width = max(20, out().width - max((len(fix) for fix, _ in listed), default=0) - 6)
-    print_facts([(fix, _some(names, width)) for fix, names in listed[:_MOST_ADVICE]])
+    print_facts([(fix, _fitting(names, width)) for fix, names in listed])
 
 
-def _some(names: list[str], width: int) -> str:
+def _fitting(names: list[str], width: int) -> str:
     """As many names as fit on a line.
 
-    >>> _some(["torch", "diffusers", "ray"], 20)
+    >>> _fitting(["torch", "diffusers", "ray"], 20)
     'torch and 2 more'
     """
     for count in range(len(names), 0, -1):
@@ -154,31 +441,3 @@ def _some(names: list[str], width: int) -> str:
         if len(text) <= width:
             return text
     return f"{len(names)} of them"
-
-
-def _wanted(found: Diagnosis) -> dict[str, list[str]]:
-    """What each command would get."""
-    wanted = dict[str, list[str]]()
-    missing = [(part.fix, part.name) for part in found.optional]
-    missing += [(entry.fix, entry.name) for entry in found.registered]
-    for fix, name in missing:
-        if fix:
-            wanted.setdefault(fix, []).append(name)
-    return wanted
-
-
-def _print_advice(found: Diagnosis) -> None:
-    wanted = _wanted(found)
-    if wanted:
-        print_heading("To get what is missing")
-        print_facts([(fix, ", ".join(names)) for fix, names in wanted.items()])
-
-
-def _print_faults(found: Diagnosis, more: str) -> None:
-    print_heading(f"{'Faults' if found.faults else 'No faults'}{more}")
-    for fault in found.faults:
-        print_indented(f"✗ {fault.what}", style="red")
-        print_indented(fault.fix, indent=4)
-
-
-COMMANDS = {"doctor": doctor}

@@ -1,18 +1,24 @@
-"""How a command ends when it does not end well: one message, a next step, an exit code."""
+"""How a command ends when it does not end well: one message, a next step, an exit code.
+
+Messages come from Python and name parameters in backticks; they are printed with the flags of the
+command that was run (``as_flags``).
+"""
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 import tempfile
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, TextIO, TypeVar
 
 import typer
 
+from screentest._util.optional import need
 from screentest.cli.console import shown
 from screentest.core import NoValue, Reason, ScreentestError, Stopped, StorageError
 
@@ -27,7 +33,7 @@ R = TypeVar("R")
 
 
 def until_stopped(job: Callable[[], R]) -> tuple[R, int]:
-    """What a job gives and 0; where a signal stopped it, what there is and the exit code."""
+    """Do a job; where a signal stops it, give the result so far and an exit code above 0."""
     try:
         return job(), 0
     except Stopped as stop:
@@ -37,8 +43,9 @@ def until_stopped(job: Callable[[], R]) -> tuple[R, int]:
 def run(ctx: Any, command: Callable[[Any], Any]) -> Any:
     """Run a command and turn whatever it raises into a message and an exit code."""
     _say_own_warnings()
+    words = [*getattr(ctx, "_protected_args", ()), *ctx.args]  # gone when an error comes back
     try:
-        result = command(ctx)
+        result = _with_its_extra(command, ctx)
         # Where the reader has gone, say so now and not when the interpreter shuts down.
         sys.stdout.flush()
         return result
@@ -50,7 +57,8 @@ def run(ctx: Any, command: Callable[[Any], Any]) -> Any:
             _report_bug(error.message.splitlines()[-1], error.message)
             raise typer.Exit(EXIT_BUG) from None
         else:
-            _say(f"error: {error.message}", error.advice)
+            ran = _command(ctx, words)
+            _say(as_flags(f"error: {error.message}", ran), as_flags(error.advice, ran))
         raise typer.Exit(error.exit_code) from None
     except BrokenPipeError:
         _mute(sys.stdout)
@@ -74,8 +82,53 @@ def run(ctx: Any, command: Callable[[Any], Any]) -> Any:
         raise typer.Exit(EXIT_BUG) from None
 
 
+_PARAMETER = re.compile(r"`(\w+)(?:=([^`]*))?`")
+
+
+def as_flags(text: str, command: Any) -> str:
+    """Write the parameters that a message names as flags of a command.
+
+    ``model="chat=openai:NAME"`` in backticks becomes --model chat=openai:NAME; a name that the
+    command does not have stays as it is.
+    """
+    parameters = {parameter.name: parameter for parameter in command.params}
+
+    def flag(match: re.Match[str]) -> str:
+        parameter = parameters.get(match[1])
+        if parameter is None:
+            return match[0]
+        if parameter.param_type_name == "argument":
+            return str(parameter.metavar or parameter.name.upper())
+        value = "" if parameter.is_flag else (match[2] or "").strip("\"'")
+        return f"{parameter.opts[0]} {value}".rstrip()
+
+    return _PARAMETER.sub(flag, text)
+
+
+def _command(ctx: Any, words: Sequence[str]) -> Any:
+    """Find the command that the words of a command line name."""
+    command = ctx.command
+    with suppress(ModuleNotFoundError):  # one whose extra is not installed has no parameters
+        for word in words:
+            inner = command.get_command(ctx, word) if hasattr(command, "get_command") else None
+            if inner is None:
+                break
+            command = inner
+    return command
+
+
+def _with_its_extra(command: Callable[[Any], Any], ctx: Any) -> Any:
+    """Run a command; one whose module needs an extra says which, when it is imported."""
+    try:
+        return command(ctx)
+    except ModuleNotFoundError as error:
+        if error.name:
+            need(error.name.partition(".")[0])
+        raise
+
+
 def _say_own_warnings() -> None:
-    """Print our warnings as one line; who reads a terminal has no use for where they are raised."""
+    """Print our warnings as one line, without the place that raised them."""
     before = warnings.showwarning
 
     def show(
@@ -95,7 +148,7 @@ def _say_own_warnings() -> None:
 
 
 def _is_typers(error: Exception) -> bool:
-    """Typer has exceptions of its own, for leaving and for wrong usage; it prints them itself."""
+    """Tell exceptions of Typer, for leaving and for wrong usage; it prints them itself."""
     return isinstance(error, typer.Abort) or hasattr(error, "exit_code")
 
 

@@ -9,8 +9,9 @@ from typing import Annotated
 
 import typer
 
-from screentest import api
-from screentest.cli.console import err, plural
+from screentest._util.text import plural
+from screentest.api.reports import export as write_records
+from screentest.cli.console import err
 from screentest.core import BadOption
 
 
@@ -56,11 +57,8 @@ def export(
     printed = path == Path("-")
     if partition and (kind is not Kind.PARQUET or printed):
         raise BadOption("only Parquet in a folder comes in parts", advice="Add --to parquet.")
-    coverage = api.export(
+    coverage = write_records(
         run, sys.stdout.buffer if printed else path, kind=kind.value, partition=partition
     )
     words = f"{coverage.scored:,} of {plural(coverage.total, 'record')} scored"
     err().print(f"{path}: {words}")
-
-
-COMMANDS = {"export": export}

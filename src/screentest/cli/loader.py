@@ -1,183 +1,198 @@
-"""Commands are found by reading text and imported when they are asked for.
+"""The table of commands, and groups that import a command when it is called.
 
-A command module says in a table which commands it has:
-
-    COMMANDS = {"probe": probe, "frames": save_frames}
-
-The table is a literal at the module's top level; a value is a function for Typer, or a Typer app.
-The first line of the function's docstring (of an app: of its callback's) is the line in ``--help``.
-
-Command modules are
-
-* the modules of ``cli`` that have such a table,
-* ``commands.py`` and ``*_commands.py`` of every other package,
-* the same files of a suite's folder: ``suites/NAME/commands.py`` has ``screentest suite NAME …``,
-* from other packages: entry points of the group ``screentest.commands``, ``name = "module:app"``.
-
-Where a module says ``GROUP = "annotate"``, its commands are called ``screentest annotate …``. The
-help of a group is the docstring of its ``commands.py`` (or of the module named like the group).
-
-Nothing but the module of the wanted command is imported, so the imports of a command module are
-ordinary ones, at its top.
+A row has the command's name, ``module:function`` and the first line of its docstring; a Typer app
+may stand in place of the function. A suite's folder has a table too, in its ``__init__``. Other
+packages bring commands by entry points of the group ``screentest.commands``.
 """
 
 from __future__ import annotations
 
-import ast
 import difflib
 import importlib
 import importlib.metadata
-import importlib.util
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+import pkgutil
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import cache, partial
-from pathlib import Path
 from typing import Any
 
 import typer
 from typer.core import TyperGroup
 
 ENTRY_POINTS = "screentest.commands"
-PACKAGE = Path(__file__).parent.parent
-
-_TABLE = re.compile(r"^COMMANDS[^=\n]* = \{([^}]*)\}", re.MULTILINE)
-_ROW = re.compile(r'"([^"]+)": (\w+)')
-_GROUP = re.compile(r'^GROUP[^=\n]* = "([^"]+)"', re.MULTILINE)
 _COMPLETION = {"install_completion", "show_completion"}
-_SHORT = r'.*?"""(.*?)(?:\n|""")'
+
+COMMANDS = """
+ask cli.models:ask Ask a chat model once: try an endpoint, a key, a price list.
+build cli.build:build Build pairs of original and degraded videos from captioned films.
+build-prompts cli.build:build_prompts Build pairs of one video under its own and a false prompt.
+certify cli.certify:certify Measure how often judges prefer the original video of a pair.
+certify-scores cli.certify:certify_scores Compare scores of another tool with people's votes.
+certify-votes cli.certify:certify_votes Compare judges with people's votes.
+compare cli.compare:compare Compare models, or judges, on what all of them have.
+demo cli.demo:demo Try screentest on the sample it brings.
+doctor cli.doctor:doctor Show what is installed and how to get the rest.
+export cli.export:export Write the records of a run to a file.
+frames cli.video:frames Save frames as pictures, and a contact sheet of them.
+judge cli.judge:judge Ask a judge which of two videos is better, in both orders.
+merge cli.runs:merge Merge runs that several machines made of one job.
+models cli.models:models Show the models of each role, and where their weights are.
+probe cli.video:probe_videos Show what video files hold.
+report cli.report:report Make one page of one or several runs.
+runs cli.runs:runs List runs with coverage and cost.
+score cli.score:score Score videos with a suite or with single metrics.
+shots cli.video:shots Find the shots of a video.
+show cli.show:show_item Show one video's scores over time.
+validate cli.validate:validate Check a manifest and its videos before a run.
+watch cli.watch:watch Score validation clips as they appear, and raise alarms on collapse.
+"""
+"""Each row: name, module:function, first line of the docstring."""
+
+GROUPS = {
+    "annotate": (
+        "Ask people: a web app for judgements of videos.",
+        """
+bundle    annotate.plan_commands:bundle    Make pages for another platform.
+export    annotate.vote_commands:export    Write the votes to a CSV or JSON file.
+filter    annotate.vote_commands:filter_   Keep the pairs whose degradation people confirm.
+import    annotate.vote_commands:import_   Import votes that were cast elsewhere.
+invite    annotate.commands:invite         Make personal links for workers.
+plan      annotate.plan_commands:plan      Estimate minutes and price before you publish a task.
+results   annotate.vote_commands:results   Show which model people prefer.
+serve     annotate.commands:serve          Start the web app.
+translate annotate.plan_commands:translate Translate the prompts with a chat model.
+workers   annotate.vote_commands:workers   Show the workers, and which ones to review.
+""",
+    ),
+    "sample": (
+        "The films that come with screentest, to try things on.",
+        """
+checkpoints cli.sample:checkpoints Write short clips of two checkpoints, to compare them.
+copy cli.sample:copy Copy the packaged films, with a manifest of their prompts and timed scripts.
+""",
+    ),
+    "suite": (
+        """Show suites of metrics, and run their commands.
+
+\b
+Examples:
+  screentest suite list
+  screentest suite show core
+""",
+        """
+list cli.suite:list_suites List the suites.
+show cli.suite:show_suite  Show which metrics a suite has and how they add up.
+""",
+    ),
+    "testbed": (
+        "Inspect, verify and sample testbeds.",
+        """
+operators cli.testbed:list_operators List the operators that `build` can harm films with, by aspect.
+page      cli.testbed:page               Write testbed.html again: every pair side by side.
+sample    cli.testbed:sample             Draw a smaller testbed, evenly over aspects.
+show      cli.testbed_pairs:show_testbed Show what a testbed holds, or everything about one pair.
+stats cli.testbed_pairs:stats Count pairs per aspect, durations, categories and prompt lengths.
+verify    cli.testbed:verify             Check that a testbed is what it says, down to the packets.
+""",
+    ),
+}
+"""Groups of commands by name: their help and their rows."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A command that is known by name; its module is not imported yet."""
+class Row:
+    """A command whose module is not imported yet."""
 
-    short: str
+    help: str
     load: Callable[[], Any]
     """Gives a function, a Typer app or a group."""
 
 
-@dataclass(slots=True)
-class Group:
-    """Commands by name, those of a suite or of a package, and the help of all."""
-
-    help: str = ""
-    commands: dict[str, Found] = field(default_factory=dict)
-
-
-def read_module(name: str, path: Path, groups: dict[str, Group], group: str = "") -> None:
-    """Add the commands that a module's text has to their group."""
-    text = path.read_text(encoding="utf-8")
-    table = _TABLE.search(text)
-    if table is None:
-        return
-    named = _GROUP.search(text)
-    group = named[1] if named else group
-    into = groups.setdefault(group, Group())
-    if group and path.stem in {"commands", group}:
-        into.help = ast.get_docstring(ast.parse(text)) or ""
-    for command, value in _ROW.findall(table[1]):
-        into.commands[command] = Found(_short(text, value), _Loader(name, command))
-
-
-def _short(text: str, value: str) -> str:
-    """The first line of the docstring of a function, or of the callback of an app."""
-    defined = rf"^(?:def {value}\(|@{value}\.callback\()"
-    found = re.search(defined + _SHORT, text, re.MULTILINE | re.DOTALL)
-    return found[1].partition(". ")[0] if found else ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Loader:
-    module: str
-    command: str
-
-    def __call__(self) -> Any:
-        return importlib.import_module(self.module).COMMANDS[self.command]
+def read_table(table: str, package: str = "screentest") -> dict[str, Row]:
+    """Read the rows of a table whose modules are named from ``package`` on."""
+    rows = {}
+    for line in table.strip().splitlines():
+        name, target, help_ = line.split(None, 2)
+        point = importlib.metadata.EntryPoint(name, f"{package}.{target}", ENTRY_POINTS)
+        rows[name] = Row(help_, point.load)
+    return rows
 
 
 @cache
-def own_groups() -> Mapping[str, Group]:
-    """The groups of this package by name: "", "annotate", …"""
-    groups: dict[str, Group] = {"": Group()}
-    for path in sorted(Path(__file__).parent.glob("[!_]*.py")):
-        read_module(f"screentest.cli.{path.stem}", path, groups)
-    for path in _command_files(PACKAGE):
-        if path.parent.name not in {"cli", "suites"}:
-            read_module(_module_name(path), path, groups)
-    return groups
-
-
-@cache
-def suite_groups() -> Mapping[str, Group]:
-    """The commands of our own suites, by the suite's name."""
-    groups: dict[str, Group] = {}
-    for path in _command_files(PACKAGE / "suites"):
-        read_module(_module_name(path), path, groups, path.parent.name)
-    return groups
-
-
-def _command_files(folder: Path) -> Iterator[Path]:
-    for pattern in ("*/commands.py", "*/*_commands.py"):
-        yield from sorted(folder.glob(pattern))
-
-
-def _module_name(path: Path) -> str:
-    return ".".join(("screentest", *path.relative_to(PACKAGE).with_suffix("").parts))
-
-
-@cache
-def plugin_commands() -> Mapping[str, Found]:
-    """The commands that other installed packages bring."""
-    return {
-        point.name: Found(_plugin_help(point), point.load)
+def all_commands() -> dict[str, Row]:
+    """The commands and groups of the program; ours come before a plugin's of the same name."""
+    plugins = {
+        point.name: Row(point.dist.metadata["Summary"] or "" if point.dist else "", point.load)
         for point in importlib.metadata.entry_points(group=ENTRY_POINTS)
     }
+    groups = {
+        name: Row(text.partition("\n")[0], partial(LazyGroup, name, text, table))
+        for name, (text, table) in GROUPS.items()
+    }
+    groups["suite"] = Row(groups["suite"].help, partial(_suite_group, *GROUPS["suite"]))
+    return {**plugins, **read_table(COMMANDS), **groups}
 
 
-def _plugin_help(point: importlib.metadata.EntryPoint) -> str:
-    """Read from the text of the plugin's module: its package is not imported for a line of help."""
-    top, *inner = point.module.split(".")
-    root = importlib.util.find_spec(top)
-    for place in (root.submodule_search_locations or ()) if root else ():
-        file = Path(place, *inner)
-        for path in (file.with_suffix(".py"), file / "__init__.py"):
-            if path.is_file():
-                return _short(path.read_text(encoding="utf-8"), point.attr)
-    if root and root.origin and not inner:
-        return _short(Path(root.origin).read_text(encoding="utf-8"), point.attr)
-    return ""
+def suite_tables() -> dict[str, tuple[str, str]]:
+    """The help and the commands of our own suites, by the suite's name."""
+    suites = importlib.import_module("screentest.suites")
+    tables = {}
+    for module in pkgutil.iter_modules(suites.__path__):
+        suite: Any = module.ispkg and importlib.import_module(f"screentest.suites.{module.name}")
+        if hasattr(suite, "COMMANDS"):
+            tables[module.name] = suite.HELP, suite.COMMANDS
+    return tables
+
+
+def _suite_group(text: str, table: str) -> LazyGroup:
+    """The group ``suite``, with a group for each suite that has commands."""
+    group = LazyGroup("suite", text, table)
+    for name, (help_, commands) in suite_tables().items():
+        package = f"screentest.suites.{name}"
+        group.rows[name] = Row(
+            help_.partition("\n")[0], partial(LazyGroup, name, help_, commands, package)
+        )
+    registry = importlib.import_module("screentest.core").registry  # not for `--help` alone
+    for entry in registry.entries("suite", builtin=False):
+        target = registry.build("suite", entry.name).thing.commands
+        if target:
+            point = importlib.metadata.EntryPoint(entry.name, target, ENTRY_POINTS)
+            group.rows.setdefault(entry.name, Row(str(entry.info.get("summary", "")), point.load))
+    return group
 
 
 class CommandGroup(TyperGroup):
     """A group whose commands are imported when they are called, not when they are listed."""
 
-    def found(self) -> Mapping[str, Found]:
-        """The commands that are known by name, beside those that Typer was given."""
-        return {}
+    rows: dict[str, Row]
+    """Commands that are not imported yet, by name."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """The names of all commands; nothing is imported."""
-        return sorted({*super().list_commands(ctx), *self.found()})
+        return sorted({*super().list_commands(ctx), *self.rows})
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Import the module of one command."""
-        known = super().get_command(ctx, cmd_name)
-        if known is None and cmd_name in self.found():
-            known = as_command(cmd_name, self.found()[cmd_name].load())
-            self.add_command(known, cmd_name)
-        return known
+        command = super().get_command(ctx, cmd_name)
+        if command is None and cmd_name in self.rows:
+            command = as_command(cmd_name, self.rows[cmd_name].load())
+            self.add_command(command, cmd_name)
+        return command
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """List the commands with a line of help each, as their text has it."""
-        found = self.found()
-        rows = [
-            (name, found[name].short if name in found else self.commands[name].get_short_help_str())
+        """List the commands with their lines of help."""
+        lines = [
+            (
+                name,
+                self.rows[name].help
+                if name in self.rows
+                else self.commands[name].get_short_help_str(),
+            )
             for name in self.list_commands(ctx)
         ]
-        if rows:
+        if lines:
             with formatter.section("Commands"):
-                formatter.write_dl(rows)
+                formatter.write_dl(lines)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find the command; suggest near names where there is none."""
@@ -190,30 +205,26 @@ class CommandGroup(TyperGroup):
             raise
 
 
-class FoundGroup(CommandGroup):
-    """The commands of one group, such as a suite's."""
+class LazyGroup(CommandGroup):
+    """The commands of one table, such as a suite's."""
 
-    def __init__(self, name: str, group: Group) -> None:
-        super().__init__(name=name, help=group.help, no_args_is_help=True, rich_markup_mode=None)
-        self._group = group
-
-    def found(self) -> Mapping[str, Found]:
-        """The commands that the group's modules have."""
-        return self._group.commands
+    def __init__(self, name: str, text: str, table: str, package: str = "screentest") -> None:
+        super().__init__(name=name, help=text, no_args_is_help=True, rich_markup_mode=None)
+        self.rows = read_table(table, package)
 
 
-def suggestion(wrong: str, known: Iterable[str]) -> str:
+def suggestion(wrong: str, names: Iterable[str]) -> str:
     """Near names, as the end of a message.
 
     >>> suggestion("scroe", ["score", "show"])
     " Did you mean 'score'?"
     """
-    near = difflib.get_close_matches(wrong, list(known))
+    near = difflib.get_close_matches(wrong, list(names))
     return f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
 
 
 def as_command(name: str, thing: Any) -> Any:
-    """What Typer runs, made of a function, an app or a group."""
+    """Make what Typer runs of a function, an app or a group."""
     if isinstance(thing, TyperGroup):
         return thing
     app = thing
@@ -223,22 +234,22 @@ def as_command(name: str, thing: Any) -> Any:
     command = typer.main.get_command(app)
     command.name = name
     # Completion belongs to the whole program, not to one of its commands.
-    command.params = [one for one in command.params if one.name not in _COMPLETION]
+    command.params = [option for option in command.params if option.name not in _COMPLETION]
     _name_arguments(command)
     return command
 
 
 def _name_arguments(command: Any) -> None:
-    """Arguments in the help by their names alone: ``DIR [PAIR]``, and not ``{DIR} [[PAIR]]`` above
-    and ``DIR <path>`` below, as Typer writes them."""
+    """Show arguments by their names alone: ``DIR [PAIR]``, and not ``{DIR} [[PAIR]]`` above and
+    ``DIR <path>`` below, as Typer writes them."""
     for inner in getattr(command, "commands", {}).values():
         _name_arguments(inner)
-    for one in command.params:
-        if one.param_type_name == "argument":
-            name = (one.metavar or one.name.upper()).strip("[]").rstrip("…")
-            name += "" if one.nargs == 1 else "…"
-            one.get_usage_pieces = partial(_usage, name if one.required else f"[{name}]")
-            one.get_help_record = partial(_record, name, one.get_help_record)
+    for argument in command.params:
+        if argument.param_type_name == "argument":
+            name = (argument.metavar or argument.name.upper()).strip("[]").rstrip("…")
+            name += "" if argument.nargs == 1 else "…"
+            argument.get_usage_pieces = partial(_usage, name if argument.required else f"[{name}]")
+            argument.get_help_record = partial(_record, name, argument.get_help_record)
 
 
 def _usage(name: str, ctx: Any) -> list[str]:
@@ -249,33 +260,3 @@ def _record(name: str, made: Callable[[Any], tuple[str, str] | None], ctx: Any) 
     """A line of the help as Typer made it, under another name; none of a hidden argument."""
     record = made(ctx)
     return None if record is None else (name, record[1])
-
-
-def found_groups(groups: Mapping[str, Group]) -> dict[str, Found]:
-    """Groups as commands; the suites' own are in the group ``suite``, and read when it is used."""
-    return {
-        name: Found(group.help.partition("\n")[0], partial(load_group, name, group))
-        for name, group in groups.items()
-        if name
-    }
-
-
-def load_group(name: str, group: Group) -> FoundGroup:
-    """A group with its commands."""
-    if name == "suite":
-        suites = {**plugin_suites(), **found_groups(suite_groups())}
-        group = Group(group.help, {**suites, **group.commands})
-    return FoundGroup(name, group)
-
-
-def plugin_suites() -> dict[str, Found]:
-    """The suites of other packages that have commands: ``Suite.commands`` is ``module:app``."""
-    registry = importlib.import_module("screentest.core").registry  # not for `--help` alone
-    found = {}
-    for entry in registry.entries("suite", builtin=False):
-        commands = registry.build("suite", entry.name).thing.commands
-        if commands:
-            point = importlib.metadata.EntryPoint(entry.name, commands, ENTRY_POINTS)
-            summary = str(entry.info.get("summary", ""))
-            found[entry.name] = Found(summary or _plugin_help(point), point.load)
-    return found

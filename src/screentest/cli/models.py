@@ -27,14 +27,14 @@ from screentest.core.frames import Filter, Frame
 from screentest.core.table import Column, Table
 from screentest.models import Models, read_models, weights
 from screentest.models.ask import Frames, plain_request
-from screentest.models.catalogue import Weights
 from screentest.models.chat.costs import MemoryLedger
-from screentest.models.choice import RoleState, WeightsState, list_roles, list_weights
-from screentest.models.pull import add as add_weights
-from screentest.models.pull import pull as pull_weights
-from screentest.run import RunStore
+from screentest.models.choice import RoleState, list_roles
+from screentest.models.weights import Weights
+from screentest.models.weights.pull import add as add_weights
+from screentest.models.weights.pull import pull as pull_weights
 from screentest.run.session import Settings, Tools, read_settings
-from screentest.video import supervised
+from screentest.run.store import RunStore
+from screentest.video.sandbox import supervised
 
 models = typer.Typer(rich_markup_mode=None)
 
@@ -64,7 +64,7 @@ def show_models(
     if context.invoked_subcommand is not None:
         return
     roles = list_roles(Models(read_models([profile, *(model or [])])))
-    catalogue = _weights_table(list_weights())
+    catalogue = _weights_table()
     if as_json:
         folder = str(weights.cache_folder())
         show(_roles_table(roles), catalogue, as_json=True, cache=folder)
@@ -169,7 +169,7 @@ def _print_roles(roles: Sequence[RoleState]) -> None:
             print_indented(f"{one.problem}. {one.advice}")
 
 
-def _weights_table(catalogue: Sequence[WeightsState]) -> Table:
+def _weights_table() -> Table:
     columns = (
         Column("here", "✓", show=lambda here: "✓" if here else "–"),
         Column("name", "Name"),
@@ -185,19 +185,19 @@ def _weights_table(catalogue: Sequence[WeightsState]) -> Table:
     )
     rows = [
         (
-            one.here,
-            one.name,
-            one.bytes,
-            one.licence,
-            list(one.sets),
-            one.job,
-            one.download_bytes,
-            one.official,
-            one.package,
-            one.mirrors,
-            one.folder,
+            weights.available(entry.name),
+            entry.name,
+            entry.bytes,
+            entry.licence,
+            list(entry.sets),
+            entry.job,
+            entry.package.bytes,
+            entry.official,
+            str(entry.package),
+            entry.mirror,
+            str(weights.folder(entry.name)),
         )
-        for one in catalogue
+        for entry in weights.CATALOGUE.values()
     ]
     folder = shown(str(weights.cache_folder() / "weights"))
     note = f"To get them: screentest models pull NAME or SET. They are kept in {folder}"
@@ -221,7 +221,7 @@ def _downloads_table(missing: Sequence[Weights]) -> Table:
 
 
 def _hosts(one: Weights) -> str:
-    return ", ".join(sorted({urlsplit(url).netloc for url in one.official.urls})) or "the mirror"
+    return ", ".join(sorted({urlsplit(url).netloc for url in one.urls})) or "the mirror"
 
 
 def _confirm(yes: bool) -> None:
@@ -302,6 +302,3 @@ def _frames(video: Path, count: int) -> list[Frame]:
 
 def _shown(count: int) -> Frames:
     return Frames(count=count, long_side=512, filter=Filter.BICUBIC)
-
-
-COMMANDS = {"models": models, "ask": ask}

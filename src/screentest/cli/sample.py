@@ -7,11 +7,9 @@ from typing import Annotated
 
 import typer
 
-from screentest.cli.console import plural
+from screentest._util.text import plural
 from screentest.cli.tables import print_indented
 from screentest.sample.copies import CHECKPOINTS, copy_checkpoints, copy_films
-
-GROUP = "sample"
 
 
 def copy(
@@ -48,6 +46,3 @@ def checkpoints(
     texts = copy_checkpoints(folder, prompts)
     words = f"{plural(len(texts), 'prompt')}, {' and '.join(CHECKPOINTS)}, in {folder}."
     print_indented(words, indent=0)
-
-
-COMMANDS = {"copy": copy, "checkpoints": checkpoints}

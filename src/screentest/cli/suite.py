@@ -1,10 +1,4 @@
-"""Show suites of metrics; use what they bring of their own.
-
-\b
-Examples:
-  screentest suite list
-  screentest suite show core
-"""
+"""List and show suites of metrics."""
 
 from __future__ import annotations
 
@@ -93,7 +87,3 @@ def _dimensions(suite: Any) -> Table:
     for root in suite.dimensions:
         walk(root, [])
     return Table("dimensions", "Dimensions", ("path", "name", "parts", "value"), rows)
-
-
-GROUP = "suite"
-COMMANDS = {"list": list_suites, "show": show_suite}

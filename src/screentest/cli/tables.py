@@ -6,7 +6,7 @@ import io
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
+from rich.box import SIMPLE_HEAD, Box
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
@@ -14,6 +14,7 @@ from rich.text import Text
 
 from screentest.cli.console import out, print_json, shown
 from screentest.core import table as core
+from screentest.present.screens import Screen
 
 COUNT = "{:,}".format
 """How a column shows counts: 12,345."""
@@ -45,11 +46,16 @@ def show(*tables: core.Table, as_json: bool = False, **facts: Any) -> None:
             print_indented(line, indent=0, style="dim")
 
 
-def rendered(given: core.Table) -> Table:
+def rendered(given: core.Table, box: Box | None = SIMPLE_HEAD) -> Table:
     """A table for the terminal. A cell that is too wide goes on in the next line, between words
     where there is room for the longest of them."""
     brief = given.short()
-    result = Table(box=SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    result = Table(
+        box=box,
+        show_edge=False,
+        padding=(0, 1 if box else 2, 0, 0),
+        header_style="bold",
+    )
     words = [
         max((len(word) for row in brief.texts() for word in shown(row[place]).split()), default=0)
         for place in range(len(brief.columns))
@@ -68,17 +74,22 @@ def rendered(given: core.Table) -> Table:
     return result
 
 
-def print_answer(words: str, table: core.Table, notes: Sequence[str]) -> None:
-    """One sentence, with what else is to be known, and one table."""
-    out().print()
-    head, *rest = words.splitlines()
-    print_indented(head, indent=0, style="bold")
-    for line in rest:
-        print_indented(line, indent=0)
-    if table.rows:
+def print_screen(screen: Screen) -> None:
+    """A headline, labelled lines, a table and its notes."""
+    print_indented(screen.headline, indent=0, style="bold")
+    wide = max((len(name) for name, _ in screen.lines), default=0)
+    for name, text in screen.labelled:
+        room = max(20, out().width - wide - 4)
+        for place, row in enumerate(Text(shown(text)).wrap(out(), room)):
+            row.rstrip()
+            out().print(Text(f"  {'' if place else name:<{wide}}  ") + row)
+    table = screen.table
+    if table is not None and table.rows:
         out().print()
-        out().print(rendered(table))
-    for line in (*(table.note if table.rows else "").splitlines(), *notes):
+        out().print(rendered(table, box=None))
+        for line in table.note.splitlines():
+            print_indented(line, indent=0, style="dim")
+    for line in screen.notes:
         print_indented(line, indent=0, style="dim")
 
 

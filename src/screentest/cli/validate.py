@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from screentest.cli.console import out, plural
+from screentest._util.text import plural
+from screentest.cli.console import out
 from screentest.cli.options import JsonOption
 from screentest.cli.progress import watched
 from screentest.cli.tables import print_heading, print_indented, show
@@ -135,6 +136,3 @@ def _print_problems(problems: list[Problem]) -> None:
             print_indented(str(problem))
         if advice:
             print_indented(advice, indent=4, style="dim")
-
-
-COMMANDS = {"validate": validate}

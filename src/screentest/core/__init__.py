@@ -13,6 +13,7 @@ from screentest.core.codec import DecodeError, from_json, from_object, to_json
 from screentest.core.errors import (
     BadOption,
     ManifestError,
+    MissingPackage,
     NoValue,
     RunBusy,
     RunDamaged,
@@ -45,7 +46,6 @@ from screentest.core.metric import (
     Judge,
     JudgeInfo,
     Level,
-    Look,
     Measurement,
     Metric,
     MetricInfo,
@@ -55,6 +55,7 @@ from screentest.core.metric import (
     RatingJudge,
     Resources,
     SideEffect,
+    Traits,
 )
 from screentest.core.outcome import Failure, Outcome, Point, Reason, Score, Summary, attempt
 from screentest.core.registry import Built, Entry, Registry, Spec, build, register, registry
@@ -93,11 +94,11 @@ __all__ = [
     "Layout",
     "LedgerClient",
     "Level",
-    "Look",
     "ManifestError",
     "Measurement",
     "Metric",
     "MetricInfo",
+    "MissingPackage",
     "NoValue",
     "Outcome",
     "Outcomes",
@@ -130,6 +131,7 @@ __all__ = [
     "Summary",
     "Table",
     "Time",
+    "Traits",
     "Transition",
     "UnknownName",
     "UserError",

@@ -37,10 +37,21 @@ def _cached_adapter(kind: Hashable) -> TypeAdapter[Any]:
     return adapter
 
 
-def to_json(value: object, kind: Any = None) -> str:
-    """``value`` as one line of JSON. Give ``kind`` where the type has parameters."""
-    text: bytes = _adapter(kind or type(value)).dump_json(value, exclude_defaults=True)
+def to_json(value: object, kind: Any = None, *, strict: bool = False) -> str:
+    """Write ``value`` as one line of JSON. Give ``kind`` where the type has parameters.
+
+    With ``strict``, a part of another type than declared raises ValueError: what is written can
+    be read.
+    """
+    text: bytes = _adapter(kind or type(value)).dump_json(
+        value, exclude_defaults=True, warnings="error" if strict else "warn"
+    )
     return text.decode()
+
+
+def to_object(value: object) -> Any:
+    """Turn ``value`` into lists, dicts, text and numbers, as its JSON would be read."""
+    return _adapter(type(value)).dump_python(value, mode="json", exclude_defaults=True)
 
 
 def from_json(kind: type[T], text: str | bytes) -> T:

@@ -12,6 +12,7 @@
     │       └── RunDamaged    the database or a record fails its check
     ├── StorageError          the disk is full, read-only or failing
     └── NoValue               why one measurement has no value; becomes an Outcome
+        ├── MissingPackage    a UserError, too: a package of an extra is not installed
         └── VideoError        the video is the reason
 
 ``Stopped`` is a KeyboardInterrupt: a signal ended a job that can be gone on with.
@@ -115,6 +116,10 @@ class NoValue(ScreentestError):
 
 def _rebuild_no_value(kind: type[NoValue], reason: Reason, detail: str, advice: str) -> NoValue:
     return kind(reason, detail, advice=advice)
+
+
+class MissingPackage(NoValue, UserError):
+    """A package of an extra is not installed; the advice is the command that installs it."""
 
 
 class VideoError(NoValue):

@@ -15,12 +15,18 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 from itertools import pairwise
+from os import PathLike
 from pathlib import Path
+from typing import TypeAlias
 
 from screentest.core.errors import BadOption
 
 Time = Fraction
 """Seconds on the presentation clock of a video: exact, never a frame index over a rate."""
+
+File: TypeAlias = str | PathLike[str]
+STEP = "step"
+"""The group of items that says when in a training they were made."""
 
 _LONGEST = 100
 _HUGE_EXPONENT = re.compile(r"[eE][+-]?[\d_]{4}")

@@ -11,7 +11,7 @@ its work in ``finish``.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
@@ -45,8 +45,6 @@ class SideEffect:
 
     value: str
     """The value that shows the fault, as ``metric`` or ``metric.output``."""
-    words: str
-    """What has the fault, such as ``blurred pictures``."""
     more: bool | None = None
     """Whether more of the value is the fault, or less; None: what is worse."""
     beyond: float | None = None
@@ -58,27 +56,30 @@ class SideEffect:
     unless_from: float | None = None
     """From which value on it shows that; None: any difference that counts does."""
     along: str = ""
-    """A value that has to be surely lower too, by however little. A mosaic has more detail than
-    the picture that it was made of, and edges that are no sharper."""
-    doubt: str = ""
-    """Where that may be a fault or a merit: who has less of both. One that is sharper and noisier
-    may be the sharper one or the noisier one, and then neither lead makes a winner."""
+    """A value that has to be lower too, by however little. A mosaic has more detail than the
+    picture that it was made of, and edges that are no sharper."""
+    ambiguous: bool = False
+    """Whether it may be a fault or a merit: one that is sharper and noisier may be the sharper one
+    or the noisier one, and then neither lead makes a winner."""
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """How a value that only describes is told where two models differ in it plainly."""
+class Traits:
+    """Facts about an output that only the comparison of models reads."""
 
-    more: str
-    """What the one with more is, such as ``brighter``."""
-    less: str
-    plain: float
-    """The difference of means from which on anybody sees it."""
+    helped_by: tuple[SideEffect, ...] = ()
+    """Faults that make it look better: see docs/matrix.md for those that were measured."""
+    visible: float | None = None
+    """Of a value that only describes: the difference of means from which on anybody sees it."""
+    counts_shots: bool = False
+    """Whether it needs a prompt or script only to count shots or to set them in order."""
+    group: str = ""
+    """The metric's ``MetricInfo.group``, where a run says so."""
 
 
 @dataclass(frozen=True, slots=True)
 class OutputInfo:
-    """One number that a metric gives: what it says, its range, which way is better."""
+    """One number that a metric gives: its meaning, its range, which way is better."""
 
     summary: str
     low: float = 0.0
@@ -90,23 +91,9 @@ class OutputInfo:
     descriptive: bool = False
     """Whether neither direction is better as such: motion, colourfulness. Such a value is shown,
     and no model is ahead in it; ``higher_is_better`` is then what a judge made of it prefers."""
-    group: str = ""
-    """What it is about, where a run says so: see ``MetricInfo.group``."""
     label: str = ""
-    """What the number counts, such as ``frozen time``: the row's name in tables, and what sentences
-    call it, too, unless there is a ``merit``; its name in words if empty."""
-    merit: str = ""
-    """What one that is ahead is better in, where the label names the fault, and *better in* it or
-    *last in* it would sound wrong: ``natural look``, ``freedom from noise``. Whoever is ahead."""
-    lead: str = ""
-    """What one that is ahead has: ``fewer held frames``; less or more of the label if empty."""
-    helped_by: tuple[SideEffect, ...] = ()
-    """Faults that make it look better: see docs/matrix.md for those that were measured."""
-    reads: bool = True
-    """Of what needs a prompt or script: whether what it says is looked for in the pictures; not
-    where shots are only counted or set in order."""
-    look: Look | None = None
-    """How a strong difference is told, where the value only describes."""
+    """Its name in words, such as ``frozen time``. The labels of built-in metrics are in
+    ``present/labels.toml``; without any label, the name of the output is one."""
 
     @property
     def better(self) -> Better:
@@ -153,6 +140,8 @@ class MetricInfo:
     """Whether it reads the prompt or script where there is one, though it can do without."""
     about: str = ""
     """Whether single pictures (``picture``) or what happens between them (``time``)."""
+    traits: Mapping[str, Traits] = field(default_factory=dict)
+    """By output, facts for the comparison of models; those of other outputs are the usual."""
     consecutive: bool = False
     """Whether it compares frames that follow each other at the video's own rate: the same film with
     every frame doubled has other numbers."""

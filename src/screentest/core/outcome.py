@@ -12,12 +12,13 @@ There is no third state: no default value, no NaN, no empty outcome.
 from __future__ import annotations
 
 import math
+import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias, TypeVar
 
-from screentest.core.errors import NoValue
+from screentest.core.errors import STOPPING, BadOption, NoValue
 from screentest.core.item import Span
 from screentest.core.signature import short_signature
 
@@ -170,6 +171,26 @@ def attempt(work: Callable[[], T]) -> Outcome[T]:
         return Outcome(failure=error.failure)
 
 
+def guarded(step: Callable[[], T], whose: str) -> T | Failure:
+    """Run a step of a ``whose`` (metric, judge); return its result or the failure.
+
+    Errors that every further item would meet are raised: they end the run.
+    """
+    try:
+        return step()
+    except NoValue as error:
+        return error.failure
+    except STOPPING:
+        raise
+    except BadOption as error:
+        return Failure(Reason.CRASHED, error.message, error.advice)
+    except Exception as error:  # noqa: BLE001 - untrusted metrics and judges raise anything
+        message = "".join(traceback.format_exception(error)).strip()
+        return Failure(
+            Reason.CRASHED, message, f"This is a fault in the {whose}, not in the video."
+        )
+
+
 if TYPE_CHECKING:
     Json: TypeAlias = str | int | float | bool | list["Json"] | dict[str, "Json"] | None
 else:
@@ -177,6 +198,11 @@ else:
     Json: TypeAlias = Any
 Details: TypeAlias = Mapping[str, Json]
 """What else was measured, as JSON: question lists, faults, parts of a score."""
+BORDERS: Final = "borders"
+"""The detail of a score that was measured inside borders: left, top, right, bottom, width, height
+in pixels."""
+FRAME_RATE: Final = "frame_rate"
+"""The detail of a score that depends on it: frames a second of the video."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -211,14 +211,11 @@ class Registry:
         return sorted(name for name in self.modules if name.partition(".")[0] not in packages)
 
     def entries(self, kind: str, *, builtin: bool = True) -> Iterator[Entry]:
-        """All entries of a kind, by name; imports every module of the kind's homes.
+        """All entries of a kind, by name; imports the modules that register them.
 
         Without the built-in ones only plugins are imported.
         """
         self._load_plugins()
-        for home in self._homes_of(kind) if builtin else ():
-            for module in _modules(home):
-                importlib.import_module(module)
         known = self.names(kind) if builtin else []
         others = {name for of, name in self._entries if of == kind}
         for name in sorted(others.union(known)):

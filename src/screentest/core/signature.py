@@ -25,7 +25,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 from urllib.parse import unquote
 
@@ -86,6 +86,12 @@ def parse(text: str) -> tuple[str, dict[str, Any]]:
     >>> parse("content:threshold=30,weights=[1,1,0]")
     ('content', {'threshold': 30, 'weights': [1, 1, 0]})
     """
+    name, options = _parsed(text)
+    return name, dict(options)
+
+
+@lru_cache(4096)
+def _parsed(text: str) -> tuple[str, dict[str, Any]]:
     name, _, rest = text.partition(":")
     return name.strip(), read_options(split_options(rest), text)
 
@@ -167,3 +173,15 @@ def _read(text: str) -> Any:
         return json.loads(text)
     except ValueError:
         return text
+
+
+def metric_names(texts: Iterable[str]) -> list[str]:
+    """Specs as a command line has them: names with commas, or one spec with options.
+
+    >>> metric_names(["sharpness,flicker", "noise:rate=2,size=256"])
+    ['sharpness', 'flicker', 'noise:rate=2,size=256']
+    """
+    names: list[str] = []
+    for text in texts:
+        names += [text] if ":" in text else [part.strip() for part in text.split(",")]
+    return list(dict.fromkeys(name for name in names if name))

@@ -8,8 +8,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from screentest._util.optional import optional
 from screentest.hooks.contract import PREFIX, Alarm, BaseHook, Logged, hook
-from screentest.models.optional import optional
 
 _NOT_ALLOWED = re.compile(r"[^\w\-. /]")
 """What MLflow refuses in the name of a metric."""
@@ -25,7 +25,7 @@ class MLflow(BaseHook):
         # A server that is away is found out within seconds, not after minutes of trying.
         os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "1")
         os.environ.setdefault("MLFLOW_HTTP_REQUEST_TIMEOUT", "20")
-        mlflow = optional("mlflow", "mlflow")
+        mlflow = optional("mlflow")
         if uri:
             mlflow.set_tracking_uri(uri)
         active = mlflow.active_run()

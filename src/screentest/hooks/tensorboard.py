@@ -9,8 +9,8 @@ import io
 from pathlib import Path
 from typing import Any
 
+from screentest._util.optional import optional
 from screentest.hooks.contract import PREFIX, Alarm, BaseHook, Logged, hook
-from screentest.models.optional import optional
 
 
 @hook(name="tensorboard", summary="event files for TensorBoard")
@@ -18,9 +18,9 @@ class TensorBoard(BaseHook):
     """Writes into ``folder``; ``videos`` says of how many clips of a step the film is shown."""
 
     def __init__(self, *, folder: str = "runs/screentest", videos: int = 4) -> None:
-        writers = optional("tensorboard.summary.writer.event_file_writer", "tensorboard")
-        self._events = optional("tensorboard.compat.proto.event_pb2", "tensorboard")
-        self._summaries = optional("tensorboard.compat.proto.summary_pb2", "tensorboard")
+        writers = optional("tensorboard.summary.writer.event_file_writer")
+        self._events = optional("tensorboard.compat.proto.event_pb2")
+        self._summaries = optional("tensorboard.compat.proto.summary_pb2")
         self._writer: Any = writers.EventFileWriter(str(Path(folder)))
         self._videos = videos
         self._steps = 0

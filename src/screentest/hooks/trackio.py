@@ -6,8 +6,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from screentest._util.optional import optional
 from screentest.hooks.contract import PREFIX, Alarm, BaseHook, Logged, hook
-from screentest.models.optional import optional
 
 
 @hook(name="trackio", summary="Trackio")
@@ -15,8 +15,8 @@ class Trackio(BaseHook):
     """The run that is active is used, or one is begun in ``project``."""
 
     def __init__(self, *, project: str = "screentest", name: str = "", videos: int = 4) -> None:
-        self._trackio = optional("trackio", "trackio")
-        active = optional("trackio.context_vars", "trackio").current_run.get()
+        self._trackio = optional("trackio")
+        active = optional("trackio.context_vars").current_run.get()
         self._ours = active is None
         self._run: Any = active or self._trackio.init(
             project, name=name or None, embed=False, auto_log_gpu=False, auto_log_cpu=False
@@ -24,16 +24,15 @@ class Trackio(BaseHook):
         self._videos = videos
 
     def log(self, logged: Logged) -> None:
-        values: dict[str, Any] = {f"{PREFIX}/{name}": one for name, one in logged.means.items()}
+        values: dict[str, Any] = {f"{PREFIX}/{name}": mean for name, mean in logged.means.items()}
         with tempfile.TemporaryDirectory(prefix="screentest-trackio-") as folder:
             for number, clip in enumerate(logged.clips[: self._videos]):
                 film = Path(folder, f"{number}.mp4")
                 film.write_bytes(clip.video())
-                caption = f"{clip.id}: {clip.prompt}" if clip.prompt else clip.id
-                values[f"{PREFIX}/videos/{number}"] = self._trackio.Video(film, caption=caption)
+                shown = self._trackio.Video(film, caption=clip.caption)
+                values[f"{PREFIX}/videos/{number}"] = shown
                 for place, moment in enumerate(clip.worst()):
-                    words = f"{clip.id} at {moment.time:.2f} s: {moment.words}"
-                    picture = self._trackio.Image(moment.image, caption=words)
+                    picture = self._trackio.Image(moment.image, caption=moment.caption(clip.id))
                     values[f"{PREFIX}/worst/{number}_{place}"] = picture
             self._run.log(values, step=logged.step)  # which copies the files
 

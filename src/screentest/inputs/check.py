@@ -41,7 +41,7 @@ class ManifestReport:
 
     @property
     def ok(self) -> bool:
-        """Whether there is nothing to fix."""
+        """True if there is nothing to fix."""
         return not self.problems
 
 
@@ -69,17 +69,17 @@ def check_manifest(
     default; ``partial`` skips that search. ``deep`` decodes every frame.
     """
     layout = form or format_of(Path(path), films=False)
-    own = not Path(path).is_dir() and (layout == "manifest" or not Path(path).exists())
-    reading = examine_manifest(path) if own else _layout(Path(path), layout)
+    is_manifest = not Path(path).is_dir() and (layout == "manifest" or not Path(path).exists())
+    reading = examine_manifest(path) if is_manifest else _layout(Path(path), layout)
     folder = Path(videos) if videos is not None else reading.path.parent
     if not folder.is_dir():
         raise BadOption(f"{folder} is not a folder", advice="Give the folder of the videos.")
     uses = [use for row in reading.rows for use in _uses(row)]
     problems = [*reading.problems]
-    if own:
+    if is_manifest:
         problems += _same_videos(reading.rows)
     elif partial:
-        problems = [one for one in problems if one.kind is not ProblemKind.UNLISTED]
+        problems = [problem for problem in problems if problem.kind is not ProblemKind.UNLISTED]
     present: list[_Use] = []
     neighbours = Neighbours()
     for use in uses:
@@ -91,7 +91,7 @@ def check_manifest(
     opened, seen = _contents(present, deep, progress or Silent())
     problems += seen
     problems.sort(key=lambda problem: (problem.line or 0, problem.row or 0))
-    if own and not partial:
+    if is_manifest and not partial:
         problems += _without_row(folder, reading)
     return ManifestReport(reading, tuple(problems), opened)
 

@@ -42,12 +42,12 @@ def load_json(text: str, *, constants: bool = False) -> Any:
     """Read strict JSON: no NaN, no key twice. With ``constants`` NaN and Infinity are null."""
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        fields: dict[str, Any] = {}
         for key, value in pairs:
-            if key in found:
+            if key in fields:
                 raise Complaint(f"{one_line(key)} is given twice")
-            found[key] = value
-        return found
+            fields[key] = value
+        return fields
 
     def no_constant(name: str) -> Any:
         if constants:
@@ -145,8 +145,8 @@ def _name(value: Any) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value)
     text = _string(value)
-    if found := _NAME_CONTROLS.search(text):
-        raise Complaint(f"has the control character U+{ord(found[0]):04X}")
+    if control := _NAME_CONTROLS.search(text):
+        raise Complaint(f"has the control character U+{ord(control[0]):04X}")
     if text != text.strip():
         raise Complaint(f"{one_line(text)} has spaces around it", "Remove them.")
     return text
@@ -154,9 +154,9 @@ def _name(value: Any) -> str:
 
 def _text(value: Any) -> str:
     text = _string(value)
-    if found := _TEXT_CONTROLS.search(text):
+    if control := _TEXT_CONTROLS.search(text):
         raise Complaint(
-            f"has the control character U+{ord(found[0]):04X} at character {found.start() + 1}",
+            f"has the control character U+{ord(control[0]):04X} at character {control.start() + 1}",
             "Remove it; tabs and line ends are fine.",
         )
     return text
@@ -275,7 +275,7 @@ def _time(value: Any) -> Time | None:
 
 
 def _spoken(value: Any) -> str:
-    """What a JSON value is, in words."""
+    """Name the type of a JSON value."""
     match value:
         case None:
             return "null"

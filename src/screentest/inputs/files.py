@@ -28,7 +28,7 @@ Identity = tuple[int, int]
 
 
 def identity(path: Path) -> Identity | None:
-    """Which file a path leads to; None where it leads to none."""
+    """The identity of the file that a path leads to; None where it leads to none."""
     try:
         status = path.stat()
     except (OSError, ValueError):
@@ -37,7 +37,7 @@ def identity(path: Path) -> Identity | None:
 
 
 def fault_of(path: Path) -> tuple[bool, str]:
-    """Whether something is there, and what is wrong with it as a file; empty: nothing."""
+    """Look whether something is there, and what is wrong with it as a file; empty: nothing."""
     try:
         status = path.stat()
     except FileNotFoundError:
@@ -84,7 +84,7 @@ class Neighbours:
         self._searched = 0
 
     def advice(self, missing: Path) -> str:
-        """What was probably meant; empty where nothing is near."""
+        """Suggest the name that was meant; empty where nothing is near."""
         if (
             "\\" in str(missing)
             and missing.parent.joinpath(PureWindowsPath(missing.name).as_posix()).exists()
@@ -99,7 +99,7 @@ class Neighbours:
                 if _without_digits(name) != _without_digits(missing.name):  # 0008.mp4 is not 0009's
                     stems.setdefault(Path(name).stem, name)
             near = difflib.get_close_matches(missing.stem, stems, n=1, cutoff=0.75)
-            same = [stems[one] for one in near]
+            same = [stems[key] for key in near]
         if not same:
             return ""
         if unicodedata.normalize("NFC", same[0]) == unicodedata.normalize("NFC", missing.name):
@@ -125,8 +125,8 @@ def _without_digits(name: str) -> str:
 
 def unlisted(folder: Path, named: Iterable[Path]) -> list[Path]:
     """Videos below ``folder`` that are none of ``named``, under whatever name."""
-    known = {identity(path) for path in named}
-    return [path for path in videos_under(folder) if identity(path) not in known]
+    identities = {identity(path) for path in named}
+    return [path for path in videos_under(folder) if identity(path) not in identities]
 
 
 _DAMAGE = {"cut_short", "unreadable", "undecodable_packet", "corrupt_frame", "gap"}
@@ -177,14 +177,14 @@ def _inspect(inspection: Inspection) -> FileState:
 
 
 def _header_state(path: Path) -> FileState:
-    from screentest.video import probe
+    from screentest.video.probe import probe
 
     info = probe(path)
     return FileState(info.span.end, _damage(info.faults))
 
 
 def _decoded_state(path: Path) -> FileState:
-    from screentest.video import scan
+    from screentest.video.scan import scan
 
     report = scan(path, [])
     damage = _damage(report.faults)

@@ -67,17 +67,17 @@ class Importer(Protocol):
 
     @property
     def for_films(self) -> bool:
-        """Whether ``build`` may read with it: what it reads has captions."""
+        """True if ``build`` may read with it: what it reads has captions."""
 
     @property
     def for_videos(self) -> bool:
-        """Whether ``score`` may read with it: each film is one file."""
+        """True if ``score`` may read with it: each film is one file."""
 
     def accepts(self, path: Path) -> bool:
-        """Whether a file or folder looks like its layout. Reads little, and raises nothing."""
+        """Return True if a file or folder looks like its layout. Read little, raise nothing."""
 
     def read(self, path: Path) -> Corpus:
-        """What is there; raises ManifestError where nothing can be used."""
+        """Read what is there; raise ManifestError where nothing can be used."""
 
 
 def read_corpus(path: Path, form: str | None = None) -> Corpus:
@@ -102,13 +102,13 @@ def examine_inputs(inputs: Sequence[Path], prompt: str = "", form: str | None = 
     for path in inputs:
         importer = importer_of(path, form)
         corpus = importer.read(path)
-        wrong = [one for one in corpus.problems if one.kind in _WRONG]
+        wrong = [problem for problem in corpus.problems if problem.kind in _WRONG]
         if wrong:  # what is scored is counted: no row may be missing
             raise ManifestError(problems_in(path, wrong))
         problems += corpus.problems
         if corpus.seen:
             seen.append(f"{path} read as {corpus.format}: {corpus.seen}")
-        items += [one if one.text else replace(one, prompt=prompt) for one in corpus.items]
+        items += [item if item.text else replace(item, prompt=prompt) for item in corpus.items]
     return Corpus("", tuple(_distinct(items)), (), tuple(problems), "\n".join(seen))
 
 
@@ -129,9 +129,9 @@ def _chosen(path: Path, form: str | None, *, films: bool) -> Importer:
     try:
         made: Importer = build("importer", form or format_of(path, films=films)).thing
     except UnknownName:
-        known = _known(films=films)
+        names = _known(films=films)
         name = parse(form or "")[0]
-        advice = did_you_mean(name, known)
+        advice = did_you_mean(name, names)
         raise BadOption(f"unknown layout {name!r}", advice=advice) from None
     return made
 
@@ -140,12 +140,17 @@ def _importers() -> Iterator[tuple[str, Importer]]:
     """Those that need no options, of plugins first."""
     entries = sorted(registry.entries("importer"), key=lambda one: one.info.get("last", 0))
     for entry in sorted(entries, key=lambda one: one.origin == BUILTIN):
-        if all(one.default is not inspect.Parameter.empty for one in entry.parameters.values()):
-            yield entry.name, build("importer", entry.name).thing
+        if all(
+            parameter.default is not inspect.Parameter.empty
+            for parameter in entry.parameters.values()
+        ):
+            yield entry.name, entry.factory()
 
 
 def _known(*, films: bool) -> list[str]:
-    fit = ((n, one.for_films if films else one.for_videos) for n, one in _importers())
+    fit = (
+        (n, importer.for_films if films else importer.for_videos) for n, importer in _importers()
+    )
     return [name for name, takes in fit if takes]
 
 
@@ -223,9 +228,9 @@ class ManifestImporter:
                     f"{path} has no manifest, or several",
                     advice="Give the .jsonl, .csv or .json file itself.",
                 )
-            found = self.read(file)
-            problems = (*found.problems, *surplus(path, found.items))
-            return replace(found, problems=problems, seen=f"the rows of {file.name}")
+            corpus = self.read(file)
+            problems = (*corpus.problems, *surplus(path, corpus.items))
+            return replace(corpus, problems=problems, seen=f"the rows of {file.name}")
         rows = examine_manifest(path)
         cut_short = any(problem.kind is ProblemKind.BAD_FILE for problem in rows.problems)
         if cut_short or not rows.items:
@@ -238,10 +243,10 @@ class ManifestImporter:
         tables = listing.ending(".jsonl", ".csv", ".json") if listing.videos else ()
         names = {video.name for video in listing.videos}
         fitting = [
-            one
-            for one in tables[:_FEW]
-            if columns_of(one) >= {"id", "video"}
-            and any(item.video.name in names for item in examine_manifest(one).items)
+            table
+            for table in tables[:_FEW]
+            if columns_of(table) >= {"id", "video"}
+            and any(item.video.name in names for item in examine_manifest(table).items)
         ]
         return fitting[0] if len(fitting) == 1 and len(tables) <= _FEW else None
 
@@ -271,48 +276,50 @@ class VideoImporter:
             raise BadOption(
                 f"{path} is not a video, and no layout that is known", advice=_name_it()
             )
-        files = sorted(one for one in path.iterdir() if _is_video(one)) if path.is_dir() else [path]
+        files = (
+            sorted(file for file in path.iterdir() if _is_video(file)) if path.is_dir() else [path]
+        )
         if not files:
             raise BadOption(f"{path} holds no videos; seen: {listing.told()}", advice=_name_it())
         tables = listing.ending(*TABLES, ".txt") if path.is_dir() else ()
         seen = " ".join([*_unread(tables), *_half_named(listing)])
-        items = tuple(Item(_id(one), one) for one in files)
+        items = tuple(Item(_id(file), file) for file in files)
         return Corpus("videos", items, (), tuple(_lost_prompts(tables)), seen)
 
 
 def _name_it() -> str:
-    known = ", ".join(_known(films=False))
-    return f"Name the layout, --layout NAME ({known}), or give a manifest."
+    names = ", ".join(_known(films=False))
+    return f"Name the layout, `layout=NAME` ({names}), or give a manifest."
 
 
 def _unread(tables: Sequence[Path]) -> Iterator[str]:
-    """What lies beside plain videos, and how to use it."""
+    """Describe what lies beside plain videos, and how to use it."""
     if not tables:
         return
-    yield f"no layout was recognised, and {', '.join(one.name for one in tables[:5])} not read."
-    for one in tables[:5]:
-        columns = columns_of(one) if one.suffix.lower() in TABLES else frozenset()
+    yield f"no layout was recognised, and {', '.join(table.name for table in tables[:5])} not read."
+    for table in tables[:5]:
+        columns = columns_of(table) if table.suffix.lower() in TABLES else frozenset()
         if {"id", "video"} <= columns:
-            yield f"{one.name} is a manifest: give it instead of the folder."
+            yield f"{table.name} is a manifest: give it instead of the folder."
     yield _name_it()
 
 
 def _lost_prompts(tables: Sequence[Path]) -> Iterator[Problem]:
     """Tables and lists whose names or columns say that they hold the prompts."""
-    for one in tables:
-        columns = columns_of(one) if one.suffix.lower() in TABLES else frozenset()
+    for table in tables:
+        columns = columns_of(table) if table.suffix.lower() in TABLES else frozenset()
         near = "" if columns & {*VIDEO_COLUMNS} else near_column(sorted(columns), VIDEO_COLUMNS)
-        if near or one.name in PROMPT_LISTS or one.stem == "metadata":
-            yield no_prompt(f"{one.name} is not read: no layout fits it and the videos", near)
+        if near or table.name in PROMPT_LISTS or table.stem == "metadata":
+            yield no_prompt(f"{table.name} is not read: no layout fits it and the videos", near)
 
 
 def _half_named(listing: Listing) -> Iterator[str]:
     """Where some of the names are prompts, and others are not."""
-    named = [one for one in listing.videos if BY_PROMPT.fullmatch(one.stem)]
-    spoken = [one for one in named if len(name_key(one.stem).split()) > 1]
+    named = [video for video in listing.videos if BY_PROMPT.fullmatch(video.stem)]
+    spoken = [video for video in named if len(name_key(video.stem).split()) > 1]
     if 0 < len(spoken) < len(listing.videos):
-        some = f"{len(named)} of {len(listing.videos)} videos"
-        yield f"{some} are named PROMPT-SEED: --layout prompt_names takes those with prompts."
+        count = f"{len(named)} of {len(listing.videos)} videos"
+        yield f"{count} are named PROMPT-SEED: --layout prompt_names takes those with prompts."
 
 
 def _is_there(path: Path) -> bool:

@@ -229,17 +229,19 @@ def _encoded(path: Path, rows: list[dict[str, Any]]) -> bytes:
 
 
 def _examine(file: BufferedReader, path: Path) -> ManifestReading:
-    found = _Findings()
+    findings = _Findings()
     try:
         for record in records(file, path.suffix):
-            found.add(record, path.parent)
+            findings.add(record, path.parent)
     except NotAManifest as error:
-        found.problems.append(
+        findings.problems.append(
             Problem(ProblemKind.BAD_FILE, error.message, error.advice, error.line)
         )
-    if not found.rows and not found.problems:
-        found.problems.append(Problem(ProblemKind.BAD_FILE, "the manifest has no rows"))
-    return ManifestReading(path, tuple(found.rows), tuple(found.problems), frozenset(found.named))
+    if not findings.rows and not findings.problems:
+        findings.problems.append(Problem(ProblemKind.BAD_FILE, "the manifest has no rows"))
+    return ManifestReading(
+        path, tuple(findings.rows), tuple(findings.problems), frozenset(findings.named)
+    )
 
 
 def _no_file(path: Path) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from screentest.core import BadOption, Clip, Item, Script, Size, Span, Time
 
 if TYPE_CHECKING:
-    from screentest.video import EncoderSettings
+    from screentest.video.edit.encode import EncoderSettings
     from screentest.video.limits import Limits
 
 
@@ -68,9 +68,9 @@ def joined(
     encoded at a quality above theirs, the same for what is harmed and what is not.
     """
     from screentest.core import NATIVE
-    from screentest.video import probe
     from screentest.video.edit.join import FINE, join
     from screentest.video.limits import DEFAULT_LIMITS
+    from screentest.video.probe import probe
 
     files = [part.file for part in source.parts]
     film = join(
@@ -96,10 +96,10 @@ def in_groups_of(items: Sequence[Item], count: int) -> Iterator[PartedSource]:
     if not 2 <= count <= MOST:
         raise BadOption(f"invalid join {count}: must be from 2 to {MOST:,}")
     for first in range(0, len(items) - count + 1, count):
-        some = items[first : first + count]
-        parts = tuple(SourcePart(item.video, item.text, _timed(item)) for item in some)
-        shared = set.intersection(*(set(item.groups.items()) for item in some))
-        yield PartedSource(f"{some[0].id}+{count - 1}", parts, groups=dict(sorted(shared)))
+        part = items[first : first + count]
+        parts = tuple(SourcePart(item.video, item.text, _timed(item)) for item in part)
+        shared = set.intersection(*(set(item.groups.items()) for item in part))
+        yield PartedSource(f"{part[0].id}+{count - 1}", parts, groups=dict(sorted(shared)))
 
 
 def _timed(item: Item) -> Script | None:

@@ -160,8 +160,8 @@ def _array_records(file: BufferedReader) -> Iterator[ManifestRecord]:
 
 
 def _blanks(text: str, place: int) -> int:
-    found = _BLANKS.match(text, place)
-    return found.end() if found else place
+    blanks = _BLANKS.match(text, place)
+    return blanks.end() if blanks else place
 
 
 def _json_record(number: int, text: str) -> ManifestRecord:

@@ -23,12 +23,11 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any, Final
 
+from screentest._util.optional import need, optional
 from screentest.core import BadOption, Failure, Item, NoValue, Reason
 from screentest.inputs.web import Network, open_web
-from screentest.models.optional import optional
 
 SCHEMES: Final = frozenset({"http", "https", "s3", "gs", "gcs"})
-EXTRA: Final = "remote"
 DEFAULT_LIMIT: Final = 20 * 2**30
 
 _MARKS: Final = (
@@ -140,7 +139,7 @@ class Cache:
     def holding(self, videos: Sequence[RemoteVideo]) -> Iterator[None]:
         """Have these videos here, and keep them for as long as this is open."""
         # All in one order, or two could wait for what the other has.
-        wanted = [one for _, one in sorted({video.name: video for video in videos}.items())]
+        wanted = [video for _, video in sorted({video.name: video for video in videos}.items())]
         size = sum(video.size for video in wanted)
         if size > self.limit:
             raise NoValue(
@@ -208,16 +207,16 @@ class Cache:
         while True:
             with self._counting():
                 sizes: dict[Path, os.stat_result] = {}
-                for one in self.folder.iterdir():
-                    if one.suffix != ".lock":
+                for path in self.folder.iterdir():
+                    if path.suffix != ".lock":
                         with suppress(FileNotFoundError):  # its fetcher has just given it up
-                            sizes[one] = one.stat()
+                            sizes[path] = path.stat()
                 taken = sum(status.st_size for status in sizes.values())
-                for one in sorted(sizes, key=lambda file: sizes[file].st_mtime):
+                for path in sorted(sizes, key=lambda file: sizes[file].st_mtime):
                     if taken + size <= self.limit:
                         break
-                    if self._let_go(one):
-                        taken -= sizes[one].st_size
+                    if self._let_go(path):
+                        taken -= sizes[path].st_size
                 if taken + size <= self.limit:
                     with unfinished.open("wb") as file:
                         file.truncate(size)
@@ -256,7 +255,7 @@ def localized(
 
     An item whose server cannot be asked keeps its address for a path, and why it failed.
     """
-    found: list[Item] = []
+    local: list[Item] = []
     fetching: dict[str, Fetching] = {}
     digests: dict[Path, str] = {}
     for item in items:
@@ -267,21 +266,21 @@ def localized(
                 if cache is None:
                     raise BadOption(
                         f"{item.id} is on another machine: {address}",
-                        advice="Allow to fetch it: --allow-remote.",
+                        advice="Allow to fetch it: `allow_remote=True`.",
                     )
                 if not _is_web(address):
-                    _require_fsspec()
+                    need("fsspec")
                 try:
                     remote[path] = describe(address)
                 except NoValue as error:
                     fetching[item.id] = Fetching(cache, failure=error.failure)
         if not remote or cache is None or item.id in fetching:
-            found.append(item)
+            local.append(item)
             continue
         places = {path: cache.place(video) for path, video in remote.items()}
         digests |= {places[path]: video.digest for path, video in remote.items()}
         fetching[item.id] = Fetching(cache, tuple(remote.values()))
-        found.append(
+        local.append(
             replace(
                 item,
                 video=places.get(item.video, item.video),
@@ -290,22 +289,15 @@ def localized(
                 groups=dict(item.groups),
             )
         )
-    return found, fetching, digests
+    return local, fetching, digests
 
 
 def _paths(item: Item) -> list[Path]:
     return [path for path in (item.video, item.source, *item.references) if path is not None]
 
 
-def _require_fsspec() -> None:
-    try:
-        optional("fsspec.core", EXTRA)
-    except NoValue as error:
-        raise BadOption(error.message, advice=error.advice) from None
-
-
 def _opened(address: str) -> tuple[Any, str]:
-    core = optional("fsspec.core", EXTRA)
+    core = optional("fsspec.core")
     try:
         system, path = core.url_to_fs(address)
     except ImportError as error:  # s3fs, gcsfs or aiohttp

@@ -204,10 +204,10 @@ def _next(place: SplitResult, location: str) -> SplitResult:
 
 
 def _resolve(place: SplitResult) -> list[Address]:
-    """What the name stands for now; only these are connected to."""
+    """Resolve the name; only these addresses are connected to."""
     port = place.port or _PORTS[place.scheme]
-    found = socket.getaddrinfo(place.hostname, port, type=socket.SOCK_STREAM)
-    return [ipaddress.ip_address(str(one[4][0]).partition("%")[0]) for one in found]
+    answers = socket.getaddrinfo(place.hostname, port, type=socket.SOCK_STREAM)
+    return [ipaddress.ip_address(str(answer[4][0]).partition("%")[0]) for answer in answers]
 
 
 @contextmanager
@@ -247,8 +247,8 @@ def _asked(
         "Connection": "close",
     }
     if place.username:
-        known = f"{unquote(place.username)}:{unquote(place.password or '')}".encode()
-        headers["Authorization"] = f"Basic {b64encode(known).decode()}"
+        credentials = f"{unquote(place.username)}:{unquote(place.password or '')}".encode()
+        headers["Authorization"] = f"Basic {b64encode(credentials).decode()}"
     with _watched(connection.sock, patience.window):
         connection.putrequest(method, target, skip_host=True, skip_accept_encoding=True)
         for name, value in headers.items():

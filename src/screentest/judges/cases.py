@@ -16,7 +16,8 @@ from typing import Any, Final
 from screentest.core import Aspect, Choice, Item, Outcome, PairKind, Question, Span, Verdict
 from screentest.core.codec import DecodeError
 from screentest.core.outcome import Failure, Json
-from screentest.run import Record, RunReader
+from screentest.run.reader import RunReader
+from screentest.run.records import Record
 
 ELSEWHERE = "_elsewhere"
 """How the placebo of a change of prompts is called, after its name: the same two prompts beside a

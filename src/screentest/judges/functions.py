@@ -23,7 +23,9 @@ from typing import Any, TypeVar
 
 from screentest.core.frames import FrameRequest, Image, Size
 from screentest.core.functions import (
+    Asks,
     Setting,
+    decorator,
     form_of,
     is_factory,
     register_function,
@@ -34,7 +36,7 @@ from screentest.core.metric import JudgeInfo, Question, Resources
 from screentest.core.outcome import Outcome, Reason
 from screentest.core.registry import register
 from screentest.core.verdict import Choice, Verdict, prefer_higher
-from screentest.video import evenly
+from screentest.video.samples import evenly
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -42,6 +44,7 @@ FORMS = (("first", "second"),)
 BESIDES = ("prompt", "aspect", "resources")
 
 
+@decorator
 def judge(
     *,
     name: str = "",
@@ -50,22 +53,37 @@ def judge(
     frames: int = 16,
     long_side: int = 512,
     margin: float = 0.0,
+    asks: Sequence[Asks] = (),
     roles: Sequence[str] = (),
 ) -> Callable[[F], F]:
-    """Register a judge: a plain function, or a factory of a class for what needs one.
+    """Register a judge: a plain function, or a factory of a class.
 
-    ``frames``, ``long_side`` and ``margin`` are options of the judge too. ``version`` rises
-    whenever its verdicts change.
+    Args:
+        name: The name of the judge; that of the function where empty.
+        version: Raise it whenever the verdicts change.
+        summary: One line for lists; the first line of the docstring where empty.
+        frames: How many pictures of each video. An option of the judge, too, as are ``long_side``
+            and ``margin``.
+        long_side: The size of the pictures.
+        margin: Two numbers that are no further apart are a tie.
+        asks: The queries that it asks: their roles and templates are part of its signature.
+        roles: Further model roles that it asks.
     """
 
     def keep(function: F) -> F:
         called = name or function.__name__
-        said = summary_of(function, summary)
+        words = summary_of(function, summary)
         if is_factory(function):
-            register("judge", called, version=version, summary=said)(function)
+            register("judge", called, version=version, summary=words)(function)
             return function
         _, besides = form_of("judge", function, FORMS, BESIDES, {})
-        info = JudgeInfo(said, tuple(roles), reads_text="prompt" in besides, sees_frames=True)
+        info = JudgeInfo(
+            words,
+            (*roles, *(query.role for query in asks)),
+            tuple(query.template for query in asks),
+            reads_text="prompt" in besides,
+            sees_frames=True,
+        )
 
         def make(call: Callable[..., Any], chosen: Mapping[str, Any]) -> FunctionJudge:
             if chosen["frames"] < 1:
@@ -79,7 +97,7 @@ def judge(
             "margin": Setting(float, margin),
         }
         register_function(
-            "judge", function, make, settings, name=called, version=version, summary=said
+            "judge", function, make, settings, name=called, version=version, summary=words
         )
         return function
 
@@ -107,21 +125,21 @@ class FunctionJudge:
 
     def _pictures(self, item: Item, resources: Resources) -> list[Image]:
         moments = evenly(resources.info(item.video).span, self.frames)
-        return [one.image for one in resources.frames(item.video, moments, self.wants)]
+        return [frame.image for frame in resources.frames(item.video, moments, self.wants)]
 
-    def _verdict(self, found: Any) -> Outcome[Verdict]:
-        if found is None:
+    def _verdict(self, answer: Any) -> Outcome[Verdict]:
+        if answer is None:
             return Outcome.failed(Reason.NOT_APPLICABLE, "the judge cannot tell")
-        if isinstance(found, Outcome):
-            return found
-        if isinstance(found, Verdict):
-            return Outcome.of(found)
-        if isinstance(found, str):
-            return Outcome.of(Verdict(Choice(found)))
-        if isinstance(found, Sequence) and len(found) == 2:
-            first, second = (float(one) for one in found)
+        if isinstance(answer, Outcome):
+            return answer
+        if isinstance(answer, Verdict):
+            return Outcome.of(answer)
+        if isinstance(answer, str):
+            return Outcome.of(Verdict(Choice(answer)))
+        if isinstance(answer, Sequence) and len(answer) == 2:
+            first, second = map(float, answer)
             return Outcome.of(prefer_higher(first, second, margin=self.margin))
         raise TypeError(
-            f"it returned {type(found).__name__}, not 'first', 'second' or 'tie', two numbers,"
+            f"it returned {type(answer).__name__}, not 'first', 'second' or 'tie', two numbers,"
             " a Verdict or None"
         )

@@ -16,16 +16,16 @@ from screentest.core.calls import Progress
 from screentest.core.errors import VideoError
 from screentest.core.item import Item
 from screentest.core.metric import Judge, Outcomes, Question, RatingJudge
-from screentest.core.outcome import Failure, Outcome, Reason, Score
+from screentest.core.outcome import Failure, Outcome, Reason, Score, guarded
 from screentest.core.registry import registry
 from screentest.core.signature import Signature
 from screentest.core.verdict import Choice, Verdict, prefer_higher
 from screentest.judges.cases import Case, Order, verdict_in
 from screentest.judges.evidence import evidence
 from screentest.judges.from_metrics import as_judge
-from screentest.judges.margins import Margin, Margins
+from screentest.judges.spread import PlaceboSpread, PlaceboSpreads
 from screentest.measure.evaluators import Evaluator, known, resolve, sign
-from screentest.measure.items import guarded, must_be_outcome, refuse_faults
+from screentest.measure.items import must_be_outcome, refuse_faults
 from screentest.measure.tasks import keep_models, roles_of, score_tasks, signed_metrics
 from screentest.run.execute import Execution, execute
 from screentest.run.inputs import Stamp, hash_parts
@@ -381,7 +381,7 @@ def rate_cases(
 
 def _margins(
     cases: Sequence[Case], rated: Callable[[Item, Aspect], Outcome[Score] | None]
-) -> Margins:
+) -> PlaceboSpreads:
     """What the placebos among the cases do to a judge's ratings."""
     moved = []
     for case in cases:
@@ -390,7 +390,7 @@ def _margins(
             one, two = (None if found is None else found.value for found in both)
             if one is not None and two is not None:
                 moved.append((case.aspect, case.cluster, one.value - two.value))
-    return Margins.learnt(moved)
+    return PlaceboSpreads.learnt(moved)
 
 
 def _write(store: RunStore, ready: Sequence[Finished]) -> None:
@@ -424,7 +424,7 @@ def keep_failures(
 
 
 def verdict(
-    first: Outcome[Score], second: Outcome[Score], margin: Margin | None = None
+    first: Outcome[Score], second: Outcome[Score], margin: PlaceboSpread | None = None
 ) -> Outcome[Verdict]:
     """The higher rating wins, unless it is within the margin; without both there is no verdict."""
     for outcome in (first, second):

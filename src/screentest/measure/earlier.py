@@ -8,7 +8,7 @@ from pathlib import Path
 
 from screentest.core.errors import BadOption
 from screentest.core.item import Item
-from screentest.run import RunReader
+from screentest.run.reader import RunReader
 
 
 def beside_earlier(
@@ -34,18 +34,18 @@ def beside_earlier(
     parts = [_counted(sorted(unseen), "video"), _counted(sorted(unmeasured), "metric")]
     what = " and ".join(part for part in parts if part)
     raise BadOption(
-        f"{folder} holds results that this command would hide: {what}",
-        advice="--add keeps them beside the new ones, --replace leaves them out, --out DIR makes"
-        " another run.",
+        f"{folder} holds results that would be hidden: {what}",
+        advice="`add=True` keeps them beside the new ones, `replace=True` drops them, another `out`"
+        " makes another run.",
     )
 
 
 def _is_another(item: Item, earlier: dict[str, Item]) -> bool:
-    """Whether an earlier item of that id is another file, and not the same that was moved."""
-    known = earlier.get(item.id)
-    if known is None or known.video == item.video.absolute() or not known.video.exists():
+    """Return True if an earlier item of that id is another file, and not the same, moved."""
+    before = earlier.get(item.id)
+    if before is None or before.video == item.video.absolute() or not before.video.exists():
         return False
-    return not item.video.exists() or not known.video.samefile(item.video)
+    return not item.video.exists() or not before.video.samefile(item.video)
 
 
 def _distinct(item: Item, earlier: dict[str, Item], items: Sequence[Item]) -> Item:
@@ -56,13 +56,13 @@ def _distinct(item: Item, earlier: dict[str, Item], items: Sequence[Item]) -> It
     if taken:
         raise BadOption(
             f"the run has another video {item.id!r}, and another {called.id!r}",
-            advice="Give them ids in a manifest, or choose another --out.",
+            advice="Give them ids in a manifest, or choose another `out`.",
         )
     return called
 
 
 def _counted(names: Sequence[str], thing: str) -> str:
-    """How many, with the first of them: ``3 videos (a, b, c)``.
+    """Count names and list the first: ``3 videos (a, b, c)``.
 
     >>> _counted(["a", "b", "c", "d"], "video"), _counted([], "video")
     ('4 videos (a, b, c …)', '')

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from screentest.core.registry import Spec, build, registry, suggest
 from screentest.core.signature import Signature, parse
 from screentest.run.notes import EvaluatorNote
 from screentest.run.session import Tools
-from screentest.video import decoder_version
+from screentest.video.probe import decoder_version
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +32,13 @@ class Evaluator:
 
     @property
     def name(self) -> str:
-        """What it is called in records and reports: the spec as it was asked for."""
+        """Its name in records and reports: the spec as it was asked for."""
         return self.text
 
     @property
     def info(self) -> MetricInfo | JudgeInfo:
-        found: MetricInfo | JudgeInfo = self.thing.info
-        return found
+        info: MetricInfo | JudgeInfo = self.thing.info
+        return info
 
     @property
     def metric(self) -> Metric:
@@ -52,7 +52,7 @@ class Evaluator:
 
     @property
     def note(self) -> EvaluatorNote:
-        """What a run keeps of it."""
+        """The note that a run keeps of it."""
         info = self.info
         options = {key: str(value) for key, value in self.spec.options}
         if isinstance(info, MetricInfo):
@@ -67,25 +67,13 @@ class Evaluator:
 
 
 def resolve(text: str, kind: str = "metric") -> Evaluator:
-    """The metric or judge that ``text`` names: ``name`` or ``name:option=value,…``."""
+    """Build the metric or judge that ``text`` names: ``name`` or ``name:option=value,…``."""
     built = build(kind, text)
     return Evaluator(kind, text, built.spec, built.thing, built.spec.signature)
 
 
-def metric_names(texts: Iterable[str]) -> list[str]:
-    """Specs as a command line has them: names with commas, or one spec with options.
-
-    >>> metric_names(["sharpness,flicker", "noise:rate=2,size=256"])
-    ['sharpness', 'flicker', 'noise:rate=2,size=256']
-    """
-    names: list[str] = []
-    for text in texts:
-        names += [text] if ":" in text else [part.strip() for part in text.split(",")]
-    return list(dict.fromkeys(name for name in names if name))
-
-
 def known(text: str) -> str:
-    """Whether ``text`` names a judge or a metric; raises UnknownName where neither."""
+    """Return ``judge`` or ``metric``, whichever ``text`` names; raise UnknownName if neither."""
     name, _ = parse(text)
     for kind in ("judge", "metric"):
         if registry.has(kind, name):
@@ -95,14 +83,14 @@ def known(text: str) -> str:
 
 
 def sign(evaluator: Evaluator, tools: Tools) -> Evaluator:
-    """It with the full signature: implementation, options, decoder, detector, models, templates.
+    """Add the full signature: implementation, options, decoder, detector, models, templates.
 
-    A role whose model is missing stands there as missing: the record tells why.
+    A role whose model is missing is signed as missing: the record has the reason.
     """
     info = evaluator.info
     parts: dict[str, object] = {"screentest": VERSION, "decoder": decoder_version()}
     if info.shots:
-        parts["shots"] = build("detector", tools.settings.detector).spec.signature
+        parts["shots"] = tools.detector_signature
     if info.prompts:
         parts["prompts"] = tools.prompts.digest(*info.prompts)
     for role in info.roles:

@@ -2,52 +2,43 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
-from screentest.core.errors import STOPPING, BadOption, NoValue
+from screentest.core.errors import NoValue
 from screentest.core.frames import Borders, Consumer, Fault, Frame, FrameRequest, VideoInfo
 from screentest.core.item import Item, Shot, Time, timecode
 from screentest.core.metric import Measurement, Metric, MetricInfo, Outcomes, Resources
-from screentest.core.outcome import Failure, Json, Outcome, Reason, Score
+from screentest.core.outcome import (
+    BORDERS,
+    FRAME_RATE,
+    Failure,
+    Json,
+    Outcome,
+    Reason,
+    Score,
+    guarded,
+)
 from screentest.core.registry import Built, build
 from screentest.run.session import Tools
-from screentest.video import ScanReport, scan
 from screentest.video.detectors import ShotDetector
+from screentest.video.samples import KeptFrames
+from screentest.video.scan import ScanReport, scan
 from screentest.video.shots import scanned, shot_list
 
 T = TypeVar("T")
 
 
-def guarded(step: Callable[[], T], whose: str) -> T | Failure:
-    """What the step of a ``whose`` (metric, judge) gives, or why it gives nothing.
-
-    What every further item would meet too is raised: it ends the run.
-    """
-    try:
-        return step()
-    except NoValue as error:
-        return error.failure
-    except STOPPING:
-        raise
-    except BadOption as error:
-        return Failure(Reason.CRASHED, error.message, error.advice)
-    except Exception as error:  # noqa: BLE001 - untrusted metrics and judges raise anything
-        message = "".join(traceback.format_exception(error)).strip()
-        return Failure(
-            Reason.CRASHED, message, f"This is a fault in the {whose}, not in the video."
-        )
-
-
-def must_be_outcome(found: Any, kind: type[T]) -> Outcome[T]:
-    """``found`` where it is an outcome of that kind; raises TypeError where it is not."""
-    if isinstance(found, Outcome) and (found.failure is not None or isinstance(found.value, kind)):
-        return found
-    given = found.value if isinstance(found, Outcome) else found
+def must_be_outcome(result: Any, kind: type[T]) -> Outcome[T]:
+    """Return ``result`` if it is an outcome of that kind, else raise TypeError."""
+    if isinstance(result, Outcome) and (
+        result.failure is not None or isinstance(result.value, kind)
+    ):
+        return result
+    given = result.value if isinstance(result, Outcome) else result
     raise TypeError(f"it returned {type(given).__name__}, not an Outcome of a {kind.__name__}")
 
 
@@ -62,7 +53,7 @@ _FIELDS: Mapping[str, Callable[[Item], object]] = {
 
 
 Around: TypeAlias = Callable[[str], AbstractContextManager[None]]
-"""What to hold open while the metric of a name works alone."""
+"""The context to hold open while the metric of a name works alone."""
 
 
 def measure(
@@ -71,49 +62,42 @@ def measure(
     tools: Tools,
     around: Around = lambda _: nullcontext(),
 ) -> dict[str, Outcomes]:
-    """The outcomes of every metric on one item, each with all the outputs it declares.
+    """Measure one item: the outcomes of every metric, with all the outputs it declares.
 
-    A failure of the video is one of every metric; a failure of a metric is its own. In the
-    scan metrics work together; before and after it each works alone, inside ``around(name)``.
+    A failure of the video fails every metric; a failure of a metric fails that metric alone. The
+    scan serves all metrics at once; before and after it each works alone, inside ``around(name)``.
     """
     shared = _ItemTools(item, tools)
-    begun: dict[str, _Begun] = {}
+    started: dict[str, StartedMetric] = {}
     for name, metric in metrics.items():
         with around(name):
-            begun[name] = _Begun.of(metric, item, shared)
-    working = [one for one in begun.values() if one.failure is None]
+            started[name] = StartedMetric.of(metric, item, shared)
+    working = [work for work in started.values() if work.failure is None]
     if working:
         try:
-            shared.scan(working, shots=any(one.metric.info.shots for one in working))
+            shared.scan(working, shots=any(work.metric.info.shots for work in working))
         except NoValue as error:
-            for one in working:
-                one.failure = error.failure
+            for work in working:
+                work.failure = error.failure
     outcomes: dict[str, Outcomes] = {}
-    for name, one in begun.items():
+    for name, work in started.items():
         with around(name):
-            outcomes[name] = _noting(shared, item, one.finish(), one.metric.info)
+            outcomes[name] = _with_details(shared, item, work.finish(), work.metric.info)
     return outcomes
 
 
-BORDERS = "borders"
-"""The detail of a score that was measured inside borders: left, top, right, bottom, width, height
-in pixels."""
-FRAME_RATE = "frame_rate"
-"""The detail of a score that depends on it: frames a second of the video."""
-
-
-def _noting(tools: _ItemTools, item: Item, found: Outcomes, info: MetricInfo) -> Outcomes:
-    """What was found, each score with what of the video must be known to compare it."""
-    noted: dict[str, Json] = {}
-    if tools.borders_seen is not None and info.inside:
-        noted[BORDERS] = [*astuple(tools.borders_seen)]
-    if info.consecutive and any(outcome.ok for outcome in found.values()):
-        noted[FRAME_RATE] = round(float(tools.info(item.video).rate), 4)
-    if not noted:
-        return found
+def _with_details(tools: _ItemTools, item: Item, outcomes: Outcomes, info: MetricInfo) -> Outcomes:
+    """Add to each score the facts of the video that are needed to compare it."""
+    details: dict[str, Json] = {}
+    if tools.scanned_borders is not None and info.inside:
+        details[BORDERS] = [*astuple(tools.scanned_borders)]
+    if info.consecutive and any(outcome.ok for outcome in outcomes.values()):
+        details[FRAME_RATE] = round(float(tools.info(item.video).rate), 4)
+    if not details:
+        return outcomes
     return {
-        name: outcome.map(lambda score: replace(score, details={**score.details, **noted}))
-        for name, outcome in found.items()
+        name: outcome.map(lambda score: replace(score, details={**score.details, **details}))
+        for name, outcome in outcomes.items()
     }
 
 
@@ -128,7 +112,7 @@ def lacking(item: Item, needs: Iterable[str]) -> Failure | None:
 
 
 @dataclass(slots=True, eq=False)
-class _Begun:
+class StartedMetric:
     """A metric at work on the item, or the reason why it is not."""
 
     metric: Metric
@@ -136,56 +120,58 @@ class _Begun:
     failure: Failure | None = None
 
     @classmethod
-    def of(cls, metric: Metric, item: Item, resources: Resources) -> _Begun:
+    def of(cls, metric: Metric, item: Item, resources: Resources) -> StartedMetric:
         missing = lacking(item, metric.info.needs)
         if missing is not None:
             return cls(metric, failure=missing)
-        begun = cls(metric)
-        begun.start(item, resources)
-        return begun
+        started = cls(metric)
+        started.start(item, resources)
+        return started
 
     def start(self, item: Item, resources: Resources) -> None:
-        """Begin, or begin anew: nothing is left of what it saw."""
-        self.work = self.tried(lambda: self.metric.start(item, resources))
+        """Start, or start again from nothing."""
+        self.work = self.attempt(lambda: self.metric.start(item, resources))
 
-    def wanted(self) -> list[Consumer]:
-        """Who of this metric wants frames."""
+    def consumers(self) -> list[Consumer]:
+        """The consumers of frames that this metric has."""
         work = self.work
-        found: list[Consumer] | None = self.tried(lambda: list(work.consumers)) if work else None
-        return found or []
+        consumers: list[Consumer] | None = (
+            self.attempt(lambda: list(work.consumers)) if work else None
+        )
+        return consumers or []
 
     def finish(self) -> Outcomes:
         """An outcome for every declared output, and nothing else."""
         work = self.work
-        found: Outcomes | None = None
+        outcomes: Outcomes | None = None
         if work and self.failure is None:
-            found = self.tried(lambda: _checked(work.finish()))
-        if self.failure is not None or found is None:
+            outcomes = self.attempt(lambda: _checked(work.finish()))
+        if self.failure is not None or outcomes is None:
             failure = self.failure or Failure(Reason.CRASHED, "the metric returned nothing")
             return {name: Outcome(failure=failure) for name in self.metric.info.outputs}
-        undeclared = found.keys() - self.metric.info.outputs.keys()
+        undeclared = outcomes.keys() - self.metric.info.outputs.keys()
         if undeclared:
             detail = f"the metric gave {', '.join(sorted(undeclared))}, which it does not declare"
             return dict.fromkeys(self.metric.info.outputs, Outcome.failed(Reason.CRASHED, detail))
         missing: Outcome[Any] = Outcome.failed(Reason.CRASHED, "the metric gave no such value")
-        return {name: found.get(name, missing) for name in self.metric.info.outputs}
+        return {name: outcomes.get(name, missing) for name in self.metric.info.outputs}
 
-    def tried(self, step: Callable[[], Any]) -> Any:
-        """What the step gives; what it raises becomes the failure of this metric alone."""
-        found = guarded(step, "metric")
-        if not isinstance(found, Failure):
-            return found
-        self.failure = found
+    def attempt(self, step: Callable[[], Any]) -> Any:
+        """Run a step; an error becomes the failure of this metric alone."""
+        result = guarded(step, "metric")
+        if not isinstance(result, Failure):
+            return result
+        self.failure = result
         return None
 
 
-def _checked(found: Any) -> Outcomes | None:
-    """What a metric returned, where that is what a metric may return."""
-    if found is None:
+def _checked(result: Any) -> Outcomes | None:
+    """Return what a metric returned; raise TypeError if a metric may not return that."""
+    if result is None:
         return None
-    if not isinstance(found, Mapping):
-        raise TypeError(f"a metric returns outcomes by name, not {type(found).__name__}")
-    return {name: must_be_outcome(outcome, Score) for name, outcome in found.items()}
+    if not isinstance(result, Mapping):
+        raise TypeError(f"a metric returns outcomes by name, not {type(result).__name__}")
+    return {name: must_be_outcome(outcome, Score) for name, outcome in result.items()}
 
 
 class _ItemTools:
@@ -197,8 +183,9 @@ class _ItemTools:
         self._shots: Sequence[Shot] | None = None
         self._no_shots: Failure | None = None
         self._scanned = False
-        self.borders_seen: Borders | None = None
-        """Those of the item's own video, after the scan."""
+        self._kept = KeptFrames()
+        self.scanned_borders: Borders | None = None
+        """The borders of the item's own video, after the scan."""
         self.prompts = tools.prompts
 
     def role(self, name: str) -> Any:
@@ -217,43 +204,52 @@ class _ItemTools:
 
     def borders(self, video: Path) -> Borders | None:
         if video == self._item.video and self._scanned:
-            return self.borders_seen
+            return self.scanned_borders
         return self._tools.borders(video)
 
     def frames(
         self, video: Path, moments: Sequence[Time], request: FrameRequest
     ) -> Iterator[Frame]:
         cut = self.borders(video) if request.inside else None
-        return self._tools.frames(video, moments, request, cut)
+        kept = self._kept.frames if video == self._item.video else {}
+        return self._tools.cut_frames(video, moments, request, cut, kept)
 
-    def scan(self, begun: Sequence[_Begun], *, shots: bool) -> None:
-        """One decode for all; afterwards the shots and the borders are known.
+    def scan(self, started: Sequence[StartedMetric], *, shots: bool) -> None:
+        """Decode once for all; afterwards the shots and the borders are known.
 
-        Those who look inside the borders start again in another one, where the borders of the film
-        are not those of its first frame.
+        Metrics that look inside the borders start again in a second scan if the borders of the
+        film are not those of its first frame.
         """
-        report = self._scan(begun, shots=shots, inside=any(one.metric.info.inside for one in begun))
+        inside = any(work.metric.info.inside for work in started)
+        report = self._scan(started, shots=shots, inside=inside)
         if report is None:
             return
-        self._scanned, self.borders_seen = report.looked, report.borders
+        self._scanned, self.scanned_borders = report.looked, report.borders
         if report.inside:
             return
-        again = [one for one in begun if any(each.wants.inside for each in one.wanted())]
-        for one in again:
-            one.failure = None
-            one.start(self._item, self)
+        again = [
+            work for work in started if any(consumer.wants.inside for consumer in work.consumers())
+        ]
+        for work in again:
+            work.failure = None
+            work.start(self._item, self)
         self._scan(again, shots=False, inside=False, cut=report.borders)
 
     def _scan(
-        self, begun: Sequence[_Begun], *, shots: bool, inside: bool, cut: Borders | None = None
+        self,
+        started: Sequence[StartedMetric],
+        *,
+        shots: bool,
+        inside: bool,
+        cut: Borders | None = None,
     ) -> ScanReport | None:
-        """None where nobody wants a frame."""
-        owners: list[_Begun] = []
+        """Scan for these metrics; None if nobody wants a frame."""
+        owners: list[StartedMetric] = []
         consumers: list[Consumer] = []
-        for one in begun:
-            wanted = one.wanted()
+        for work in started:
+            wanted = work.consumers()
             consumers += wanted
-            owners += [one] * len(wanted)
+            owners += [work] * len(wanted)
         settings = self._tools.settings
         detector: Built[ShotDetector] | None = None
         if shots:
@@ -264,8 +260,16 @@ class _ItemTools:
             if not settings.allow_damaged:
                 refuse_faults(info)
             return None
+        # Metrics without consumers sample frames after the scan.
+        samples = len(set(owners)) < len(started)
         report = scan(
-            self._item.video, consumers, limits=settings.limits, info=info, cut=cut, borders=inside
+            self._item.video,
+            consumers,
+            limits=settings.limits,
+            info=info,
+            cut=cut,
+            borders=inside,
+            kept=self._kept if samples else None,
         )
         if not settings.allow_damaged:
             refuse_damaged(report)
@@ -275,13 +279,13 @@ class _ItemTools:
             else:
                 self._no_shots = failure
         if detector is not None and self._no_shots is None:
-            found = detector.thing.boundaries
-            self._shots = shot_list(found, scanned(report), found_by=detector.spec.name)
+            boundaries = detector.thing.boundaries
+            self._shots = shot_list(boundaries, scanned(report), found_by=detector.spec.name)
         return report
 
 
 def refuse_damaged(report: ScanReport) -> None:
-    """Raise NoValue where not all of a film could be seen: half a film has no score."""
+    """Raise NoValue if not all of a film was decoded: half a film has no score."""
     if report.complete:
         return
     seen = f"{report.decoded:,} of {report.info.frames:,} frames were decoded"
@@ -289,7 +293,7 @@ def refuse_damaged(report: ScanReport) -> None:
 
 
 def refuse_faults(info: VideoInfo) -> None:
-    """The same where nothing was decoded in order: by what the packets tell."""
+    """Raise NoValue if the packets of a film that was not scanned show damage."""
     if info.faults:
         raise _damaged(", ".join(_messages(info.faults, len(info.faults))))
 

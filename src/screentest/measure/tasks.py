@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
+from uuid import uuid4
 
 from screentest.core.calls import Progress, Silent
 from screentest.core.errors import UserError
@@ -17,8 +19,9 @@ from screentest.measure.evaluators import Evaluator, resolve, sign
 from screentest.measure.items import measure
 from screentest.run.execute import Execution, Retry, execute
 from screentest.run.inputs import Stamp, hash_item
+from screentest.run.notes import MODELS
 from screentest.run.records import RecordKey
-from screentest.run.session import MODELS, Settings, Tools, open_tools
+from screentest.run.session import Settings, Tools, open_tools
 from screentest.run.store import RunStore
 from screentest.run.tasks import Engine, Job, Task, TaskResults
 
@@ -33,6 +36,8 @@ class ItemTask:
     settings: Settings
     fetching: Fetching | None = None
     """Videos on other machines."""
+    batch: str = ""
+    """Tasks of the same batch share the metrics that a worker has built."""
 
 
 def measure_item(job: Job) -> TaskResults:
@@ -46,9 +51,15 @@ def _measure_item(job: Job, task: ItemTask) -> TaskResults:
     tools = open_tools(task.settings)
     tools.attach(job.ledger)
     keys = {task.metrics[key]: key for key in job.keys}
-    metrics: dict[str, Metric] = {text: resolve(text).metric for text in keys}
+    metrics = {text: _metric(task.batch, text) for text in keys}
     outcomes = measure(task.item, metrics, tools, lambda text: job.noting(keys[text]))
     return {key: dict(outcomes[text]) for text, key in keys.items()}
+
+
+@lru_cache(256)
+def _metric(batch: str, text: str) -> Metric:
+    """Build a metric once per batch: what its options name may be another file in the next."""
+    return resolve(text).metric
 
 
 def signed_metrics(texts: Sequence[str], settings: Settings) -> list[Evaluator]:
@@ -56,14 +67,14 @@ def signed_metrics(texts: Sequence[str], settings: Settings) -> list[Evaluator]:
     evaluators = [resolve(text) for text in texts]
     tools = Tools(settings)
     tools.models.must_be_here(roles_of(evaluators))
-    signed = [sign(one, tools) for one in evaluators]
+    signed = [sign(evaluator, tools) for evaluator in evaluators]
     tools.models.close()
     return signed
 
 
 def roles_of(evaluators: Iterable[Evaluator]) -> list[str]:
-    """The roles that these metrics or judges ask for."""
-    return sorted({role for one in evaluators for role in one.info.roles})
+    """List the roles that these metrics or judges ask for."""
+    return sorted({role for evaluator in evaluators for role in evaluator.info.roles})
 
 
 def keep_models(store: RunStore, settings: Settings, roles: Sequence[str]) -> None:
@@ -82,19 +93,21 @@ def score_tasks(
 ) -> list[Task]:
     """One task per item with a record for each metric; ``cache`` is for videos elsewhere."""
     items, fetching, digests = localized(items, cache)
-    tasks = []
+    tasks, batch = [], uuid4().hex
     for item in items:
         inputs = hash_item(item, lambda path: digests.get(path) or store.inputs.of_file(path))
         keys = {
-            RecordKey(item.id, one.name, signature=str(one.signature), inputs=inputs): one.text
-            for one in metrics
+            RecordKey(item.id, metric.name, signature=str(metric.signature), inputs=inputs): (
+                metric.text
+            )
+            for metric in metrics
         }
         files = [Stamp.of(path) for path in _files(item) if path not in digests]
         tasks.append(
             Task(
                 tuple(keys),
                 measure_item,
-                ItemTask(item, keys, settings, fetching.get(item.id)),
+                ItemTask(item, keys, settings, fetching.get(item.id), batch),
                 timeout=timeout or settings.limits.wall_seconds,
                 files=tuple(stamp for stamp in files if stamp is not None),
                 on_death=Reason.DECODER_CRASHED,
@@ -123,15 +136,15 @@ def score_items(
     chosen = settings or Settings()
     signed = signed_metrics(metrics, chosen)
     store.keep_items(items)
-    store.keep_evaluators([one.note for one in signed])
+    store.keep_evaluators([metric.note for metric in signed])
     keep_models(store, chosen, roles_of(signed))
     store.inputs.largest = chosen.limits.file_bytes
     large = {item.id for item in items if any(map(store.inputs.is_large, _files(item)))}
     last = [item for item in items if item.id in large]
     store.inputs.begin(path for item in last for path in _files(item))
 
-    def score(some: Sequence[Item]) -> Execution:
-        tasks = score_tasks(store, some, signed, chosen, cache=cache)
+    def score(part: Sequence[Item]) -> Execution:
+        tasks = score_tasks(store, part, signed, chosen, cache=cache)
         return execute(store, tasks, engine=engine, retry=retry, progress=progress)
 
     done = score([item for item in items if item.id not in large])

@@ -25,14 +25,15 @@ CORE = (
 )
 """The plain measurements of the suite ``core``, which run on the base install alone."""
 UNSEEN = {
-    "logos or dead pixels": "",
-    "mosaic patches": "",
-    "doubled outlines": "",
-    "stretched or upside-down pictures": "",
+    "logos": "",
+    "dead_pixels": "",
+    "mosaics": "",
+    "ghosting": "",
+    "geometry": "",
     "loops": "loops",
-    "reversed motion": "",
+    "reversed_motion": "",
 }
-"""What no number of ``CORE`` sees, with the metric here that does; empty where none does.
+"""Faults that no number of ``CORE`` sees, with the metric here that does; empty where none does.
 
 Found with planted clips: twelve real clips of 2.4 s a model, intact against damaged, of which one
 damage at a time was all that differed. In none of these was the intact model shown to be better;

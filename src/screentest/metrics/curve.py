@@ -21,7 +21,7 @@ import numpy as np
 from screentest.core.errors import NoValue
 from screentest.core.frames import BaseConsumer, Filter, Frame, FrameRequest, Image, Layout, Size
 from screentest.core.item import Item, Shot, Span
-from screentest.core.metric import Level, MetricInfo, Outcomes, OutputInfo, Resources
+from screentest.core.metric import Level, MetricInfo, Outcomes, OutputInfo, Resources, Traits
 from screentest.core.outcome import Json, Outcome, Point, Reason, Score, attempt
 from screentest.stats import lower_tail
 
@@ -71,12 +71,16 @@ class FrameRows(BaseConsumer):
         return rows.reshape(-1, self._width)[first:last]
 
 
+USUAL = Traits()
+
+
 @dataclass(frozen=True, slots=True)
 class ShotOutput:
     """One number of a metric: what it says, and how it comes from the rows of a shot."""
 
     info: OutputInfo
     reduce: Reduce
+    traits: Traits = USUAL
 
 
 class ShotMetric:
@@ -98,6 +102,7 @@ class ShotMetric:
             inside=wants.inside,
             about="time",
             consecutive=wants.rate is None,
+            traits={name: one.traits for name, one in outputs.items()},
         )
         self._wants, self._meter = wants, meter
         self._sum_up = by_shot(outputs, nothing)

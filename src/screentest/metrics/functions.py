@@ -42,15 +42,17 @@ from typing import Any, TypeVar
 from screentest.core.errors import NoValue
 from screentest.core.frames import Consumer, FrameRequest, Image, Size
 from screentest.core.functions import (
+    Asks,
     Maker,
     Setting,
+    decorator,
     form_of,
     is_factory,
     register_function,
     summary_of,
 )
 from screentest.core.item import Item, Span
-from screentest.core.metric import Level, MetricInfo, Outcomes, OutputInfo, Resources
+from screentest.core.metric import Level, MetricInfo, Outcomes, OutputInfo, Resources, Traits
 from screentest.core.outcome import Outcome, Reason, Score, attempt
 from screentest.core.registry import register
 from screentest.metrics.curve import (
@@ -64,8 +66,8 @@ from screentest.metrics.curve import (
     in_range,
     mean_of,
 )
-from screentest.video import evenly
 from screentest.video.memory import as_file
+from screentest.video.samples import evenly
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -85,6 +87,7 @@ _LEVELS = {"image": Level.FRAME, "before": Level.FRAME, "shot": Level.CLIP}
 _ABOUT = {"image": "picture", "before": "time", "shot": "time"}
 
 
+@decorator
 def metric(
     *,
     name: str = "",
@@ -95,12 +98,15 @@ def metric(
     high: float = 1.0,
     higher_is_better: bool = True,
     descriptive: bool = False,
+    label: str = "",
     outputs: Mapping[str, OutputInfo | ShotOutput] | None = None,
+    traits: Mapping[str, Traits] | None = None,
     rate: float | None = SAMPLED,
     long_side: int | None = None,
     frames: int | None = None,
     request: FrameRequest | None = None,
     inside: bool | None = None,
+    asks: Sequence[Asks] = (),
     roles: Sequence[str] = (),
     needs: Sequence[str] = (),
     shots: bool = False,
@@ -108,42 +114,66 @@ def metric(
     nothing: str = "no frame shows anything to measure",
     neutral: Sequence[str] = (),
 ) -> Callable[[F], F]:
-    """Register a metric: a plain function, or a factory of a class for what needs one.
+    """Register a metric: a plain function, or a factory of a class.
 
-    ``rate`` None passes every frame. ``rate``, ``long_side`` and ``frames`` are options of
-    the metric too (``vividness:rate=1``), where the form has a use for them. ``request`` has the
-    layout, filter and size that are not options. Pictures are without the borders of the video;
-    with ``inside`` False they are whole frames. ``version`` rises whenever the numbers change.
-    A ``descriptive`` number, such as the amount of motion, is shown and never called better.
+    Args:
+        name: The name of the metric; that of the function where empty.
+        version: Raise it whenever the numbers change.
+        summary: One line for lists; the first line of the docstring where empty.
+        unit: The unit of the number, or what its ends mean.
+        low: The least value.
+        high: The greatest value.
+        higher_is_better: False where less is better.
+        descriptive: A number, such as the amount of motion, that is shown and never called better.
+        label: Its name in words, in tables and sentences; the name of the metric where empty.
+        outputs: Several outputs by name, instead of one.
+        traits: Facts for the comparison of models, by output.
+        rate: Pictures a second; None passes every frame. An option of the metric, too, as are
+            ``long_side`` and ``frames`` (``vividness:rate=1``).
+        long_side: The size of the pictures.
+        frames: How many pictures of a shot or of the video.
+        request: The layout, filter and size that are not options.
+        inside: False passes whole frames; else pictures are without the borders of the video.
+        asks: The queries that it asks: their roles and templates are part of its signature.
+        roles: Further model roles that it asks.
+        needs: The fields of an item without which it is not applicable.
+        shots: True where it looks at shots.
+        level: What one point of its curve is about.
+        nothing: The reason that is given where there is nothing to measure.
+        neutral: Options of a factory that cannot change the numbers.
     """
 
     def keep(function: F) -> F:
         called = name or function.__name__
-        said = summary_of(function, summary)
+        words = summary_of(function, summary)
         if is_factory(function):
             more = {"neutral": tuple(neutral)} if neutral else {}
-            register("metric", called, version=version, summary=said, **more)(function)
+            register("metric", called, version=version, summary=words, **more)(function)
             return function
         form, besides = form_of("metric", function, FORMS, BESIDES, ANNOTATIONS)
-        single = OutputInfo(said, low, high, higher_is_better, unit, descriptive=descriptive)
+        single = OutputInfo(
+            words, low, high, higher_is_better, unit, descriptive=descriptive, label=label
+        )
         given = outputs or {called: single}
         whole = {
-            key: one if isinstance(one, ShotOutput) else ShotOutput(one, mean_of(place))
-            for place, (key, one) in enumerate(given.items())
+            key: output if isinstance(output, ShotOutput) else ShotOutput(output, mean_of(place))
+            for place, (key, output) in enumerate(given.items())
         }
         within = form[0] not in ("video", "item") if inside is None else inside
         info = MetricInfo(
-            {key: one.info for key, one in whole.items()},
+            {key: output.info for key, output in whole.items()},
             level or _LEVELS.get(form[0], Level.VIDEO),
-            tuple(roles),
+            (*roles, *(query.role for query in asks)),
             (*needs, *(("text",) if "prompt" in besides else ())),
             shots=shots or form[0] in _LEVELS,
             about=_ABOUT.get(form[0], ""),
+            traits={**{key: output.traits for key, output in whole.items()}, **(traits or {})},
             inside=within,
+            prompts=tuple(query.template for query in asks),
             consecutive=form[0] == "before" and rate is None and (not request or not request.rate),
         )
         # Outputs that are all worked out of the rows of a shot say themselves which columns.
-        columns = not all(isinstance(one, ShotOutput) for one in given.values())
+        columns = not all(isinstance(output, ShotOutput) for output in given.values())
         base = replace(request or FrameRequest(), inside=within)
         machine = _MACHINES[form]
 
@@ -152,7 +182,7 @@ def metric(
             work = _Function(called, call, besides, info, whole, columns, wants, chosen, nothing)
             return FunctionMetric(info, work, machine)
 
-        _register(function, make, form, called, version, said, rate, long_side, frames)
+        _register(function, make, form, called, version, words, rate, long_side, frames)
         return function
 
     return keep
@@ -169,7 +199,7 @@ def _register(
     long_side: int | None,
     frames: int | None,
 ) -> None:
-    """Each form has the options that it has a use for."""
+    """Register a function with the options that its form has a use for."""
     settings: dict[str, Setting] = {}
     if form[0] in ("image", "before") and rate is not None:
         settings["rate"] = Setting(float, float(rate))
@@ -207,7 +237,7 @@ class FunctionMetric:
 
 @dataclass(frozen=True, slots=True)
 class _Function:
-    """A function with its options, and what is known of it."""
+    """A function with its options, and the facts of its metric."""
 
     name: str
     call: Callable[..., Any]
@@ -215,19 +245,19 @@ class _Function:
     info: MetricInfo
     outputs: Mapping[str, ShotOutput]
     columns: bool
-    """Whether it returns one number for each output."""
+    """True where it returns one number for each output."""
     wants: FrameRequest
     settings: Mapping[str, Any]
     nothing: str
 
     def on(self, item: Item, resources: Resources) -> Callable[..., Any]:
-        """The function, with what it takes besides for this item."""
+        """Bind what the function takes besides for this item."""
         more = {"prompt": item.text, "resources": resources}
         given = {key: more[key] for key in self.besides}
         return lambda *inputs: self.call(*inputs, **given)
 
     def row(self, value: Any) -> list[float] | None:
-        """What it returned as finite numbers, one for each output; None for nothing."""
+        """Read what it returned as finite numbers, one for each output; None for nothing."""
         if value is None:
             return None
         names = list(self.outputs)
@@ -237,7 +267,7 @@ class _Function:
             value = [value[key] for key in names]
         elif isinstance(value, str) or not hasattr(value, "__len__"):
             value = [value]
-        row = [_finite(self.name, one) for one in value]
+        row = [_finite(self.name, number) for number in value]
         if self.columns and len(row) != len(names):
             raise TypeError(f"it returned {len(row)} numbers for the outputs {', '.join(names)}")
         return row
@@ -300,7 +330,7 @@ def _once(outcomes: Callable[[_Function, Item, Resources], Outcomes]) -> _Machin
 
 def _pictures(work: _Function, item: Item, resources: Resources, span: Span) -> list[Image]:
     moments = evenly(span, work.settings["frames"])
-    return [one.image for one in resources.frames(item.video, moments, work.wants)]
+    return [frame.image for frame in resources.frames(item.video, moments, work.wants)]
 
 
 def _of_shots(work: _Function, item: Item, resources: Resources) -> Outcomes:
@@ -344,7 +374,7 @@ def _whole(work: _Function, value: Any, details: Mapping[str, int]) -> Outcomes:
         if len(listed) != len(names):
             raise TypeError(f"it returned {len(listed)} values for {', '.join(names)}")
         value = dict(zip(names, listed, strict=True))
-    return {name: _outcome(work, name, one, details) for name, one in value.items()}
+    return {name: _outcome(work, name, given, details) for name, given in value.items()}
 
 
 def _outcome(work: _Function, name: str, value: Any, details: Mapping[str, int]) -> Outcome[Score]:

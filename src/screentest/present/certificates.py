@@ -1,219 +1,412 @@
-"""A certificate in words: all of it but the table of aspects, for the terminal and the page."""
+"""Certificates in words: the first screen, the details below it, judges by degradations."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
+from screentest._util.text import plural
 from screentest.analysis.judges.certificate import (
     Accuracy,
     Certificate,
     Cost,
-    FilterResult,
     OperatorResult,
+    PlaceboBias,
+    PlaceboKind,
     PlaceboResult,
-    PromptResult,
-    percent,
+    Remark,
+    RemarkKind,
 )
-from screentest.analysis.judges.frames import frames_words
-from screentest.analysis.people.raters import people_words
-from screentest.core import Outcome
-from screentest.judges.cases import ELSEWHERE, HINTED, INSTRUCTION
-from screentest.judges.margins import words as margin_words
-from screentest.stats import Claim
-from screentest.stats.claims import ANSWERED
+from screentest.analysis.judges.frames import InFrames
+from screentest.analysis.judges.matrix import PLACEBO, Matrix, Reaction
+from screentest.analysis.people.raters import PeopleResult, Share
+from screentest.core import Aspect, Outcome
+from screentest.core.aspects import PEOPLE
+from screentest.core.table import Cell, Column, Table
+from screentest.judges.cases import ELSEWHERE, HINTED
+from screentest.judges.spread import PlaceboSpread
+from screentest.present.sentences import say
+from screentest.stats import Claim, Finding
+from screentest.stats.claims import ANSWERED, WhyUnsettled
 from screentest.stats.trend import DoseResponse
 
+HEADLINE = 100
+"""Characters, at most."""
+MARKS = {
+    Claim.SEES: "+",
+    Claim.PREFERS_DEGRADED: "−",
+    Claim.CHANCE: "=",
+    Claim.CANNOT_TELL: "?",
+    Claim.MIXED: "±",
+}
+LEGEND = ", ".join(f"{mark} {claim.value}" for claim, mark in MARKS.items())
 _THRESHOLD = 0.75
-_MOST = 0.9
-"""Of questions that were asked: below that a sentence says how many have an answer."""
-FAMILY = 4
-"""Operators that an aspect must have before more is said than what each of them does."""
+_MOST_ANSWERED = 0.9
+"""Of questions that were asked: below that share the number of answers is shown."""
+_NAMES = 4
+"""Names in a line of the first screen; the rest is counted."""
+_LETTERS = 4
+"""Of a column's name on the terminal; more where two would be the same."""
+LineKind: TypeAlias = Literal["sees", "prefers", "chance", "unknown", "fails", "fair"]
+_BIASES = {
+    (PlaceboKind.EDIT, True): "takes {name} for a degradation",
+    (PlaceboKind.EDIT, False): "prefers {name}",
+    (PlaceboKind.INSTRUCTION, True): "avoids painted instructions",
+    (PlaceboKind.INSTRUCTION, False): "obeys painted instructions",
+    (PlaceboKind.OTHER_VIDEO, True): "prefers the true prompt beside any video: {name}",
+    (PlaceboKind.OTHER_VIDEO, False): "prefers the false prompt beside any video: {name}",
+}
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """What may be said of a judge: kinds of harm by claim, and what speaks against it."""
+class Line:
+    """A labelled line of the first screen."""
 
-    sees: tuple[str, ...] = ()
-    prefers: tuple[str, ...] = ()
-    """Harm that it takes for a gain."""
-    chance: tuple[str, ...] = ()
-    cannot_tell: str = ""
-    """On how many operators nothing may be said, and how many films would settle it."""
-    unfair: tuple[str, ...] = ()
-    """Placebos that it does not treat as such."""
-
-    def __str__(self) -> str:
-        named = (
-            (f"{Claim.SEES.value} ", self.sees),
-            (f"{Claim.PREFERS_HARM.value} of ", self.prefers),
-            (f"{Claim.CHANCE.value} on ", self.chance),
-        )
-        words = [f"{claim}{listed(names)}" for claim, names in named if names]
-        return "; ".join([*words, *filter(None, [self.cannot_tell]), *self.unfair])
+    label: str
+    words: str
+    kind: LineKind
 
 
-def said_of(certificate: Certificate) -> Said:
-    """What may be said of the judge, sorted by claim.
+def percent(share: float) -> str:
+    """A share as a number of per cent.
 
-    An aspect is named only where a family of operators was tested and none is preferred; else the
-    operators themselves are: who sees blur need not see technical quality. Placebos that the judge
-    does not treat as such are named too.
+    >>> percent(0.925)
+    '92.5'
     """
-    seen: list[str] = []
-    said: dict[Claim, list[str]] = {Claim.PREFERS_HARM: [], Claim.CHANCE: []}
-    more: list[int] = []
-    reasons: dict[str, list[str]] = {}
-    undecided = tried = 0
-    for one in certificate.aspects:
-        own = [other for other in certificate.operators if other.aspect is one.aspect]
-        tried += sum(other.accuracy.ok for other in own)
-        alone = [other.name for other in own if other.finding.claim is Claim.SEES]
-        whole = len(own) >= FAMILY and one.finding.claim is Claim.SEES
-        if whole:
-            count = f"{len(alone)} of {len(own)} operators on their own"
-            seen.append(f"{one.aspect.title} ({count})")
-        for other in own:
-            if other.finding.claim is Claim.SEES and not whole:
-                seen.append(_named(other))
-            elif other.finding.claim in said:
-                said[other.finding.claim].append(_named(other))
-            elif other.finding.claim is Claim.CANNOT_TELL and other.accuracy.ok and not whole:
-                undecided += 1
-                if other.finding.more and not other.finding.why:
-                    more.append(other.finding.more)
-                elif other.finding.why:
-                    reasons.setdefault(other.finding.why, []).append(other.label)
-    cannot = ""
-    if undecided:
-        which = "all" if undecided == tried else f"{undecided} of {tried}"
-        what = "aspects" if certificate.people else "operators"
-        cannot = f"{Claim.CANNOT_TELL.value} on {which} {what}"
-        words = [
-            why if len(names) == tried else f"{why}: {listed(names)}"
-            for why, names in reasons.items()
-        ]
-        if more:
-            unit = certificate.aspects[0].finding.unit
-            units = f"{unit} is" if max(more) == 1 else f"{unit}s are"
-            few = "up to " if min(more) < max(more) else ""
-            words.insert(0, f"{few}{max(more):,} more {units} needed")
-        cannot += f": {'; '.join(words)}" if words else ""
-    return Said(
-        tuple(seen),
-        tuple(said[Claim.PREFERS_HARM]),
-        tuple(said[Claim.CHANCE]),
-        cannot,
-        tuple(filter(None, (one.unfairness for one in certificate.placebos))),
-    )
+    return f"{100 * share:.1f}"
 
 
-def _named(result: OperatorResult) -> str:
-    """What it does, how good the judge may be where it is no better than chance, and on how much of
-    it the judge has an answer, where that is not most."""
-    found, notes = result.accuracy.value, [result.finding.bound]
-    if found is not None and found.coverage < _MOST:
-        notes.append(f"on {found.judgements:,} of {found.total:,}")
-    words = ", ".join(filter(None, notes))
-    return f"{result.label} ({words})" if words else result.label
-
-
-def verdict(certificate: Certificate) -> str:
-    """What may be said of the judge, in one sentence."""
-    words = str(said_of(certificate)) or "could not be tested"
-    alone = any(one.raters == 1 for one in certificate.people)
-    return f"{words}; all votes are of one person" if alone else words
-
-
-def listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str], most: int | None = None) -> str:
     """Names one after the other; those with a comma or a semicolon of their own are quoted.
 
     >>> listed(["half the resolution", "red, not blue"])
     'half the resolution, “red, not blue”'
+    >>> listed(["blur", "noise", "banding"], 1)
+    'blur and 2 more'
     """
-    return ", ".join(f"“{one}”" if "," in one or ";" in one else one for one in names)
+    quoted = [f"“{name}”" if "," in name or ";" in name else name for name in names[:most]]
+    rest = f" and {len(names) - len(quoted):,} more" if len(names) > len(quoted) else ""
+    return ", ".join(quoted) + rest
 
 
-def facts(certificate: Certificate) -> Iterator[tuple[str, str]]:
-    """What was measured beside the accuracies, each with its name."""
-    yield "Judge", verdict(certificate)
-    if certificate.people:
-        yield from _people(certificate)
-        return
-    if certificate.overall.ok and not certificate.placebos:
-        yield "Placebos", "none: whether it takes every edit for harm is not known"
-    margins = {one.aspect: one.margin for one in certificate.aspects if one.margin is not None}
-    if margins and certificate.aspects[0].finding.unit == "film":
-        yield "Margin", margin_words(margins, _without_ratings(certificate.placebos))
-    elif margins:
-        # A video has one number under one text: nothing is encoded, so that nothing is noise.
-        yield "Margin", "not needed: the same video is scored twice, and any difference counts"
+# The first screen.
+
+
+def headline(certificate: Certificate) -> str:
+    """One line of at most 100 characters."""
+    claims, unit = certificate.claims, _unit(certificate)
+    things = "aspect" if certificate.people or claims.tested <= claims.aspects else "degradation"
+    films = plural(max((part.finding.films for part in certificate.aspects), default=0), unit)
+    orders = "both orders" if certificate.order.ok else "one order"
+    basis = [films, *([orders] if not certificate.people else []), "95% intervals"]
+    name = "certificate_people" if certificate.people else "certificate"
+    if not claims.tested:
+        name, reasons = "certificate_untested", list(failed_aspects(certificate).values())
+        basis = [reasons[0][:50] if reasons else "no pairs"]
+    elif not claims.decided:
+        more = [each.finding.more for each in claims.unsettled if each.finding.more]
+        name, basis = (
+            "certificate_open",
+            [films, *([f"{_up_to(more)} more needed"] if more else [])],
+        )
+    words = say(
+        name,
+        judge="{judge}",
+        seen=len(claims.sees),
+        tested=claims.tested,
+        things=things if claims.tested == 1 else f"{things}s",
+        basis=", ".join(basis),
+    )
+    room = HEADLINE - len(words) + len("{judge}")
+    title = certificate.title
+    return words.format(judge=title if len(title) <= room else f"{title[: room - 1]}…")
+
+
+def headline_of_all(certificates: Sequence[Certificate]) -> str:
+    """One line for several judges; that of the judge where there is one."""
+    if len(certificates) == 1:
+        return headline(certificates[0])
+    claims = [one.claims for one in certificates]
+    films = max((part.finding.films for one in certificates for part in one.aspects), default=0)
+    name = "certificates_people" if certificates[0].people else "certificates"
+    return say(
+        name if any(one.decided for one in claims) else "certificates_open",
+        seen=sum(bool(one.sees) for one in claims),
+        tested=len(certificates),
+        basis=plural(films, _unit(certificates[0])),
+    )
+
+
+def claim_lines(certificate: Certificate) -> list[Line]:
+    """The labelled lines below the headline, without those that have nothing to show."""
+    claims = certificate.claims
+    whole = {part.aspect for part in claims.families}
+    seen = [
+        f"{part.aspect.title} ({len([each for each in claims.sees if each.aspect is part.aspect])}"
+        f" of {len([each for each in certificate.operators if each.aspect is part.aspect])}"
+        " degradations)"
+        for part in claims.families
+    ]
+    seen += [_named(each) for each in claims.sees if each.aspect not in whole]
+    people = bool(certificate.people)
+    lines = [
+        Line("agrees" if people else "sees", listed(seen), "sees"),
+        Line(
+            "disagrees" if people else "fooled by",
+            listed(list(map(_named, claims.fooled))),
+            "prefers",
+        ),
+        Line("chance", listed(list(map(_named, claims.chance))), "chance"),
+        Line("cannot tell", _open(claims.unsettled), "unknown"),
+        _placebo_line(certificate),
+        *(
+            Line("not tested", f"{names} ({why})", "prefers")
+            for names, why in failed_aspects(certificate).items()
+        ),
+    ]
+    if any(one.raters == 1 for one in certificate.people):
+        lines.append(Line("votes", "all by one person", "unknown"))
+    return [line for line in lines if line.words]
+
+
+def brief(certificate: Certificate) -> str:
+    """All claims on one line: ``sees blur; fooled by sharpening``."""
+    lines = claim_lines(certificate)
+    return "; ".join(f"{line.label} {line.words}" for line in lines) or "not tested"
+
+
+def first_screen(certificate: Certificate) -> str:
+    """The headline, and the labelled lines below it."""
+    lines = claim_lines(certificate)
+    width = max((len(line.label) for line in lines), default=0)
+    return "\n".join(
+        [headline(certificate), *(f"  {line.label:{width}}  {line.words}" for line in lines)]
+    )
+
+
+def failed_aspects(certificate: Certificate) -> dict[str, str]:
+    """Aspects without any answer, by reason: names to reason."""
+    reasons: dict[str, list[str]] = {}
+    for part in certificate.aspects:
+        if part.accuracy.failure is not None:
+            reasons.setdefault(why_not(part.accuracy), []).append(part.aspect.title)
+    return {listed(names, _NAMES): why for why, names in reasons.items()}
+
+
+def why_not(outcome: Outcome[Accuracy]) -> str:
+    """The reason for a missing accuracy."""
+    failure = outcome.failure
+    assert failure is not None
+    return f"{failure.reason.value.replace('_', ' ')}: {failure.detail}".rstrip(": ")
+
+
+def claim_words(finding: Finding) -> str:
+    """A claim with its bound, or with why there is none."""
+    if not finding.films:  # not even one answer: no number of films would help
+        return "not tested"
+    if finding.claim is Claim.CANNOT_TELL:
+        return f"{finding.claim.value}: {_why_open(finding)}"
+    bound = _bound(finding)
+    return f"{finding.claim.value}: {bound}" if bound else finding.claim.value
+
+
+def bias_words(bias: PlaceboBias) -> str:
+    """A bias on a placebo."""
+    name = bias.name.removesuffix(ELSEWHERE).replace("_", " ")
+    words = _BIASES[bias.kind, bias.toward_original].format(name=name)
+    unit = "prompt" if bias.kind is PlaceboKind.OTHER_VIDEO else "film"
+    maybe = "" if bias.certain else "possibly "
+    return f"{maybe}{words} ({percent(bias.share)}% of {plural(bias.films, unit)})"
+
+
+def _unit(certificate: Certificate) -> str:
+    return certificate.aspects[0].finding.unit if certificate.aspects else "film"
+
+
+def _named(result: OperatorResult) -> str:
+    """An operator, with its bound where it is chance, and its answers where they are not most."""
+    accuracy, notes = result.accuracy.value, [_bound(result.finding)]
+    if accuracy is not None and accuracy.coverage < _MOST_ANSWERED:
+        notes.append(f"on {accuracy.judgements:,} of {accuracy.total:,}")
+    words = ", ".join(filter(None, notes))
+    return f"{result.label} ({words})" if words else result.label
+
+
+def _bound(finding: Finding) -> str:
+    return "" if finding.at_most is None else f"at most {math.ceil(100 * finding.at_most)}%"
+
+
+def _open(results: Sequence[OperatorResult]) -> str:
+    """Operators without a claim, by reason."""
+    names: dict[str, list[str]] = {}
+    few = [each for each in results if _is_few(each.finding)]
+    for each in results:
+        why = _more([one.finding for one in few]) if each in few else _why_open(each.finding)
+        names.setdefault(why, []).append(each.label)
+    return "; ".join(f"{listed(group, _NAMES)} ({why})" for why, group in names.items())
+
+
+def _is_few(finding: Finding) -> bool:
+    return finding.unsettled is None or finding.unsettled.reason is WhyUnsettled.TOO_FEW_FILMS
+
+
+def _why_open(finding: Finding) -> str:
+    unsettled, unit = finding.unsettled, finding.unit
+    if unsettled is None or _is_few(finding):
+        return _more([finding])
+    noun = "placebo" if unit == "film" else "control"
+    bar = f"{noun} {', '.join(unsettled.kinds)}" if unsettled.kinds else f"its {noun}s"
+    if unsettled.reason is WhyUnsettled.LIKE_PLACEBO:
+        shares = (f"{100 * (one or 0):.0f}%" for one in (unsettled.points, unsettled.placebo))
+        fields = dict(zip(("points", "placebo"), shares, strict=True))
+        words = say("like_placebo", bar=bar, **fields)
+        return f"{words}; {_more([finding])}" if finding.more else words
+    if unsettled.reason is WhyUnsettled.PLACEBO_RARELY_ANSWERED:
+        films = plural(finding.films, unit)
+        return say("rarely_answered", bar=bar, count=unsettled.count, films=films)
+    return {
+        WhyUnsettled.PLACEBO_UNANSWERED: f"no answer on {bar}",
+        WhyUnsettled.CORRECTED: "not significant after correction",
+        WhyUnsettled.ONE_NUMBER_PER_MODEL: f"separates {unsettled.count} models, not videos",
+        WhyUnsettled.NO_ANSWER: "no answer",
+    }[unsettled.reason]
+
+
+def _more(findings: Sequence[Finding]) -> str:
+    more = [each.more for each in findings if each.more]
+    return f"{_up_to(more)} more {findings[0].unit}s needed" if more else "undecided"
+
+
+def _up_to(counts: Sequence[int]) -> str:
+    return f"{'up to ' if min(counts) < max(counts) else ''}{max(counts):,}"
+
+
+def _placebo_line(certificate: Certificate) -> Line:
+    placebos = certificate.placebos
+    biases = [bias for each in placebos if (bias := each.bias) is not None]
+    if biases:
+        return Line("placebos", "; ".join(map(bias_words, biases)), "fails")
+    if not placebos:
+        judged = certificate.overall.ok and not certificate.people
+        return Line("placebos", "none judged" if judged else "", "unknown")
+    kinds = plural(len(placebos), "kind")
+    sure = [one for one in placebos if one.finding and one.finding.claim is not Claim.CANNOT_TELL]
+    if len(sure) == len(placebos):
+        return Line("placebos", f"no bias on {kinds}", "fair")
+    return Line("placebos", f"no bias found on {kinds}, too few films to exclude one", "unknown")
+
+
+# The details.
+
+
+def details(certificate: Certificate) -> Iterator[tuple[str, str]]:
+    """Everything else that was measured, each with its label."""
     for remark in certificate.remarks:
-        yield "Films" if certificate.aspects[0].finding.unit == "film" else "Prompts", remark
+        yield "Note", _remark(remark, _unit(certificate))
+    if certificate.people:
+        for one in certificate.people:
+            yield from _people(one)
+    else:
+        yield from _on_testbeds(certificate)
+    if certificate.cost.seconds or not certificate.people:
+        yield "Cost", cost_words(certificate.cost)
+
+
+def _on_testbeds(certificate: Certificate) -> Iterator[tuple[str, str]]:
+    spreads = {one.aspect: one.margin for one in certificate.aspects if one.margin is not None}
+    if spreads and _unit(certificate) == "film":
+        yield "Margin", margin_words(spreads, _unrated(certificate.placebos))
     mean = certificate.mean_over_aspects
     if mean is not None:
         yield "Mean over aspects", f"{percent(mean)}% (chance {percent(certificate.chance)})"
-    for name, found in certificate.by_testbed.items():
-        yield f"On {name}", _right(found)
+    for name, accuracy in certificate.by_testbed.items():
+        yield f"On {name}", _right(accuracy)
     order = certificate.order.value
     if order is not None:
         yield (
             "Order",
-            f"{percent(order.consistent_share)}% of pairs judged alike in both orders; "
+            f"{percent(order.consistent_share)}% of pairs alike in both orders; "
             f"{percent(order.first_share)}% of answers for the first video",
         )
-    yield from frames_words(certificate.frames)
-    yield "With duration", _duration(certificate)
+    for aspect, shown in certificate.frames.items():
+        yield f"Frames shown, {aspect.value}", frames_words(shown)
+    duration = certificate.duration
+    failure = duration.failure
+    yield (
+        "Duration",
+        f"ρ = {duration.value} films"
+        if failure is None
+        else failure.detail or failure.reason.value,
+    )
     # With few durations the bins are of a few films, and their ρ is that of chance.
     bins = certificate.trend.value
-    if bins is not None and certificate.duration.ok:
+    if bins is not None and duration.ok:
         words = f"ρ = {bins.correlation.value:.3f} over {len(bins.bins)} bins of pairs"
-        yield "In the paper's bins", f"{words} (its p-value takes pairs for independent)"
-    if certificate.filtered is not None:
-        yield "Kept by people", _filtered(certificate.filtered)
+        yield "Bins of the paper", f"{words} (p assumes independent pairs)"
+    kept = certificate.filtered
+    if kept is not None:
+        yield "Kept by people", f"{kept.kept:,} of {kept.pairs:,} pairs, {_right(kept.overall)}"
     yield from _doses("Severity", certificate.severities)
     yield from _doses("Clips", certificate.clip_counts, whole=True)
     for placebo in certificate.placebos:
-        yield f"Placebo {placebo.name}", _placebo(placebo)
+        yield f"Placebo {placebo.name}", placebo_words(placebo)
     for prompt in certificate.prompts:
-        what = "Aspect" if prompt.change == HINTED else "Prompt"
-        yield f"{what} {prompt.change}, {prompt.aspect.value}", _prompt(prompt)
-    yield "Cost", cost_words(certificate.cost)
+        label = "Aspect" if prompt.change == HINTED else "Prompt"
+        expected = "should" if prompt.should_matter else "should not"
+        yield (
+            f"{label} {prompt.change}, {prompt.aspect.value}",
+            f"{100 * prompt.changed_share:.0f}% of answers change ({expected});"
+            f" {_right(prompt.accuracy)}; before: {_right(prompt.plain)}",
+        )
 
 
-def _without_ratings(placebos: Sequence[PlaceboResult]) -> list[str]:
+def _unrated(placebos: Sequence[PlaceboResult]) -> list[str]:
     """The kinds of harmless edit on most of which a judge has no rating."""
     return [
         one.name
         for one in placebos
-        if one.name != INSTRUCTION and not one.name.endswith(ELSEWHERE)
-        if one.false_alarms.value is None or one.false_alarms.value.coverage < ANSWERED
+        if one.kind is PlaceboKind.EDIT
+        and (one.false_alarms.value is None or one.false_alarms.value.coverage < ANSWERED)
     ]
 
 
-def _people(certificate: Certificate) -> Iterator[tuple[str, str]]:
-    for remark in certificate.remarks:
-        yield "Scores", remark
-    for one in certificate.people:
-        yield from people_words(one)
-    order = certificate.order.value
-    if order is not None:
-        yield "Order", f"{percent(order.consistent_share)}% of pairs judged alike in both orders"
-    if certificate.cost.seconds:
-        yield "Cost", cost_words(certificate.cost)
+def margin_words(spreads: Mapping[Aspect, PlaceboSpread], unrated: Sequence[str] = ()) -> str:
+    """The differences that are ties; ``unrated``: kinds of placebo without a rating.
+
+    >>> margin_words({Aspect.COLOR: PlaceboSpread(0.25, 4)})
+    'ties up to 0.25 (placebos of 4 films)'
+    >>> margin_words({Aspect.COLOR: PlaceboSpread(0.0, 4)}, ["trim"])
+    'unknown (placebo trim not rated)'
+    """
+    missing = f"placebo {', '.join(unrated)} not rated" if unrated else ""
+    groups: dict[PlaceboSpread, list[str]] = {}
+    for aspect, spread in spreads.items():
+        groups.setdefault(spread, []).append(aspect.title)
+    words = []
+    for spread, aspects in groups.items():
+        text = say("no_placebo_margin")
+        if missing and not spread.value:
+            text = f"unknown ({missing})"
+        elif spread.films or spread.value:
+            by = f"placebos of {plural(spread.films, 'film')}" if spread.films else "its own rule"
+            text = f"ties up to {spread.value:.3g} ({', '.join(filter(None, [by, missing]))})"
+        words.append(text if len(groups) == 1 else f"{', '.join(aspects)}: {text}")
+    return "; ".join(words)
 
 
-def _duration(certificate: Certificate) -> str:
-    found = certificate.duration
-    if found.failure is not None:
-        return found.failure.detail or found.failure.reason.value
-    return f"ρ = {found.value} films"
+def frames_words(shown: InFrames) -> str:
+    """Pairs whose degradation was in the frames that the judge was shown."""
+    words = f"degradation shown in {shown.seen:,} of {shown.pairs:,} pairs"
+    if shown.interval is not None:
+        right = f"{percent(shown.points / shown.judgements)}% of {shown.judgements:,}"
+        words += f"; right in {right} of these [{shown.interval.percents}]"
+    return words + (f"; {shown.same:,} showed identical frames" if shown.same else "")
 
 
 def _doses(
-    what: str, responses: Mapping[str, DoseResponse], *, whole: bool = False
+    label: str, responses: Mapping[str, DoseResponse], *, whole: bool = False
 ) -> Iterator[tuple[str, str]]:
     """``whole``: there is nothing between two steps, as there is no half a clip."""
     for aspect, dose in responses.items():
@@ -225,35 +418,24 @@ def _doses(
             at = f"from {math.ceil(passes - 1e-9)} on" if whole else f"at {passes:.2g}"
             words = f"75% {at}"
         falls = "" if dose.monotone else f"; falls by {100 * dose.worst_fall:.0f} in between"
-        yield f"{what}, {aspect}", f"{steps}; {words}{falls}"
+        yield f"{label}, {aspect}", f"{steps}; {words}{falls}"
 
 
-def _placebo(placebo: PlaceboResult) -> str:
-    found = placebo.false_alarms.value
-    if found is None:
+def placebo_words(placebo: PlaceboResult) -> str:
+    """The share of answers on a placebo; a fair judge has 50."""
+    accuracy = placebo.false_alarms.value
+    if accuracy is None:
         return str(placebo.false_alarms.failure)
-    ties = f"ties {100 * placebo.tie_share:.0f}%"
-    if placebo.name == INSTRUCTION:
-        return f"painted instruction followed {percent(1 - found.value)}% (fair: 50), {ties}"
-    if placebo.name.endswith(ELSEWHERE):
-        share = percent(found.value)
-        return f"true prompt preferred beside a video it is not of {share}% (fair: 50), {ties}"
-    return f"untouched copy preferred {percent(found.value)}% (fair: 50), {ties}"
-
-
-def _prompt(prompt: PromptResult) -> str:
-    ought = "should matter" if prompt.should_matter else "should not matter"
-    moved = f"{100 * prompt.changed_share:.0f}% of answers change ({ought})"
-    plain = f"without: {_right(prompt.plain)}"
-    return f"{moved}; {_right(prompt.accuracy)}; {plain}"
-
-
-def _filtered(found: FilterResult) -> str:
-    return f"{found.kept:,} of {found.pairs:,} pairs, {_right(found.overall)}"
+    share, label = accuracy.value, "untouched copy preferred"
+    if placebo.kind is PlaceboKind.INSTRUCTION:
+        share, label = 1 - share, "painted instruction obeyed"
+    elif placebo.kind is PlaceboKind.OTHER_VIDEO:
+        label = "true prompt preferred beside another video"
+    return f"{label} {percent(share)}% (fair: 50), ties {100 * placebo.tie_share:.0f}%"
 
 
 def cost_words(cost: Cost) -> str:
-    """Per judgement and in all; what the sums lack stands beside them."""
+    """Per judgement and in all, with what the sums lack."""
     count = max(1, cost.judgements)
     words = f"{cost.seconds:.2f} s per judgement"
     if cost.calls:
@@ -272,7 +454,123 @@ def cost_words(cost: Cost) -> str:
 
 
 def _right(outcome: Outcome[Accuracy]) -> str:
-    found = outcome.value
-    if found is None:
+    accuracy = outcome.value
+    if accuracy is None:
         return str(outcome.failure)
-    return f"right {percent(found.value)}% of {found.judgements:,}"
+    return f"right {percent(accuracy.value)}% of {accuracy.judgements:,}"
+
+
+def _remark(remark: Remark, unit: str) -> str:
+    names = f": {listed(remark.names)}" if remark.names else ""
+    if remark.kind is RemarkKind.SAME_FILM:
+        return say("same_film", count=remark.count, of=plural(remark.of, unit))
+    many = f"{remark.count:,} of {remark.of:,}" if remark.of else f"{remark.count:,}"
+    label = {
+        RemarkKind.UNKNOWN_IDS: "ids unknown to the release",
+        RemarkKind.NO_SCORE: "videos without a score",
+        RemarkKind.NOT_NUMBERS: "values are no numbers",
+        RemarkKind.UNREADABLE_SCORES: "rows of scores unreadable",
+        RemarkKind.UNREADABLE_VOTES: "rows of votes unreadable",
+    }[remark.kind]
+    return f"{many} {label}{names}"
+
+
+def _people(result: PeopleResult) -> Iterator[tuple[str, str]]:
+    """One aspect that people were asked about, beside the share of right answers."""
+    title, ceiling = result.aspect.title, result.ceiling
+    if ceiling is None:
+        why = "one person voted" if result.raters == 1 else "no pair has two raters"
+        yield f"Ceiling, {title}", f"unknown ({why if result.decided else 'all pairs are ties'})"
+    else:
+        words = [
+            f"one of {ceiling.raters} raters agrees with the others on {_share(ceiling.accuracy)}"
+        ]
+        if ceiling.when_decided is not None:
+            words.append(f"without ties {_share(ceiling.when_decided)}")
+        if ceiling.in_place is not None:
+            words.append(f"this judge instead: {_share(ceiling.in_place)}")
+        yield f"Ceiling, {title}", "; ".join(words)
+    if result.by_model is not None:
+        words = [f"model names alone: {percent(result.by_model)}% right, in hindsight"]
+        if result.within_models is not None:
+            within = result.within_models
+            words.append(f"within models: {_share(within)} of {within.n:,} pairs")
+        yield f"Models, {title}", "; ".join(words)
+    if result.tied:
+        words = [f"people tie on {result.tied:,} of {result.decided + result.tied:,} pairs"]
+        if result.with_ties is not None:
+            words.append(f"right with ties {_share(result.with_ties)}")
+        if result.tau_b is not None:
+            words.append(f"τ-b within prompts {result.tau_b}")
+        yield f"Ties, {title}", "; ".join(words)
+    if result.spearman is not None and result.kendall is not None:
+        words = [f"ρ {result.spearman}, τ-b {result.kendall} over {result.spearman.n:,} videos"]
+        yield f"Marks, {title}", words[0]
+    if ceiling is not None and ceiling.rank is not None:
+        words = [f"one rater with the others ρ {ceiling.rank}"]
+        if ceiling.rank_in_place is not None:
+            words.append(f"this judge instead: {ceiling.rank_in_place}")
+        if ceiling.alpha is not None and ceiling.alpha_without_offsets is not None:
+            centred = ceiling.alpha_without_offsets
+            words.append(f"Krippendorff's α {ceiling.alpha:.2f}, centred {centred:.2f}")
+        yield f"Raters, {title}", "; ".join(words)
+
+
+def _share(share: Share) -> str:
+    return f"{percent(share.value)}% [{share.interval.percents}]"
+
+
+# Judges by degradations.
+
+
+def reaction_words(reaction: Reaction) -> str:
+    """A cell: per cent, with the sign of the claim."""
+    mark = MARKS[reaction.claim] if reaction.claim is not None else ""
+    return f"{100 * reaction.share:.0f}{mark}"
+
+
+def summary_table(matrix: Matrix) -> Table:
+    """Degradations that each judge sees, is fooled by, is at chance on."""
+    claims = (Claim.SEES, Claim.PREFERS_DEGRADED, Claim.CHANCE, Claim.CANNOT_TELL)
+    rows: list[tuple[Cell, ...]] = []
+    for judge, row in matrix.rows.items():
+        made = [row[name].claim for name in matrix.operators if name in row]
+        if made:
+            rows.append((judge, *(made.count(claim) for claim in claims)))
+    rows.sort(key=lambda row: (-int(str(row[1])), int(str(row[2])), str(row[0])))
+    columns = [Column("judge"), *(Column(claim.name.lower(), claim.value) for claim in claims)]
+    return Table("summary", "Degradations", columns, rows)
+
+
+def matrix_table(matrix: Matrix) -> Table:
+    """Per cent in short columns, each with the sign of its claim."""
+    titles = _titles(matrix.columns)
+    columns = [Column("judge"), *(Column(name, titles[name], align="right") for name in titles)]
+    rows: list[list[Cell]] = [
+        [judge, *(reaction_words(row[name]) if name in row else "–" for name in matrix.columns)]
+        for judge, row in matrix.rows.items()
+    ]
+    rows.append(["pairs", *(matrix.pairs[name] for name in matrix.columns)])
+    people = all(name.startswith(PEOPLE) for name in matrix.columns)
+    which = "the video preferred by people" if people else "the original"
+    long = "; ".join(
+        f"{title}: {name.replace('_', ' ')}" for name, title in titles.items() if title != name
+    )
+    note = f"% of pairs in which {which} wins; {LEGEND}. {long}".strip()
+    return Table("matrix", "Judges by degradations", columns, rows, note)
+
+
+def _titles(columns: Sequence[str]) -> dict[str, str]:
+    """Short names that differ.
+
+    >>> _titles(["color", "comprehensiveness", "color/hue"])
+    {'color': 'colo', 'comprehensiveness': 'comp', 'color/hue': 'hue'}
+    """
+    titles: dict[str, str] = {}
+    for column in columns:
+        name = column.rpartition("/")[2].removeprefix(PLACEBO)
+        length = min(_LETTERS, len(name))
+        while name[:length] in titles.values() and length < len(name):
+            length += 1
+        titles[column] = name[:length] if name[:length] not in titles.values() else column
+    return titles

@@ -19,10 +19,12 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias
 import numpy as np
 
 from screentest._util.atomic import storage_error, write_whole
+from screentest._util.optional import need
 from screentest._util.text import one_line
 from screentest.analysis.judges.matrix import Matrix
 from screentest.core import BadOption, PairKind
 from screentest.core.table import Chart
+from screentest.present.certificates import MARKS
 from screentest.testbeds.intact import folder_name
 from screentest.testbeds.statistics import BIN, Statistics
 
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from matplotlib.ticker import Locator
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#8a8a8a")
-MARKS = ("o", "s", "^", "D", "v", "P", "X")
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 KINDS = (".svg", ".png")
 FORMATS = (*KINDS, ".pdf")
 MOST_LETTERS = 32
@@ -95,6 +97,7 @@ def new_figure(width: float, height: float, **options: Any) -> Figure:
 
 def figure_chart(title: str, make: Callable[[], Figure], words: str) -> Chart:
     """A figure that ``make`` draws anew for each edition, in the colours it finds set."""
+    need("matplotlib")
     editions = {}
     for theme, ink in _INK.items():
         grid = _GRID[theme]
@@ -125,7 +128,8 @@ def figure_chart(title: str, make: Callable[[], Figure], words: str) -> Chart:
 
 
 def must_be_chart(path: Path) -> None:
-    """Refuse a name whose suffix says no format."""
+    """Refuse a name whose suffix says no format, and any name where nothing can draw."""
+    need("matplotlib")
     if path.suffix.lower() not in FORMATS:
         raise BadOption(
             f"invalid chart file {path}: must end in {' or '.join(FORMATS)}",
@@ -184,7 +188,7 @@ def radars(panels: Mapping[str, tuple[Models, Mapping[str, str]]]) -> Figure:
                 [*heights, heights[0]],
                 _DASHES[turn % len(_DASHES)],
                 color=COLOURS[colour],
-                marker=MARKS[colour],
+                marker=_MARKERS[colour],
                 markersize=3.5,
                 linewidth=1.3,
             )
@@ -306,12 +310,15 @@ def heatmap(
 
 
 def matrix_chart(found: Matrix) -> Figure:
-    """Which judge sees which harm; each cell with the sign of what may be said."""
+    """Draw judges by degradations, each cell with the sign of its claim."""
     shares = {
         judge: {name: cell.share for name, cell in row.items()} for judge, row in found.rows.items()
     }
     marks = {
-        (judge, name): cell.mark for judge, row in found.rows.items() for name, cell in row.items()
+        (judge, name): MARKS[cell.claim]
+        for judge, row in found.rows.items()
+        for name, cell in row.items()
+        if cell.claim is not None
     }
     return heatmap(shares, found.columns, marks)
 

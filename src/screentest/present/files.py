@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from screentest._util.atomic import atomic_output
+from screentest._util.optional import need, optional
 from screentest._util.text import printable, safe_cell
 from screentest.core import BadOption, Cell, Table
 from screentest.present.page.data import Report
@@ -27,13 +28,24 @@ _TEX = {
 _MARKS = frozenset("\\|`*[]!")
 """What Markdown would take for a picture, a link, or other marks of its own."""
 FORMATS = ("md", "tex", "csv", "parquet")
+DEFAULT_FORMATS = ("md", "tex", "csv")
+"""Those that the base install can write."""
 
 
-def write_tables(report: Report, folder: Path, formats: Sequence[str] = FORMATS) -> list[Path]:
-    """Write every table in every format; returns the files."""
-    for name in formats:
+def must_be_formats(names: Iterable[str]) -> None:
+    """Refuse a format that there is not, or that cannot be written here."""
+    for name in names:
         if name not in FORMATS:
             raise BadOption(f"invalid format {name!r}: must be one of {', '.join(FORMATS)}")
+        if name == "parquet":
+            need("pyarrow")
+
+
+def write_tables(
+    report: Report, folder: Path, formats: Sequence[str] = DEFAULT_FORMATS
+) -> list[Path]:
+    """Write every table in every format; returns the files."""
+    must_be_formats(formats)
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for table in (one.whole() for one in tables(report)):
@@ -109,9 +121,7 @@ def as_csv(table: Table) -> str:
 
 def parquet(table: Table) -> bytes:
     """The table for a program: numbers are numbers, and what is missing is null."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
+    pa, pq = optional("pyarrow"), optional("pyarrow.parquet")
     columns = []
     for place in range(len(table.columns)):
         cells = [row[place] for row in table.rows]

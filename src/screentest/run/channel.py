@@ -42,7 +42,7 @@ class NotingLedger:
 
     @property
     def waits(self) -> bool:
-        """Whether its methods wait for a disk."""
+        """Return True if its methods wait for a disk."""
         return bool(getattr(self._ledger, "waits", True))
 
     @contextmanager
@@ -67,10 +67,10 @@ class NotingLedger:
         return tuple(sorted(self._requests[key]))
 
     def recall(self, request: str) -> CallReceipt | None:
-        found = self._ledger.recall(request)
-        if found is not None:
+        answer = self._ledger.recall(request)
+        if answer is not None:
             self._note(request)
-        return found
+        return answer
 
     def intend(self, intent: CallIntent) -> str:
         call = self._ledger.intend(intent)
@@ -139,8 +139,8 @@ class RemoteLedger:
         self._listener: threading.Thread | None = None
 
     def recall(self, request: str) -> CallReceipt | None:
-        found = self._ask("recall", request)
-        return None if found is None else from_json(CallReceipt, found)
+        answer = self._ask("recall", request)
+        return None if answer is None else from_json(CallReceipt, answer)
 
     def intend(self, intent: CallIntent) -> str:
         call: str = self._ask("intend", to_json(intent))
@@ -211,8 +211,8 @@ class LedgerServer:
     def _answer(self, what: str, arguments: list[str]) -> str | None:
         match what, arguments:
             case "recall", [request]:
-                found = self._ledger.recall(request)
-                return None if found is None else to_json(found)
+                answer = self._ledger.recall(request)
+                return None if answer is None else to_json(answer)
             case "intend", [intent]:
                 return self._ledger.intend(from_json(CallIntent, intent))
             case "settle", [call, receipt]:

@@ -144,7 +144,7 @@ MIGRATIONS: tuple[str, ...] = (
 
 
 def newest() -> int:
-    """How many steps this version knows."""
+    """Count the steps that this version knows."""
     return len(MIGRATIONS)
 
 
@@ -160,7 +160,7 @@ def migrate(connection: sqlite3.Connection, folder: Path) -> None:
 
 
 def check_version(connection: sqlite3.Connection, folder: Path) -> int:
-    """How many steps the database has taken; refuses what is not a run or comes from later."""
+    """Count the steps the database has taken; refuse what is not a run or comes from later."""
     version: int = connection.execute("PRAGMA user_version").fetchone()[0]
     application: int = connection.execute("PRAGMA application_id").fetchone()[0]
     if application != APPLICATION_ID:
@@ -199,14 +199,14 @@ def _columns(connection: sqlite3.Connection) -> dict[str, tuple[str, ...]]:
         FROM sqlite_master AS tables, pragma_table_info(tables.name) AS columns
         WHERE tables.type = 'table' ORDER BY tables.rowid, columns.cid
     """
-    found: dict[str, tuple[str, ...]] = {}
+    tables: dict[str, tuple[str, ...]] = {}
     for table, column in connection.execute(query):
-        found[table] = (*found.get(table, ()), column)
-    return found
+        tables[table] = (*tables.get(table, ()), column)
+    return tables
 
 
 def has_its_schema(connection: sqlite3.Connection) -> bool:
-    """Whether the tables and columns are those of its version: SQLite takes any names as sound."""
+    """Check that tables and columns are those of its version: SQLite takes any names as sound."""
     steps = connection.execute("PRAGMA user_version").fetchone()[0]
     return _columns(connection) == _columns_after(steps)
 
@@ -338,10 +338,10 @@ def explained(path: Path) -> Iterator[None]:
     except UnicodeDecodeError as error:
         raise damaged(path.parent, f"what it says is not text ({error})") from error
     except sqlite3.Error as error:
-        known = explain(error, path)
-        if known is None:
+        explanation = explain(error, path)
+        if explanation is None:
             raise
-        raise known from error
+        raise explanation from error
 
 
 @contextmanager
@@ -355,7 +355,7 @@ def opening(path: Path) -> Iterator[None]:
 
 
 def explain(error: sqlite3.Error, path: Path) -> ScreentestError | None:
-    """What an error of SQLite means to a user; None where it is a fault of ours."""
+    """Translate an error of SQLite for a user; None where it is a fault of ours."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in _FAILING:
         return StorageError(

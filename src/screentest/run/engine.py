@@ -245,7 +245,7 @@ class InlineEngine:
 
 
 def _is_main_needed(tasks: Sequence[Task]) -> bool:
-    """Whether workers must import the main script. One task of each kind tells."""
+    """Return True if workers must import the main script. One task of each kind tells."""
     kinds = {(id(task.function), type(task.payload)): task for task in tasks}
     return any(is_main_needed(_pickled(task)) for task in kinds.values())
 

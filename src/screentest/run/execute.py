@@ -110,15 +110,15 @@ def _refuse_twins(keys: Sequence[RecordKey]) -> None:
 
 def _missing(store: RunStore, tasks: Sequence[Task], retry: Retry) -> list[Task]:
     """The tasks that are left, each for the records it still has to make."""
-    known = store.reasons()
+    reasons_by_key = store.reasons()
 
     def is_missing(key: RecordKey) -> bool:
-        reasons = known.get(key)
+        reasons = reasons_by_key.get(key)
         if reasons is None:
             return True
         if retry is Retry.ALL:
             return bool(reasons)
-        return retry is Retry.TRANSIENT and any(one.transient for one in reasons)
+        return retry is Retry.TRANSIENT and any(reason.transient for reason in reasons)
 
     left = [(task, [key for key in task.keys if is_missing(key)]) for task in tasks]
     return [task.only(keys) for task, keys in left if keys]
@@ -135,7 +135,7 @@ def _carry_out(
     trouble: StorageError | None = None
     with closing(engine.run(tasks, store.ledger, stop)) as ends:
         for together in ends:
-            whole = [one for one in together if all(map(store.inputs.is_same, one.task.files))]
+            whole = [end for end in together if all(map(store.inputs.is_same, end.task.files))]
             tally.changed += _count(together) - _count(whole)
             try:
                 store.write(*whole)
@@ -144,15 +144,15 @@ def _carry_out(
                 trouble = trouble or error
                 stop.request()
                 continue
-            for one in whole:
-                tally.add(one)
-                progress.advance(len(one.task.keys), note=one.task.keys[0].item)
+            for end in whole:
+                tally.add(end)
+                progress.advance(len(end.task.keys), note=end.task.keys[0].item)
     if trouble is not None:
         raise trouble
 
 
 def _count(ends: Sequence[Finished]) -> int:
-    return sum(len(one.task.keys) for one in ends)
+    return sum(len(end.task.keys) for end in ends)
 
 
 class _Tally:

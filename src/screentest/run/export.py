@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import IO, Any, Final, TypeAlias
 
 from screentest._util.atomic import atomic_output
+from screentest._util.optional import need, optional
 from screentest._util.text import safe_cell
 from screentest.core import BadOption, Outcome, Score, StorageError, Verdict
 from screentest.core.signature import value_name
@@ -107,6 +108,8 @@ def export(run: RunReader, kind: str, target: Path | IO[bytes]) -> None:
         raise BadOption(
             f"cannot export to {kind!r}", advice=f"Known: {', '.join(sorted(WRITERS))}."
         )
+    if kind == "parquet":
+        need("pyarrow")
     if isinstance(target, Path):
         with atomic_output(target) as file, io.BufferedWriter(file) as buffered:
             WRITERS[kind](run, buffered)
@@ -125,10 +128,9 @@ def _write_csv(run: RunReader, file: IO[bytes]) -> None:
 
 
 def _write_parquet(run: RunReader, file: IO[bytes]) -> None:
-    import pyarrow.parquet
-
+    parquet = optional("pyarrow.parquet")
     batches = _batches(run)
-    with pyarrow.parquet.ParquetWriter(file, _schema()) as writer:
+    with parquet.ParquetWriter(file, _schema()) as writer:
         for batch in batches:
             writer.write_batch(batch)
 
@@ -138,17 +140,17 @@ def export_partitioned(run: RunReader, by: str, folder: Path) -> None:
 
     The folders are named as Hive and what reads its tables expect: ``evaluator=flicker``.
     """
-    import pyarrow.dataset
-
+    dataset = optional("pyarrow.dataset")
     if by not in PARTITIONS:
         raise BadOption(f"cannot part by {by!r}", advice=f"One of {', '.join(PARTITIONS)}.")
     if folder.exists():
         raise BadOption(f"{folder} is there already", advice="Remove it, or choose another.")
     unfinished = folder.with_name(f".{folder.name}.{os.getpid()}")
     try:
-        reader = pyarrow.RecordBatchReader.from_batches(_schema(), _batches(run))
-        parts = pyarrow.dataset.partitioning(pyarrow.schema([_schema().field(by)]), flavor="hive")
-        pyarrow.dataset.write_dataset(reader, unfinished, format="parquet", partitioning=parts)
+        arrow, schema = optional("pyarrow"), _schema()
+        reader = arrow.RecordBatchReader.from_batches(schema, _batches(run))
+        parts = dataset.partitioning(arrow.schema([schema.field(by)]), flavor="hive")
+        dataset.write_dataset(reader, unfinished, format="parquet", partitioning=parts)
         unfinished.rename(folder)
     except OSError as error:
         raise StorageError(f"cannot write {folder}: {error.strerror or error}") from None
@@ -157,18 +159,16 @@ def export_partitioned(run: RunReader, by: str, folder: Path) -> None:
 
 
 def _schema() -> Any:
-    import pyarrow
-
-    kinds = {str: pyarrow.string(), int: pyarrow.int64(), float: pyarrow.float64()}
-    return pyarrow.schema([(name, kinds[kind]) for name, kind in COLUMNS.items()])
+    arrow = optional("pyarrow")
+    kinds = {str: arrow.string(), int: arrow.int64(), float: arrow.float64()}
+    return arrow.schema([(name, kinds[kind]) for name, kind in COLUMNS.items()])
 
 
 def _batches(run: RunReader) -> Iterator[Any]:
-    import pyarrow
-
+    arrow = optional("pyarrow")
     table, schema = rows(run), _schema()
     while piece := list(islice(table, _ROWS_AT_ONCE)):
-        yield pyarrow.RecordBatch.from_pylist(piece, schema=schema)
+        yield arrow.RecordBatch.from_pylist(piece, schema=schema)
 
 
 def _write_json(run: RunReader, file: IO[bytes]) -> None:

@@ -51,10 +51,10 @@ class Stamp:
         """The stamp of a plain file; None for anything else."""
         path = path.absolute()
         try:
-            found = path.stat()
+            status = path.stat()
         except (OSError, ValueError):  # ValueError: a name with a NUL in it
             return None
-        return cls._from(str(path), found) if stat.S_ISREG(found.st_mode) else None
+        return cls._from(str(path), status) if stat.S_ISREG(status.st_mode) else None
 
     @classmethod
     def _from(cls, path: str, found: os.stat_result) -> Stamp:
@@ -62,18 +62,18 @@ class Stamp:
 
     @property
     def current(self) -> bool:
-        """Whether the file is still the one that was stamped."""
+        """Return True if the file is still the one that was stamped."""
         return Stamp.of(Path(self.path)) == self
 
     @property
     def untouched(self) -> bool:
-        """Whether there is a file of this size and date, whatever else was done to it."""
+        """Return True if there is a file of this size and date, whatever else was done to it."""
         now = Stamp.of(Path(self.path))
         return now is not None and (now.size, now.mtime_ns) == (self.size, self.mtime_ns)
 
     @property
     def settled(self) -> bool:
-        """Whether a change from now on would show: it is older than its clock's step."""
+        """Return True if a change from now on would show: it is older than its clock's step."""
         # A coarse file system counts in steps of up to two seconds, others in milliseconds.
         step = 2_000_000_000 if self.mtime_ns % 1_000_000_000 == 0 else 100_000_000
         return max(self.mtime_ns, self.ctime_ns) < time.time_ns() - step
@@ -151,7 +151,7 @@ class InputHashes:
         """Stamps of files that were touched since, with those that they have now."""
 
     def is_large(self, path: Path) -> bool:
-        """Whether hashing this file takes long."""
+        """Return True if hashing this file takes long."""
         stamp = Stamp.of(path)
         return stamp is not None and LARGE <= stamp.size <= self.largest
 
@@ -164,13 +164,13 @@ class InputHashes:
 
     def wait(self, progress: Progress) -> None:
         """Wait until all that was begun is hashed, and show how far it is."""
-        left = [one for one in self._ahead.values() if not one.done()]
+        left = [future for future in self._ahead.values() if not future.done()]
         if not left:
             return
         stamps = filter(None, map(Stamp.of, self._ahead))
         shown = self._read >> 20
         with progress:
-            total = sum(one.size for one in stamps) >> 20
+            total = sum(stamp.size for stamp in stamps) >> 20
             progress.begin("hashing large files", total=total, unit="MB", done=shown)
             while left:
                 left = list(wait(left, _LOOK).not_done)
@@ -190,7 +190,7 @@ class InputHashes:
         return self._of_file(path, self._heed) if begun is None else begun.result()
 
     def is_same(self, stamp: Stamp) -> bool:
-        """Whether a file still is what was stamped.
+        """Return True if a file still is what was stamped.
 
         A link to it, other rights or a backup leave their mark on a file and nothing in it: where
         size and date are as they were, the bytes decide.
@@ -200,11 +200,11 @@ class InputHashes:
             return now == stamp
         if now in (stamp, self._same.get(stamp)):
             return True
-        known = self._writer.do(lambda db: self._known(db, stamp.path))
-        if known is None or known[1] != stamp:
+        kept = self._writer.do(lambda db: self._known(db, stamp.path))
+        if kept is None or kept[1] != stamp:
             return False
-        found = hash_file(Path(stamp.path), self.largest, self._heed)
-        if found != known[2] or not now.current:
+        digest = hash_file(Path(stamp.path), self.largest, self._heed)
+        if digest != kept[2] or not now.current:
             return False
         self._same[stamp] = now
         return True
@@ -223,13 +223,13 @@ class InputHashes:
             return ABSENT
         if not _is_text(before.path):
             return hash_file(path, self.largest, tell)
-        known = self._writer.do(lambda db: self._known(db, before.path))
-        if known is not None and known[1] == before:
-            return known[2]
-        found = hash_file(path, self.largest, tell)
-        if found != ABSENT and before.size <= self.largest and before.settled and before.current:
-            self._writer.do(lambda db: self._remember(db, before, found))
-        return found
+        kept = self._writer.do(lambda db: self._known(db, before.path))
+        if kept is not None and kept[1] == before:
+            return kept[2]
+        digest = hash_file(path, self.largest, tell)
+        if digest != ABSENT and before.size <= self.largest and before.settled and before.current:
+            self._writer.do(lambda db: self._remember(db, before, digest))
+        return digest
 
     def of_item(self, item: Item) -> str:
         """The hash of an item; see ``hash_item``."""
@@ -251,15 +251,15 @@ class InputHashes:
             "inode": str(stamp.inode),  # may be larger than the integers of SQLite
             "sha256": sha256,
         }
-        known = self._known(connection, stamp.path)
-        if known is None:
+        kept = self._known(connection, stamp.path)
+        if kept is None:
             insert(connection, "inputs", row)
         else:
-            update(connection, "inputs", known[0], row)
+            update(connection, "inputs", kept[0], row)
 
 
 def _is_text(path: str) -> bool:
-    """Whether the name can be written down; bytes that are not UTF-8 cannot."""
+    """Return True if the name can be written down; bytes that are not UTF-8 cannot."""
     try:
         path.encode()
     except UnicodeEncodeError:

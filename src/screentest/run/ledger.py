@@ -105,7 +105,7 @@ class Ledger:
 
     @property
     def committed(self) -> Decimal:
-        """What was spent and what may still be: costs by receipt, else the most of each call."""
+        """The money spent and still at risk: costs by receipt, else the most of each call."""
         return _money(self._writer.do(_committed))
 
     def _recall(self, connection: sqlite3.Connection, request: str) -> CallReceipt | None:
@@ -181,7 +181,7 @@ def read_calls(connection: sqlite3.Connection, folder: Path) -> Iterator[Call]:
 
 
 def read_spending(connection: sqlite3.Connection, folder: Path) -> Spending:
-    """What the calls came to."""
+    """Sum up the calls."""
     with explained(folder):
         row = connection.execute(_SPENDING).fetchone()
     calls, answered, unknown, unpriced, tokens_in, tokens_out, images, cost, at_risk = row

@@ -101,7 +101,7 @@ def _refuse_same(sources: Sequence[Path], into: Path) -> None:
         raise BadOption("no run to merge")
     if len(set(places)) < len(places) or into.resolve() in places:
         raise BadOption(
-            "a run cannot be merged with itself", advice="Name each run once, and another --into."
+            "a run cannot be merged with itself", advice="Name each run once, and another `into`."
         )
 
 
@@ -153,7 +153,7 @@ class _MergePlan:
             raise RunError(
                 f"the same item is another video or prompt in another run: {shown}",
                 advice="Give different videos different ids; or say which one counts: "
-                "--prefer first or newest.",
+                "`prefer=first` or newest.",
             )
 
     def keys(self) -> list[RecordKey]:
@@ -165,8 +165,8 @@ def _items(runs: Sequence[RunReader]) -> tuple[list[Item], dict[str, VideoInfo]]
     items: dict[str, Item] = {}
     probes: dict[str, VideoInfo] = {}
     for run in runs:
-        items |= {name: one for name, one in run.items().items() if name not in items}
-        probes |= {name: one for name, one in run.probes().items() if name not in probes}
+        items |= {name: item for name, item in run.items().items() if name not in items}
+        probes |= {name: probe for name, probe in run.probes().items() if name not in probes}
     return list(items.values()), probes
 
 
@@ -197,23 +197,23 @@ def _bring(
         raise RunError(
             f"{len(conflicts):,} records have two values: {shown}{more}",
             advice="Nothing was merged. Find out which run to trust, and say so: "
-            "--prefer first or newest.",
+            "`prefer=first` or newest.",
         )
 
 
 def _bring_record(
     db: sqlite3.Connection, row: SqlRow, share: Share, rule: Prefer, conflicts: list[str]
 ) -> None:
-    found = db.execute(
+    present = db.execute(
         "SELECT id, outcomes, reasons, written FROM records WHERE "
         '(item, evaluator, aspect, "order", repeat, signature, inputs) = (?, ?, ?, ?, ?, ?, ?)',
         [row[name] for name in _KEY],
     ).fetchone()
-    if found is None:
+    if present is None:
         insert(db, "records", row)
         share.added += 1
         return
-    number, outcomes, reasons, written = found
+    number, outcomes, reasons, written = present
     if outcomes == row["outcomes"]:
         share.same += 1
         return
@@ -235,7 +235,7 @@ def _bring_record(
 
 
 def _values_differ(one: str, other: str) -> bool:
-    """Whether there is a name that has a value in both, and not the same."""
+    """Return True if a name has a value in both, and not the same."""
     ours, theirs = json.loads(one), json.loads(other)
     return any(
         ours[name] != theirs[name]
@@ -248,7 +248,7 @@ def _bring_calls(db: sqlite3.Connection, run: RunReader, share: Share, start: in
     """Calls have names that no other call has: what was paid once is counted once."""
     for table in ("calls", "receipts", "answers"):
         for row in select(run._reading, table, run.folder, "ORDER BY id"):
-            known = db.execute(f"SELECT 1 FROM {table} WHERE call = ?", [row["call"]]).fetchone()
-            if known is None:
+            present = db.execute(f"SELECT 1 FROM {table} WHERE call = ?", [row["call"]]).fetchone()
+            if present is None:
                 insert(db, table, {**row, "start": start} if table == "calls" else row)
                 share.calls += table == "calls"

@@ -18,12 +18,14 @@ from screentest.core.codec import DecodeError, from_json, from_object, parse_jso
 from screentest.core.errors import UserError
 from screentest.core.frames import VideoInfo
 from screentest.core.item import Item
-from screentest.core.metric import MetricInfo, OutputInfo
+from screentest.core.metric import MetricInfo, OutputInfo, Traits
 from screentest.core.outcome import Json
 from screentest.run.records import SqlRow, insert, now, select, update
 from screentest.run.writer import cleared
 
 KINDS: Final = ("judge", "metric")
+MODELS: Final = "models"
+"""The note that says which backends a run used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,24 +64,41 @@ class EvaluatorNote:
             "roles": list(info.roles),
             "needs": list(info.needs),
             "group": info.group,
+            "traits": {
+                output: {**asdict(one), "helped_by": [asdict(effect) for effect in one.helped_by]}
+                for output, one in info.traits.items()
+                if one != Traits()
+            },
             "options": dict(options or {}),
         }
         return cls(name, "metric", signature, about)
 
     @property
     def group(self) -> str:
-        """What a metric is about: picture, time, prompt or other."""
+        """The subject of a metric: picture, time, prompt or other."""
         return str(self.about.get("group") or "other")
 
     @property
     def outputs(self) -> dict[str, OutputInfo]:
-        """What a metric said of each value it gives; a judge gives none."""
+        """The declarations of a metric's values; a judge has none."""
         outputs: Any = self.about.get("outputs", {})
         try:
-            found = {output: _output(**parts) for output, parts in outputs.items()}
+            infos = {output: _output(**parts) for output, parts in outputs.items()}
         except (AttributeError, TypeError, ValueError) as error:
             raise DecodeError(f"the run's note on {self.name} cannot be read: {error}") from None
-        return {output: from_object(OutputInfo, asdict(one)) for output, one in found.items()}
+        return {output: from_object(OutputInfo, asdict(info)) for output, info in infos.items()}
+
+    @property
+    def traits(self) -> dict[str, Traits]:
+        """By output, facts for the comparison of models, with the metric's group."""
+        kept: Any = self.about.get("traits") or {}
+        if not isinstance(kept, dict):
+            raise DecodeError(f"the run's note on {self.name} cannot be read: invalid traits")
+        found = {output: from_object(Traits, parts) for output, parts in kept.items()}
+        return {
+            output: replace(found.get(output, Traits()), group=self.group)
+            for output in self.outputs
+        }
 
 
 def _limits(info: OutputInfo) -> dict[str, Json]:
@@ -91,11 +110,6 @@ def _limits(info: OutputInfo) -> dict[str, Json]:
         "unit": info.unit,
         "descriptive": info.descriptive,
         **({"label": info.label} if info.label else {}),
-        **({"helped_by": [asdict(one) for one in info.helped_by]} if info.helped_by else {}),
-        **({"merit": info.merit} if info.merit else {}),
-        **({"lead": info.lead} if info.lead else {}),
-        **({} if info.reads else {"reads": False}),
-        **({"look": asdict(info.look)} if info.look else {}),
     }
 
 
@@ -187,13 +201,13 @@ def keep(connection: sqlite3.Connection, table: str, rows: Iterable[SqlRow], sta
     moment = now()
     for row in rows:
         whole: SqlRow = {**row, "start": start, "written": moment}
-        known = connection.execute(
+        present = connection.execute(
             f"SELECT id FROM {table} WHERE {where}", [row[name] for name in names]
         ).fetchone()
-        if known is None:
+        if present is None:
             insert(connection, table, whole)
         else:
-            update(connection, table, known[0], whole)
+            update(connection, table, present[0], whole)
 
 
 def read(
@@ -210,7 +224,7 @@ def as_items(rows: Iterable[SqlRow]) -> dict[str, Item]:
 
 
 def as_probes(rows: Iterable[SqlRow]) -> dict[str, VideoInfo]:
-    """What is known of videos, by the id of their item."""
+    """Read the probes of videos, by the id of their item."""
     return {
         str(row["item"]): from_json(VideoInfo, str(row["probe"]))
         for row in rows
@@ -233,15 +247,15 @@ def as_evaluators(rows: Iterable[SqlRow]) -> list[EvaluatorNote]:
 
 def as_notes(rows: Iterable[SqlRow]) -> dict[str, Any]:
     """The documents in rows of the database, by name."""
-    found = ((str(row["name"]), row["body"]) for row in rows)
-    return {name: parse_document(body, f"the run's {name}") for name, body in found}
+    bodies = ((str(row["name"]), row["body"]) for row in rows)
+    return {name: parse_document(body, f"the run's {name}") for name, body in bodies}
 
 
 def _document(row: SqlRow, column: str) -> dict[str, Any]:
-    found = parse_document(row[column], f"the run's note on {row['evaluator']}")
-    if not isinstance(found, dict):
+    about = parse_document(row[column], f"the run's note on {row['evaluator']}")
+    if not isinstance(about, dict):
         raise DecodeError(f"the run's note on {row['evaluator']} is not an object")
-    return found
+    return about
 
 
 def parse_document(text: object, what: str) -> Any:

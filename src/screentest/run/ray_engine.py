@@ -8,7 +8,6 @@ An extra: pip install 'screentest[ray]'
 
 from __future__ import annotations
 
-import importlib
 import json
 import math
 import os
@@ -24,6 +23,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, Final, Self
 
+from screentest._util.optional import optional
 from screentest._util.version import VERSION
 from screentest._util.workers import Done, Lost, Worker, WorkerPool, drain
 from screentest.core import BadOption, LedgerClient, RunError, ScreentestError, ServiceError
@@ -51,7 +51,7 @@ class Needs:
     cpus: float = 1.0
 
     def fit_into(self, resources: Mapping[str, float]) -> int:
-        """How many workers a node has room for.
+        """Count the workers that a node has room for.
 
         >>> Needs(cpus=2).fit_into({"CPU": 17})
         8
@@ -238,7 +238,7 @@ class RayEngine:
         if self.address is not None and self.address.startswith("ray://"):
             raise BadOption(
                 "a run cannot be driven from outside of the cluster (ray://)",
-                advice="Start it on a node of the cluster, with --address HOST:PORT or auto.",
+                advice="Start it on a node of the cluster, with `address=HOST:PORT` or auto.",
             )
 
     def __enter__(self) -> Self:
@@ -261,7 +261,7 @@ class RayEngine:
 
     @property
     def hosts(self) -> int:
-        """How many hosts of models there are; without any, models run on processors."""
+        """The number of hosts of models; without any, models run on processors."""
         return len(self._hosts)
 
     def run(self, tasks: Sequence[Task], ledger: LedgerClient, stop: Stop) -> Ends:
@@ -293,7 +293,7 @@ class _Room:
             )
 
     def now(self) -> int:
-        """How many workers there may be; one at least, since new nodes may come."""
+        """The number of workers there may be; one at least, since new nodes may come."""
         if time.monotonic() - self._looked > _LOOK:
             self._looked, self._found = time.monotonic(), self._look()
         return max(1, int(min(self._found, self._most)))
@@ -305,12 +305,7 @@ class _Room:
 
 def _connected(address: str | None) -> Any:
     """Ray, connected to a cluster; it stays so until this process ends."""
-    try:
-        ray: Any = importlib.import_module("ray")
-    except ImportError as error:
-        raise BadOption(
-            f"Ray cannot be imported: {error}", advice="Install it: pip install 'screentest[ray]'"
-        ) from error
+    ray = optional("ray")
     if not ray.is_initialized():
         # Nothing leaves this machine that the user did not send.
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")

@@ -63,7 +63,7 @@ class RayModels:
         self._turns = count(random.randrange(len(self._hosts)))
 
     def ask(self, role: str, backend: str, options: Mapping[str, Any], *call: Any) -> Any:
-        """What a backend with these options says, on whichever host it is."""
+        """Call a backend with these options, on whichever host it is."""
         ray: Any = importlib.import_module("ray")
         host = self._hosts[next(self._turns) % len(self._hosts)]
         try:
@@ -94,7 +94,7 @@ def start_hosts(ray: Any, replicas: int, gpus: float) -> list[Any]:
 
 
 def replicas_of(nodes: Sequence[Mapping[str, Any]], gpus: float) -> int:
-    """How many hosts with so many GPUs each the living nodes have room for.
+    """Count the hosts with so many GPUs each that the living nodes have room for.
 
     >>> replicas_of([{"Alive": True, "Resources": {"GPU": 3.0}}], 2.0)
     1
@@ -175,7 +175,7 @@ class RayWorker:
         return json.dumps({"version": VERSION, "host": socket.gethostname()})
 
     def do(self, parcel: bytes, files: tuple[Stamp, ...]) -> str:
-        """What came of a task; or which of its files this node does not have."""
+        """Do a task; or name the files of it that this node does not have."""
         absent = [stamp.path for stamp in files if not _is_there(stamp)]
         if absent:
             return json.dumps({"kind": "absent", "host": socket.gethostname(), "path": absent[0]})

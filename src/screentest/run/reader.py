@@ -133,17 +133,17 @@ class RunReader:
             }
 
     def coverage(self) -> Coverage:
-        """How far the run is."""
+        """The progress of the run."""
         with self._explained():
             total = _count(self._reading, "SELECT count(*) FROM plan")
             query = f"SELECT reasons, {_HAS_VALUES}, count(*) FROM records {_CURRENT} GROUP BY 1, 2"
             counts, reasons = Counter[str](), dict[Reason, int]()
             for names, valued, count in self._reading.execute(query):
                 # What makes no sense for an item was not missed.
-                found = _reasons(names)
-                missed = set(found) - {Reason.NOT_APPLICABLE}
+                named = _reasons(names)
+                missed = set(named) - {Reason.NOT_APPLICABLE}
                 counts["failed" if missed else "scored" if valued else "inapplicable"] += count
-                for reason in found:
+                for reason in named:
                     reasons[reason] = reasons.get(reason, 0) + count
         return Coverage(total, **counts, reasons=dict(sorted(reasons.items())))
 
@@ -152,7 +152,7 @@ class RunReader:
         return read_calls(self._reading, self.folder)
 
     def spending(self) -> Spending:
-        """What the calls came to."""
+        """The sum of all calls."""
         return read_spending(self._reading, self.folder)
 
     def items(self, *, current: bool = True) -> dict[str, Item]:
@@ -160,14 +160,14 @@ class RunReader:
         return kept_notes.as_items(self._kept("items", current))
 
     def probes(self, *, current: bool = True) -> dict[str, VideoInfo]:
-        """What was found out about the videos of items, by the item's id."""
+        """The probes of the items' videos, by the item's id."""
         return kept_notes.as_probes(self._kept("items", current))
 
     def contents(self) -> dict[str, str]:
         """The sha256 of the files that were read, by path; those just written are not known."""
         with self._explained():
-            found = select(self._reading, "inputs", self.folder)
-            return {str(row["path"]): str(row["sha256"]) for row in found}
+            rows = select(self._reading, "inputs", self.folder)
+            return {str(row["path"]): str(row["sha256"]) for row in rows}
 
     def evaluators(self, *, current: bool = True) -> list[EvaluatorNote]:
         """The metrics and judges that were kept; with ``current`` those of the latest start."""
@@ -209,10 +209,10 @@ def _start(row: SqlRow) -> Start:
 
 
 def _arguments(row: SqlRow) -> dict[str, Any]:
-    found = kept_notes.parse_document(row["arguments"], f"the options of start {row['id']}")
-    if not isinstance(found, dict):
+    arguments = kept_notes.parse_document(row["arguments"], f"the options of start {row['id']}")
+    if not isinstance(arguments, dict):
         raise DecodeError(f"the options of start {row['id']} are not an object")
-    return found
+    return arguments
 
 
 def _reasons(names: object) -> tuple[Reason, ...]:

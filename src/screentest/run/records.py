@@ -14,7 +14,7 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -149,7 +149,7 @@ class Record:
 
     @property
     def reasons(self) -> frozenset[Reason]:
-        """Why values are missing, where they are."""
+        """The reasons why values are missing."""
         return frozenset(o.failure.reason for o in self.outcomes.values() if o.failure is not None)
 
 
@@ -172,27 +172,30 @@ class _Stored:
 
 
 def encode(outcomes: RecordOutcomes) -> Encoded:
-    """Outcomes as JSON: the same text for the same outcomes, never a NaN."""
+    """Write outcomes as JSON that can be read again: the same text for the same outcomes."""
     if not outcomes:
         raise ValueError("a record needs at least one outcome")
     stored = {name: _stored(outcomes[name]) for name in sorted(outcomes)}
     reasons = {outcome.failure.reason for outcome in stored.values() if outcome.failure is not None}
-    return Encoded(to_json(stored, dict[str, _Stored]), tuple(sorted(reasons)))
+    text = to_json(stored, dict[str, _Stored], strict=True)
+    if "null" in text:
+        decode(text)  # None is written in place of any type: this raises where it is none of them
+    return Encoded(text, tuple(sorted(reasons)))
 
 
 def decode(text: str) -> dict[str, Outcome[RecordValue]]:
     """Outcomes as they were before ``encode``."""
-    found: dict[str, Outcome[RecordValue]] = {}
-    for name, one in from_json(dict[str, _Stored], text).items():
-        if one.failure is not None:
-            found[name] = Outcome(failure=one.failure)
+    outcomes: dict[str, Outcome[RecordValue]] = {}
+    for name, stored in from_json(dict[str, _Stored], text).items():
+        if stored.failure is not None:
+            outcomes[name] = Outcome(failure=stored.failure)
         else:
-            values = (one.score, one.verdict, one.data)
+            values = (stored.score, stored.verdict, stored.data)
             value = next((value for value in values if value is not None), None)
             if value is None:
                 raise DecodeError(f"the outcome {name!r} of a record has neither value nor failure")
-            found[name] = Outcome(value=value)
-    return found
+            outcomes[name] = Outcome(value=value)
+    return outcomes
 
 
 def _stored(outcome: Outcome[Any]) -> _Stored:
@@ -203,7 +206,7 @@ def _stored(outcome: Outcome[Any]) -> _Stored:
         )
     value = outcome.unwrap()
     if isinstance(value, Score):
-        return _Stored(score=value)
+        return _Stored(score=replace(value, curve=tuple(value.curve)))
     if isinstance(value, Verdict):
         return _Stored(verdict=value)
     if isinstance(value, dict):

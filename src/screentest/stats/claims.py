@@ -1,16 +1,16 @@
 """Claims: what may be said of a judge without a coin earning it.
 
 The unit is the source film: pairs that were made of one film stand or fall together, and ten
-of them are not ten witnesses. Of each group of pairs (an operator, or an aspect with all its
-operators) one of four things is said:
+of them are not ten witnesses. Each group of pairs (an operator, or an aspect with all its
+operators) has one of four claims:
 
-- *sees*: the intact video is preferred more often than by chance, and more often than the judge
+- *sees*: the original is preferred more often than by chance, and more often than the judge
   prefers an untouched copy to an edited one in which nothing is wrong (its placebos), for each
   kind of placebo by itself;
-- *prefers the harm*: the same, the other way round;
+- *prefers the degraded*: the same, the other way round;
 - *no better than chance*: neither, the interval holds chance and ends below 65%, and the films are
   enough that a judge which is right in three of four would have been found by all tests;
-- *cannot tell*: anything else, with why, and how many more films would settle it.
+- *cannot tell*: anything else, with the reason, and how many more films would settle it.
 
 All comparisons are sign-flip tests over films, exact for points of pairs; a claim needs every one,
 so its p-value is the largest. The p-values of all groups of a certificate are corrected
@@ -18,8 +18,8 @@ together by Holm's method: a judge that chooses blindly earns any claim at all i
 certificate of twenty. ``bench/calibration.py`` measures that.
 
 >>> right = {f"film {n}": 1.0 for n in range(12)}
->>> [one.words for one in claims([right, dict(list(right.items())[:4])])]
-['sees', 'cannot tell: 18 more films are needed']
+>>> [(each.claim.value, each.more) for each in claims([right, dict(list(right.items())[:4])])]
+[('sees', 0), ('cannot tell', 18)]
 """
 
 from __future__ import annotations
@@ -47,19 +47,50 @@ ANSWERED = 0.5
 
 
 class Claim(StrEnum):
-    """What is said of a judge on one group of pairs."""
+    """The claim about a judge on one group of pairs."""
 
     SEES = "sees"
-    PREFERS_HARM = "prefers the harm"
+    PREFERS_DEGRADED = "prefers the degraded"
     CHANCE = "no better than chance"
     CANNOT_TELL = "cannot tell"
     MIXED = "sees some, prefers others"
-    """Of a family of operators: it sees them on the whole, but prefers the harm of some."""
+    """Of a family of operators: it sees them on the whole, but is fooled by some."""
+
+
+class WhyUnsettled(StrEnum):
+    """The reason for a claim of *cannot tell*."""
+
+    NO_ANSWER = "no_answer"
+    TOO_FEW_FILMS = "too_few_films"
+    PLACEBO_UNANSWERED = "placebo_unanswered"
+    """The judge has no answer on some kinds of placebo, or on any."""
+    PLACEBO_RARELY_ANSWERED = "placebo_rarely_answered"
+    LIKE_PLACEBO = "like_placebo"
+    """The points differ from chance, and not from those on a placebo."""
+    CORRECTED = "corrected"
+    """The interval leaves chance out; the test, corrected for all groups, does not."""
+    ONE_NUMBER_PER_MODEL = "one_number_per_model"
+    """A score that distinguishes models, not videos."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unsettled:
+    """A reason with its numbers."""
+
+    reason: WhyUnsettled
+    kinds: tuple[str, ...] = ()
+    """Of placebos; empty where it is all of them, or where they have no names."""
+    count: int = 0
+    """Films with an answer on the placebo, or models."""
+    points: float | None = None
+    """The mean points of the films that have a placebo, …"""
+    placebo: float | None = None
+    """… and those on it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A claim with what it rests on."""
+    """A claim with its evidence."""
 
     claim: Claim
     films: int
@@ -73,34 +104,19 @@ class Finding:
     seems, or right in three of four, whichever takes fewer. None: more films would not help."""
     placebo: float | None = None
     """How often the same films' untouched copies were preferred to harmless edits of the kind from
-    which the judge is told the least."""
+    which the judge differs the least."""
     unit: str = "film"
     """What is counted in ``films``: with people's votes it is the prompt."""
-    why: str = ""
-    """Why nothing can be told, where it is not the number of films alone."""
+    unsettled: Unsettled | None = None
+    """Why nothing can be claimed; None of other claims."""
     at_most: float | None = None
     """Of a judge that is no better than chance: the upper end of its interval."""
 
     @property
     def more(self) -> int:
-        """How many more films are needed before something can be said."""
-        return max(0, (self.needed or 0) - self.films)
-
-    @property
-    def bound(self) -> str:
-        """Of a judge that is no better than chance: how good it may be."""
-        return "" if self.at_most is None else f"at most {math.ceil(100 * self.at_most)}%"
-
-    @property
-    def words(self) -> str:
-        """The claim as a person reads it."""
-        if not self.films:  # not even one answer: no number of films would help
-            return "not tested"
-        if self.claim is not Claim.CANNOT_TELL:
-            return f"{self.claim.value}: {self.bound}" if self.bound else self.claim.value
-        many = f"{self.more:,} more {self.unit}{'s are' if self.more != 1 else ' is'} needed"
-        reasons = "; ".join(filter(None, [self.why, many if self.more else ""]))
-        return f"{self.claim.value}: {reasons}" if reasons else self.claim.value
+        """How many more films are needed before something can be claimed; 0 where it is."""
+        settled = self.claim is not Claim.CANNOT_TELL
+        return 0 if settled else max(0, (self.needed or 0) - self.films)
 
 
 Points = Mapping[str, float]
@@ -135,26 +151,26 @@ def claims(
     shown = list(intervals) or [None] * len(groups)
     each = level / max(1, len(groups))
     findings = []
-    for points, test, beside, p, told_from_chance in zip(
+    for points, test, beside, p, chance_p in zip(
         groups, tests, shown, adjusted, beyond_chance, strict=True
     ):
         interval = beside
         if interval is None and points:
             interval = share_interval(list(points.values()), list(points))
         needed: int | None = test.enough(each)
-        why, at_most = "", None
+        unsettled, at_most = None, None
         if p <= level and test.toward:
-            claim = Claim.SEES if test.toward > 0 else Claim.PREFERS_HARM
+            claim = Claim.SEES if test.toward > 0 else Claim.PREFERS_DEGRADED
         elif interval and test.could_tell(each) and _is_chance(test, interval, level):
             claim, at_most = Claim.CHANCE, interval.high
         else:
             claim = Claim.CANNOT_TELL
-            needed, why = _unsettled(test, interval, each, unit, told_from_chance <= level)
+            needed, unsettled = _unsettled(test, interval, each, beyond=chance_p <= level)
         mean, fair = test.mean if points else None, test.hardest
         findings.append(
             Finding(
-                *(claim, len(points), mean, p, needed, fair.mean if fair else None, unit, why),
-                at_most=at_most,
+                *(claim, len(points), mean, p, needed, fair.mean if fair else None, unit),
+                *(unsettled, at_most),
             )
         )
     return findings
@@ -167,34 +183,34 @@ def _is_chance(test: _Test, interval: Interval, level: float) -> bool:
 
 
 def _unsettled(
-    test: _Test, interval: Interval | None, level: float, unit: str, beyond: bool
-) -> tuple[int | None, str]:
-    """How many films would settle it, and why it is open; ``beyond``: it is told from chance."""
+    test: _Test, interval: Interval | None, level: float, *, beyond: bool
+) -> tuple[int | None, Unsettled]:
+    """Films that would settle it, and why it is open; ``beyond``: it differs from chance."""
     count = test.against_chance.size
-    bar = "placebo" if unit == "film" else "control"
-    silent = [one.name for one in test.kinds if one.failed and not one.beyond.size]
-    if silent and len(silent) == len(test.kinds):
-        return None, f"the judge has no answer on any {bar}"
+    silent = tuple(one.name for one in test.kinds if one.failed and not one.beyond.size)
     if silent:
-        return None, f"the judge has no answer on {bar}s of kind {', '.join(silent)}"
+        kinds = silent if len(silent) < len(test.kinds) else ()
+        return None, Unsettled(WhyUnsettled.PLACEBO_UNANSWERED, kinds)
     enough = test.enough(level)
     least = min(test.kinds, key=lambda one: (not one.failed, one.beyond.size), default=None)
     # A film or two without an answer matter where all together would have been enough.
     if least and (
         least.failed or least.beyond.size < ANSWERED * count or least.beyond.size < enough <= count
     ):
-        few = f"only {least.beyond.size:,} of {count:,} {unit}s have an answer on a {bar}"
-        return None, f"{few} of kind {least.name}" if least.name else few
+        kinds = tuple(filter(None, [least.name]))
+        return None, Unsettled(WhyUnsettled.PLACEBO_RARELY_ANSWERED, kinds, least.beyond.size)
     seen = test.needed_as_seen(level)
     if beyond and (hardest := test.hardest):
-        both = f"{100 * hardest.points:.0f}% against {100 * (hardest.mean or 0):.0f}%"
-        return seen, f"not told from its {bar}{f' {hardest.name}' * bool(hardest.name)} ({both})"
+        kinds, mean = tuple(filter(None, [hardest.name])), hardest.mean
+        return seen, Unsettled(WhyUnsettled.LIKE_PLACEBO, kinds, 0, hardest.points, mean)
     # What a judge of 75% would need is of no help to one that had as many.
     if test.could_tell(level):
         enough = _films_below(test.mean, interval, count)
-    needed = min((one for one in (seen, enough) if one and one > count), default=None)
-    open_ = needed is None and count
-    return needed, "its interval leaves chance out, the corrected test does not" if open_ else ""
+    needed = min((many for many in (seen, enough) if many and many > count), default=None)
+    if not count:
+        return needed, Unsettled(WhyUnsettled.NO_ANSWER)
+    reason = WhyUnsettled.CORRECTED if needed is None else WhyUnsettled.TOO_FEW_FILMS
+    return needed, Unsettled(reason)
 
 
 def _films_below(mean: float, interval: Interval | None, count: int) -> int:
@@ -276,15 +292,15 @@ class _Test:
 
     @property
     def hardest(self) -> _Kind | None:
-        """The kind from which the judge is told the least."""
+        """The kind from which the judge differs the least."""
         way = _sign(float(self.against_chance.sum())) or 1
 
-        def told(one: _Kind) -> tuple[float, float]:
+        def closeness(one: _Kind) -> tuple[float, float]:
             gap = way * float(one.beyond.mean())
             return one.p_value if gap > 0 else 2 - one.p_value, -gap
 
         known = [one for one in self.kinds if one.mean is not None]
-        return max(known, key=told, default=None)
+        return max(known, key=closeness, default=None)
 
     @property
     def mean(self) -> float:

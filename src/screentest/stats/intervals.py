@@ -262,7 +262,7 @@ def bootstrap_mean(
     Hesterberg's expansion of the quantiles, since a plain bootstrap of few sources behaves like a
     normal interval where Student's t is due. Even so they are too narrow for few sources: each end
     is the wider one of this and of ``source_interval``, and of fewer than five sources it is that
-    alone. ``docs/statistics.md`` has the measurement.
+    alone. ``docs/evidence/statistics.md`` has the measurement.
 
     The same for any order of the values. Needs two sources whose means differ.
 

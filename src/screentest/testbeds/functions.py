@@ -9,15 +9,15 @@
 
 ``image`` is an RGB picture of a chosen clip (``pixels`` may say another layout: in ``yuv420p``
 what is not changed stays exact); a picture of the same size and type is returned. ``severity`` is
-in [0, 1]: 1 is the full harm, 0 is none, and more of it never harms less. Both may also take
-``number`` (which frame of the clip it is, from 0), ``seconds`` (since the clip's first frame),
+in [0, 1]: 0 changes nothing, 1 is the full effect, and more severity never degrades less. Both may
+also take ``number`` (the frame of the clip, from 0), ``seconds`` (since the clip's first frame),
 ``rng`` (a NumPy generator that is the same for the same film, clip and frame, whatever the order of
-work) and ``clip_rng`` (one that starts the same in every frame of a clip, for what must not jump).
+work) and ``clip_rng`` (which starts the same in every frame of a clip, for what must not jump).
 Keyword-only parameters with defaults are options.
 
 A degradation may also be a function of other things:
 
-- ``(image)`` alone is harmed or not: the severity is the share of the chosen clips that are.
+- ``(image)`` alone has no strength: the severity is the share of the chosen clips it is done to.
 - ``(count, severity)`` returns the numbers of the frames that a clip of ``count`` frames shows, one
   for each place: ``numpy.arange(count)`` is the clip as it was, fewer make it shorter, and a
   number with a fraction is a picture in between, made along the optical flow. It may take ``rate``
@@ -47,6 +47,7 @@ from typing import Any, TypeVar
 from screentest.core import Aspect, Frame, Image, Time, register
 from screentest.core.functions import (
     Setting,
+    decorator,
     form_of,
     is_factory,
     register_function,
@@ -76,7 +77,9 @@ from screentest.testbeds.timeline import (
     fitting,
     generator,
 )
-from screentest.video import FrameFunction, Pixels, Reencode, VideoPart, splice
+from screentest.video.edit.parts import FrameFunction, Reencode, VideoPart
+from screentest.video.edit.pictures import Pixels
+from screentest.video.edit.splice import splice
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -87,11 +90,12 @@ TAKEN: Mapping[tuple[str, ...], tuple[str, ...]] = {
     TIME: ("rate", "rng"),
     NEIGHBOUR: ("number", "rng"),
 }
-"""What functions may take besides, where that is not BESIDES."""
+"""Extra parameters per form; the default is BESIDES."""
 FORMS = (("image", "severity"), ("frame", "severity"), ("image",), MASKED, TIME, NEIGHBOUR)
 ANNOTATIONS = {"ndarray": "image", "NDArray": "image", "Image": "image", "float": "severity"}
 
 
+@decorator
 def degradation(
     *,
     name: str = "",
@@ -111,19 +115,32 @@ def degradation(
 ) -> Callable[[F], F]:
     """Register a degradation: a function of a picture and a severity, or a factory of a class.
 
-    ``aspect`` is what it harms; its pairs count for that aspect. ``mask`` says what the mask is of
-    that the function takes; ``region`` where pictures change, if not where the mask says, and
-    ``reach`` how far. ``needs`` says which clips will do; ``of`` and ``ahead`` are for functions of
-    other things than a picture. ``effect``, ``changed`` and ``touches`` are what the check of a
-    pair holds it to (see ``DegradationInfo``), where that is not what its form suggests.
+    Args:
+        name: The name of the degradation; that of the function where empty.
+        aspect: The aspect that it degrades; its pairs count for that aspect.
+        version: Raise it whenever the pictures change.
+        summary: One line for lists; the first line of the docstring where empty.
+        pixels: The layout of the pictures.
+        mask: What the mask is of that the function takes.
+        region: Where pictures change, if not where the mask says.
+        needs: Which clips will do.
+        of: ``clips`` for a function of the order of clips.
+        ahead: How many frames later the picture ``after`` is.
+        effect: What the check of a pair expects (see ``DegradationInfo``), as are ``changed`` and
+            ``touches``, where that is not what the form suggests.
+        changed: The share of pictures that must change.
+        touches: How many of the chosen clips must change.
+        reach: How far from the mask pictures change.
     """
 
     def keep(function: F) -> F:
         called = name or function.__name__
-        said = summary_of(function, summary)
+        words = summary_of(function, summary)
         if is_factory(function):
-            register("degradation", called, version=version, summary=said)(function)
+            register("degradation", called, version=version, summary=words)(function)
             return function
+        if not aspect:
+            raise TypeError(f'@degradation of {called} needs the aspect: aspect="aesthetics"')
         form, besides = form_of("degradation", function, FORMS, (*BESIDES, "rate"), ANNOTATIONS)
         _check_besides(called, form, besides, of)
         if form == MASKED and (needs or effect or changed is not None):
@@ -162,7 +179,7 @@ def degradation(
             return FunctionDegradation(info, call, besides, need, layout)
 
         register_function(
-            "degradation", function, make, {}, name=called, version=version, summary=said
+            "degradation", function, make, {}, name=called, version=version, summary=words
         )
         return function
 
@@ -172,12 +189,13 @@ def degradation(
 def _check_besides(name: str, form: tuple[str, ...], besides: Sequence[str], of: str) -> None:
     """Refuse at once what would be missing when the function is called."""
     allowed: tuple[str, ...] = ("rng",) if of == "clips" else TAKEN.get(form, BESIDES)
-    for one in besides:
-        if one not in allowed:
+    for parameter in besides:
+        if parameter not in allowed:
             taken = f"({', '.join(form)}, …) takes {', '.join(allowed)}"
-            raise ValueError(f"{name}: invalid parameter {one}: a function of {taken}")
+            raise ValueError(f"{name}: invalid parameter {parameter}: a function of {taken}")
 
 
+@decorator
 def placebo(
     *,
     name: str = "",
@@ -188,14 +206,19 @@ def placebo(
 ) -> Callable[[F], F]:
     """Register a placebo, which must not change a score: a function of a picture, or a factory.
 
-    ``clips`` are touched, or as many as there are; it is an option of the placebo too.
+    Args:
+        name: The name of the placebo; that of the function where empty.
+        version: Raise it whenever the pictures change.
+        summary: One line for lists; the first line of the docstring where empty.
+        clips: How many clips are touched, where there are as many. An option of the placebo, too.
+        pixels: The layout of the pictures.
     """
 
     def keep(function: F) -> F:
         called = name or function.__name__
-        said = summary_of(function, summary)
+        words = summary_of(function, summary)
         if is_factory(function):
-            register("placebo", called, version=version, summary=said)(function)
+            register("placebo", called, version=version, summary=words)(function)
             return function
         forms = (("image",), ("frame",))
         _, besides = form_of("placebo", function, forms, BESIDES, ANNOTATIONS)
@@ -208,7 +231,7 @@ def placebo(
 
         settings = {"clips": Setting(int, clips)}
         register_function(
-            "placebo", function, make, settings, name=called, version=version, summary=said
+            "placebo", function, make, settings, name=called, version=version, summary=words
         )
         return function
 
@@ -222,32 +245,32 @@ class FunctionDegradation(NeedingDegradation):
     pixels: Pixels
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
-        """The film with the pictures of the chosen clips changed."""
+        """Change the pictures of the chosen clips."""
 
-        def change(one: Chosen) -> FrameFunction:
-            return self.frames(context.rng_of(one.clip), severity)
+        def change(place: Chosen) -> FrameFunction:
+            return self.frames(context.rng_of(place.clip), severity)
 
         return changed_clips(context, chosen, change, self.pixels)
 
     def frames(self, rng: Rng, severity: float) -> FrameFunction:
-        """What it makes of the frames of one clip."""
+        """Change the frames of one clip."""
         return _every_frame(partial(_with, self.call, severity), self.besides, rng)
 
 
 @dataclass(frozen=True, slots=True)
 class ShareDegradation(NeedingDegradation):
-    """The degradation behind a function of a picture alone, which is harmed or not."""
+    """The degradation behind a function of a picture alone, which has no strength."""
 
     pixels: Pixels
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
-        """The film with a share of the chosen clips changed."""
-        some = chosen[: share_of(len(chosen), severity)]
+        """Change a share of the chosen clips."""
+        share = chosen[: share_of(len(chosen), severity)]
 
-        def change(one: Chosen) -> FrameFunction:
-            return _every_frame(self.call, self.besides, context.rng_of(one.clip))
+        def change(place: Chosen) -> FrameFunction:
+            return _every_frame(self.call, self.besides, context.rng_of(place.clip))
 
-        return changed_clips(context, some, change, self.pixels)
+        return changed_clips(context, share, change, self.pixels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +284,7 @@ class FunctionPlacebo:
     suffix: str = ".mp4"
 
     def eligible(self, film: Film) -> bool:
-        """There must be a clip to touch."""
+        """Require a clip to touch."""
         return bool(film.clips)
 
     def write(self, context: Context, out: Path) -> None:
@@ -281,7 +304,7 @@ def _with(call: Callable[..., Any], severity: float, image: Image, **more: Any) 
 
 
 def _every_frame(call: Callable[..., Any], besides: Sequence[str], rng: Rng) -> FrameFunction:
-    """The frames of a clip, each through the function."""
+    """Pass each frame of a clip through the function."""
 
     def run(frames: Iterator[Frame]) -> Iterator[Image]:
         start: Time | None = None

@@ -15,11 +15,13 @@ from screentest.core.errors import BadOption, NoValue, VideoError
 from screentest.core.frames import Size
 from screentest.core.item import Item, Script
 from screentest.core.outcome import Outcome, Reason
-from screentest.run import Job, TaskResults, hash_file
+from screentest.run.inputs import hash_file
+from screentest.run.tasks import Job, TaskResults
 from screentest.testbeds.contract import boundaries, places_of
 from screentest.testbeds.options import BuildOptions, Rung
 from screentest.testbeds.testbed import SourceFilm, VideoFile
-from screentest.video import NormalizedVideo, normalize, probe
+from screentest.video.edit.normalize import NormalizedVideo, normalize
+from screentest.video.probe import probe
 
 # Names of files and folders in a testbed: safe on any disk, whatever an id holds.
 

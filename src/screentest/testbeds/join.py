@@ -22,11 +22,12 @@ from screentest.core.frames import Size
 from screentest.core.item import Item, Script
 from screentest.core.outcome import Failure, Reason
 from screentest.inputs.parted import PartedSource, SourcePart, joined
-from screentest.run import hash_file, hash_parts
+from screentest.run.inputs import hash_file, hash_parts
 from screentest.testbeds.intact import folder_name
-from screentest.video import EncoderSettings, VideoSource
+from screentest.video.edit.encode import EncoderSettings
 from screentest.video.limits import DEFAULT_LIMITS, Limits
 from screentest.video.sandbox import Supervisor
+from screentest.video.source import VideoSource
 
 FOLDER = "joined"
 LOSSLESS = EncoderSettings(crf=0, preset="ultrafast")
@@ -73,10 +74,10 @@ def join_sources(
     count = min(workers or processors(), max(1, len(work)))
     with Supervisor(count) as supervisor, progress or Silent() as shown:
         shown.begin("joining", len(work), "sources")
-        for one, outcome in zip(work, supervisor.map(_join, work, limits=limits), strict=True):
-            shown.advance(note=one.source.id)
+        for task, outcome in zip(work, supervisor.map(_join, work, limits=limits), strict=True):
+            shown.advance(note=task.source.id)
             if outcome.failure is not None:
-                failed[one.source.id] = outcome.failure
+                failed[task.source.id] = outcome.failure
             else:
                 item, missing = outcome.unwrap()
                 made.append(item)
@@ -107,7 +108,7 @@ def _join(work: _Work) -> tuple[Item, list[str]]:
 
 
 def _without(source: PartedSource, part: SourcePart) -> PartedSource:
-    left = tuple(one for one in source.parts if one is not part)
+    left = tuple(other for other in source.parts if other is not part)
     if not left:
         raise VideoError(
             Reason.UNDECODABLE,

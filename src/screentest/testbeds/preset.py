@@ -1,4 +1,4 @@
-"""``build --preset paper``: a testbed made as SLVMEval makes its own, or none.
+"""``build(preset="paper")``: a testbed made as SLVMEval makes its own, or none.
 
 What the paper names is taken: one frame a second, captions read by a chat model, U²-Net, Grounding
 DINO, Stable Diffusion and Qwen-Image-Edit on whole frames, FFmpeg's cuts. A part that is not here
@@ -26,9 +26,9 @@ class Preset:
 
     name: str
     operators: tuple[str, ...]
-    """As ``--operators`` takes them."""
+    """As ``build`` takes them."""
     models: Mapping[str, str]
-    """By role, as after ``--model ROLE=``."""
+    """Backend and model by role."""
     reader: str
     """The model that reads captions, in words."""
     pictures: str
@@ -41,10 +41,9 @@ class Preset:
             fixed = "paper" if option == "operators" else getattr(self.options, _FIELDS[option])
             if value is not None and value != fixed:
                 shown = ", ".join(map(str, fixed)) if isinstance(fixed, tuple) else fixed
-                name = option.replace("_", "-")
                 raise BadOption(
-                    f"--preset {self.name} has --{name} {shown if fixed is not None else 'unset'}",
-                    advice=f"Leave --{name} out, or build without the preset.",
+                    f"`preset={self.name}` has `{option}={'unset' if fixed is None else shown}`",
+                    advice=f"Leave `{option}` out, or build without the preset.",
                 )
 
     def applied(self, options: BuildOptions) -> BuildOptions:
@@ -53,10 +52,12 @@ class Preset:
         A model that the user names must be of the same backend, or an external worker: it may lie
         in another place, it may not be another method.
         """
-        profiles = {one.profile for one in options.models} - {"", self.name}
+        profiles = {model.profile for model in options.models} - {"", self.name}
         other = min(profiles, default="")
         if other:
-            raise BadOption(f"--preset {self.name} has its own models: leave --models {other} out")
+            raise BadOption(
+                f"`preset={self.name}` has its own models", advice=f"Leave `models={other}` out."
+            )
         by_role = {choice.role: choice for choice in options.models if not choice.profile}
         models = []
         for role, text in self.models.items():
@@ -64,9 +65,9 @@ class Preset:
             theirs = by_role.get(role, ours)
             if theirs.backend not in (ours.backend, "external"):
                 raise BadOption(
-                    f"--preset {self.name} takes {ours} and not {theirs}",
-                    advice=f"Write --model {role}={ours.backend}:PATH for weights of your own "
-                    "place, or build without the preset.",
+                    f"`preset={self.name}` takes {ours} and not {theirs}",
+                    advice=f"Give `model={role}={ours.backend}:PATH` for weights in another place,"
+                    " or build without the preset.",
                 )
             # A model without a name is the backend's own default, which may be a smaller one.
             models.append(theirs if theirs.model else replace(theirs, model=ours.model))
@@ -84,22 +85,22 @@ class Preset:
         if not chat:
             missing.append(
                 f"captions: {self.reader} reads them: "
-                "--model chat=openai:NAME,base_url=http://HOST:PORT/v1"
+                "`model=chat=openai:NAME,base_url=http://HOST:PORT/v1`"
             )
         if not backgrounds and _harms_background(options.degradations):
-            missing.append(f"backgrounds: {self.pictures}: --backgrounds DIR")
+            missing.append(f"backgrounds: {self.pictures}: `backgrounds=DIR`")
         if missing:
             raise UserError(
-                f"--preset {self.name} needs what is not here:\n"
-                + "\n".join(f"  {one}" for one in missing),
-                advice="Nothing is put in its place. `--aspects` leaves out what needs it; "
+                f"`preset={self.name}` needs what is not here:\n"
+                + "\n".join(f"  {line}" for line in missing),
+                advice="Nothing is put in its place. `aspects` leaves out what needs it; "
                 "docs/slvmeval.md has the whole recipe.",
             )
 
 
 _FIELDS = {
     "clips": "clips",
-    "severity": "severities",
+    "severities": "severities",
     "min_clips": "least_clips",
     "long_side": "long_side",
     "fps": "rate",

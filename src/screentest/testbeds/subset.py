@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 
 from screentest._util.atomic import storage_error
 from screentest.core import BadOption, NoValue, UserError
-from screentest.run import hash_file
+from screentest.run.inputs import hash_file
 from screentest.testbeds.files import file_in
 from screentest.testbeds.page import write_page
 from screentest.testbeds.testbed import (

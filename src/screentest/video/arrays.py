@@ -72,12 +72,12 @@ def read_frames(
     if not frames:
         raise BadOption("there are no frames: the list is empty")
     if isinstance(frames[0], Sequence):  # a list of clips, each a list of pictures
-        several = [_stacked(one, layout) for one in frames]
+        several = [_stacked(frame, layout) for frame in frames]
     else:
         first = _as_array(frames[0])
         if first.ndim == 4 or (first.ndim == 3 and layout == "THW"):  # a list of clips
-            arrays = [_as_array(one) for one in frames]
-            several = [(one, _layout_of(one.shape, layout)) for one in arrays]
+            arrays = [_as_array(frame) for frame in frames]
+            several = [(array, _layout_of(array.shape, layout)) for array in arrays]
         elif first.ndim == 5:
             raise BadOption(f"a list of batches: its first array has the shape {_sizes(first)}")
         else:
@@ -102,15 +102,15 @@ def _stacked(pictures: Sequence[Any], layout: str) -> tuple[Array, str]:
 
 def _pictures(given: Sequence[Any], layout: str) -> tuple[Array, str]:
     """Single pictures as one clip."""
-    arrays = [_as_array(one) for one in given]
-    shapes = {one.shape for one in arrays}
+    arrays = [_as_array(frame) for frame in given]
+    shapes = {array.shape for array in arrays}
     if len(shapes) > 1:
-        wrong = next(place for place, one in enumerate(arrays) if one.shape != arrays[0].shape)
-        some = f"frame 0 is {_sizes(arrays[0])}, frame {wrong} is {_sizes(arrays[wrong])}"
-        what = "sizes" if len({tuple(sorted(one)) for one in shapes}) > 1 else "layouts"
+        wrong = next(place for place, array in enumerate(arrays) if array.shape != arrays[0].shape)
+        sizes = f"frame 0 is {_sizes(arrays[0])}, frame {wrong} is {_sizes(arrays[wrong])}"
+        what = "sizes" if len({tuple(sorted(shape)) for shape in shapes}) > 1 else "layouts"
         advice = "Frames of one clip are alike; several clips are a list of lists, or of arrays."
-        raise BadOption(f"frames of several {what} in one clip: {some}", advice=advice)
-    kinds = {str(one.dtype) for one in arrays}
+        raise BadOption(f"frames of several {what} in one clip: {sizes}", advice=advice)
+    kinds = {str(array.dtype) for array in arrays}
     if len(kinds) > 1:
         raise BadOption(f"frames of several types: {', '.join(sorted(kinds))}")
     clip = np.stack(arrays)
@@ -145,8 +145,8 @@ def _clips(
     words += f" frame{'s' * (max(lengths) > 1)}, "
     words += f"{' and '.join(sizes[:3])}{' and more' if len(sizes) > 3 else ''}, "
     # Arrays of several shapes cannot be one: each is a clip of that layout in a list.
-    one = len({clip.shape for clip in clips}) == 1
-    words += f"{'N' if batch and one else ''}{axes} {kind} read as {low:g} to {high:g}"
+    same_shape = len({clip.shape for clip in clips}) == 1
+    words += f"{'N' if batch and same_shape else ''}{axes} {kind} read as {low:g} to {high:g}"
     return Frames(tuple(_without_alpha(clip) for clip in eight), words, batch)
 
 
@@ -165,32 +165,32 @@ def _kind_of(frames: Any) -> str:
 def _as_array(given: Any) -> Array:
     """An array of what is one: NumPy's, torch's on any device, a picture of PIL."""
     if isinstance(given, np.ndarray):
-        found = given
+        array = given
     elif _is_tensor(given):
         plain = given.detach().cpu()
         # NumPy has no bfloat16, and is slow with float16.
         half = str(plain.dtype) in ("torch.bfloat16", "torch.float16")
-        found = (plain.float() if half else plain).numpy()
+        array = (plain.float() if half else plain).numpy()
     elif type(given).__module__.startswith("PIL."):
         plain = given if given.mode in ("L", "RGB", "RGBA") else given.convert("RGB")
-        found = np.asarray(plain)
+        array = np.asarray(plain)
     elif hasattr(given, "__array__"):
-        found = np.asarray(given)
+        array = np.asarray(given)
     else:
         raise BadOption(
             f"a frame cannot be of type {type(given).__name__}",
             advice="Give arrays, tensors or PIL pictures.",
         )
-    if found.dtype == np.bool_:
+    if array.dtype == np.bool_:
         raise BadOption(
             "frames of type bool are masks, not pictures",
             advice="To score them as black and white: frames.astype('uint8') * 255.",
         )
-    if not np.issubdtype(found.dtype, np.number):
-        raise BadOption(f"frames of type {found.dtype} are not pictures")
-    if np.issubdtype(found.dtype, np.complexfloating):
-        raise BadOption(f"frames of type {found.dtype} are not pictures")
-    return found
+    if not np.issubdtype(array.dtype, np.number):
+        raise BadOption(f"frames of type {array.dtype} are not pictures")
+    if np.issubdtype(array.dtype, np.complexfloating):
+        raise BadOption(f"frames of type {array.dtype} are not pictures")
+    return array
 
 
 def _sizes(array: Array) -> str:
@@ -198,11 +198,11 @@ def _sizes(array: Array) -> str:
 
 
 def _layout_of(shape: tuple[int, ...], given: str, known: Sequence[str] = ()) -> str:
-    """What each axis is; the only layout that fits, or the one that was given."""
+    """Name each axis: the only layout that fits, or the one that was given."""
     sizes = " × ".join(map(str, shape))
     if given:
         wanted = given.upper()
-        if sorted(wanted) not in [sorted(one) for one in _ALL]:
+        if sorted(wanted) not in [sorted(axes) for axes in _ALL]:
             raise BadOption(
                 f"invalid layout {given!r}", advice=f"One of {', '.join(_ALL)}, in any order."
             )
@@ -218,9 +218,9 @@ def _layout_of(shape: tuple[int, ...], given: str, known: Sequence[str] = ()) ->
             )
         return wanted
     fitting = [
-        one
-        for one in (known or LAYOUTS.get(len(shape), ()))
-        if len(one) == len(shape) and _fits(one, shape)
+        axes
+        for axes in (known or LAYOUTS.get(len(shape), ()))
+        if len(axes) == len(shape) and _fits(axes, shape)
     ]
     if fitting == ["THW"] and shape[0] in CHANNELS and not known:
         fitting = []  # as well one picture with its channels first
@@ -269,23 +269,23 @@ def _range_of(
             raise BadOption(f"{seen} are not in the value_range ({low:g}, {high:g})")
         return low, high
     if np.issubdtype(kind, np.floating):
-        found = _float_range(least, most)
+        guess = _float_range(least, most)
     else:
         # One cast too early makes black and almost black of 0 to 1.
-        found = (0.0, 255.0) if least >= 0 and (1 < most <= 255 or most == 0) else None
-    if found is None:
-        known = "value_range=(0, 1), (-1, 1) or (0, 255)"
+        guess = (0.0, 255.0) if least >= 0 and (1 < most <= 255 or most == 0) else None
+    if guess is None:
+        ranges = "value_range=(0, 1), (-1, 1) or (0, 255)"
         if most > 255 and np.issubdtype(kind, np.integer):
             # Pictures of 10, 12 and 16 bits look alike: a dark one of 16 fits into 12.
             bits = [depth for depth in (10, 12, 16) if most < 2**depth]
-            known = " or ".join(
+            ranges = " or ".join(
                 f"value_range=(0, {2**depth - 1}) for {depth} bits" for depth in bits
             )
         raise BadOption(
             f"{seen} are not clearly 0 to 1, -1 to 1 or 0 to 255",
-            advice=f"Say what black and white are: {known or 'value_range=(black, white)'}.",
+            advice=f"Say what black and white are: {ranges or 'value_range=(black, white)'}.",
         )
-    return found
+    return guess
 
 
 def _float_range(least: float, most: float) -> tuple[float, float] | None:
@@ -316,13 +316,13 @@ def _levels(
     guess = given or _float_range(float(first.min()), float(first.max())) or (0.0, 255.0)
     made = [_Converted(clip, *guess) for clip in clips]
     # NumPy's, since a NaN is lost in those of Python.
-    least = float(np.min([one.least for one in made]))
-    most = float(np.max([one.most for one in made]))
+    least = float(np.min([clip.least for clip in made]))
+    most = float(np.max([clip.most for clip in made]))
     _must_be_finite(clips, least, most)
     low, high = _range_of(kind, name, least, most, given)
     if (low, high) != guess:
         made = [_Converted(clip, low, high) for clip in clips]
-    return [one.levels for one in made], low, high
+    return [clip.levels for clip in made], low, high
 
 
 class _Converted:
@@ -356,16 +356,16 @@ class _Converted:
         import cv2
 
         for begin in range(0, values.size, self.CHUNK):
-            some = values[begin : begin + self.CHUNK].astype(np.float32, copy=False)
-            least, most = float(some.min()), float(some.max())
+            chunk = values[begin : begin + self.CHUNK].astype(np.float32, copy=False)
+            least, most = float(chunk.min()), float(chunk.max())
             # A NaN is neither: once seen it is kept, so that it is found.
             self.least = float(np.minimum(self.least, least))
             self.most = float(np.maximum(self.most, most))
             if least < self._low:  # what is negative then would be turned round
-                some = np.maximum(some, np.float32(self._low))
+                chunk = np.maximum(chunk, np.float32(self._low))
             # Times the scale, rounded and capped at 255.
             target = into[begin : begin + self.CHUNK].reshape(-1, 1)
-            cv2.convertScaleAbs(some, target, self._scale, -self._low * self._scale)
+            cv2.convertScaleAbs(chunk, target, self._scale, -self._low * self._scale)
 
 
 def _without_alpha(clip: NDArray[np.uint8]) -> NDArray[np.uint8]:

@@ -129,7 +129,9 @@ def borders_between(low: Image, high: Image) -> Borders | None:
     changes = np.asarray(cv2.absdiff(high, low), np.uint8)
     # Columns and rows as lines, from the rim inwards: left, right, top, bottom.
     columns, rows = (low.T, high.T, changes.T), (low, high, changes)
-    bars = [_bar(*(one[::step] for one in view)) for view in (columns, rows) for step in (1, -1)]
+    bars = [
+        _bar(*(plane[::step] for plane in view)) for view in (columns, rows) for step in (1, -1)
+    ]
     left, right, top, bottom = (bar.still for bar in bars)
     inside = changes[top : height - bottom, left : width - right]
     moving = inside.size > 0 and float(np.mean(inside >= CHANGED)) >= MOVING
@@ -140,7 +142,7 @@ def borders_between(low: Image, high: Image) -> Borders | None:
     depths: list[int] = []
     pictures = (slice(top, height - bottom), slice(left, width - right))
     for view, picture, pair in zip((columns, rows), pictures, (bars[:2], bars[2:]), strict=True):
-        sides = [tuple(one[::step, picture] for one in view) for step in (1, -1)]
+        sides = [tuple(plane[::step, picture] for plane in view) for step in (1, -1)]
         depths += _depths(sides, pair, moving)
     if not any(depths):
         return None
@@ -156,7 +158,7 @@ def _bar(low: Image, high: Image, changes: Image) -> _Bar:
 
 
 def _leading(stray: NDArray[np.float64]) -> int:
-    """How many of the first lines have few stray pixels, the outer half of them hardly any.
+    """Count the first lines with few stray pixels, the outer half with hardly any.
 
     >>> _leading(np.array([0.0, 0.0, 0.02, 0.9])), _leading(np.array([0.0, 0.02, 0.02, 0.9]))
     (3, 2)
@@ -173,18 +175,18 @@ _Side: TypeAlias = tuple[Image, ...]
 
 
 def _depths(sides: Sequence[_Side], bars: Sequence[_Bar], moving: bool) -> list[int]:
-    """How wide the borders at two opposite sides are: 0 where there is none."""
+    """The widths of the borders at two opposite sides: 0 where there is none."""
     least = max(2, THINNEST * len(sides[0][0]))
-    found = []
+    depths = []
     for side, bar in zip(sides, bars, strict=True):
         depth = _begins(side, bar.still, lambda *three: three[2] >= CHANGED) if moving else 0
         depth = depth or _begins(side, bar.plain, partial(_apart, bar.level))
-        found.append(depth if depth >= least else 0)
+        depths.append(depth if depth >= least else 0)
     if moving:
-        return found
+        return depths
     alike = abs(bars[0].level - bars[1].level) <= STILL
-    even = abs(found[0] - found[1]) <= max(4, EVEN * max(found))
-    return found if all(found) and alike and even else [0, 0]
+    even = abs(depths[0] - depths[1]) <= max(4, EVEN * max(depths))
+    return depths if all(depths) and alike and even else [0, 0]
 
 
 def _apart(level: int, low: Levels, high: Levels, changes: Levels) -> NDArray[np.bool_]:
@@ -196,7 +198,7 @@ def _begins(side: _Side, depth: int, shows: Callable[..., NDArray[np.bool_]]) ->
     """At which line the picture begins, all along it; 0 where it begins bit by bit."""
     # A bar's edge may be soft, more so in a large picture.
     reach = max(4, len(side[0]) // 180)
-    some = shows(*(plane[depth : depth + reach].astype(np.int16) for plane in side))
-    along = np.mean(some, axis=1) >= STRAIGHT
+    pixels = shows(*(plane[depth : depth + reach].astype(np.int16) for plane in side))
+    along = np.mean(pixels, axis=1) >= STRAIGHT
     # The first line is often half of each; colours are coded for two lines.
     return -(-(depth + int(np.argmax(along))) // 2) * 2 if depth and along.any() else 0

@@ -153,9 +153,9 @@ def _refusal(
         )
     if asked:
         return _refers_elsewhere(path)
-    said = _ffmpeg_says(file, limits)
-    _check_refused_sizes(said, limits)
-    if any(_TOO_MANY_STREAMS in message for _, message in said):
+    messages = _ffmpeg_says(file, limits)
+    _check_refused_sizes(messages, limits)
+    if any(_TOO_MANY_STREAMS in message for _, message in messages):
         limits.check_streams(limits.streams + 1)
     if isinstance(error, MemoryError):
         return VideoError(
@@ -163,14 +163,14 @@ def _refusal(
             f"{shown_path(path)} asks for more memory than allowed",
             advice="Make a smaller copy of the video, or raise Limits.memory if you trust it.",
         )
-    if any(_NOT_LISTED in message for _, message in said):
-        found = next(name for name, message in said if _NOT_LISTED in message)
+    if any(_NOT_LISTED in message for _, message in messages):
+        format_name = next(name for name, message in messages if _NOT_LISTED in message)
         return VideoError(
             Reason.UNDECODABLE,
-            f"{shown_path(path)} is in no format read here (it looks like {found})",
+            f"{shown_path(path)} is in no format read here (it looks like {format_name})",
             advice="Convert it: ffmpeg -i IN -map 0:v:0 OUT.mp4",
         )
-    words = said[-1][1] if said else "no video format recognised"
+    words = messages[-1][1] if messages else "no video format recognised"
     return VideoError(
         Reason.UNDECODABLE,
         f"{shown_path(path)} cannot be read as a video: {words}",

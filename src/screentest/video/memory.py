@@ -64,7 +64,7 @@ class MemoryVideo:
 
     @cached_property
     def info(self) -> VideoInfo:
-        """What a probe would say of it."""
+        """The facts a probe would find."""
         height, width = self._pictures.shape[1:3]
         return VideoInfo(
             container="memory",

@@ -27,12 +27,11 @@ from screentest.core.frames import (
     Size,
     VideoInfo,
 )
-from screentest.core.item import Time
 from screentest.core.outcome import Reason
 from screentest.video.limits import DEFAULT_LIMITS, Limits
 from screentest.video.memory import memory_video
 from screentest.video.source import VideoSource, cut_short
-from screentest.video.survey import Survey, survey_source
+from screentest.video.survey import Survey, Surveyor
 
 # Converter: decoded frame → array of the size and layout that was asked for.
 
@@ -110,7 +109,7 @@ class Converter:
         return image
 
     def _crop(self, width: int, height: int) -> _Crop | None:
-        """What to cut out of the whole frame; None where its size is not that of the borders."""
+        """The crop of the whole frame; None where its size is not that of the borders."""
         borders = self._borders
         if borders is None or (borders.width, borders.height) != (width, height):
             return None
@@ -216,30 +215,29 @@ def examine(path: Path | str, limits: Limits = DEFAULT_LIMITS) -> tuple[VideoInf
     if video is not None:
         return video.info, video.survey
     with VideoSource(path, limits) as source:
-        table = survey_source(source)
+        surveyor = Surveyor(source)
+        packets = surveyor.packets()
+        picture = next((frame for _, frame in source.frames(packets=packets)), None)
+        for _ in packets:  # the rest is read, not decoded
+            pass
+        table = surveyor.table()
+        limits.check_duration(table.end - table.start)
+        if picture is None:
+            raise VideoError(
+                Reason.UNDECODABLE,
+                f"no picture in {shown_path(source.path)} can be decoded",
+                advice="Check that it plays; render or download it again.",
+            )
         faults = list(source.faults)
-        lists_its_frames = "mp4" in source.container.format.name.split(",")
-    missing = cut_short(Path(path))
-    if missing is not None:
-        faults.insert(0, missing)
-    if not lists_its_frames:  # in one that does, a picture that stays longer is meant to
-        faults += [
-            Fault("gap", "frames seem to be missing here", moment) for moment in table.gaps()
-        ]
-    limits.check_duration(table.end - table.start)
-    with VideoSource(path, limits) as source:
-        _, picture = _first_picture(source)
-        return _describe(source, table, picture, faults + source.faults), table
-
-
-def _first_picture(source: VideoSource) -> tuple[Time, VideoFrame]:
-    for moment, frame in source.frames():
-        return moment, frame
-    raise VideoError(
-        Reason.UNDECODABLE,
-        f"no picture in {shown_path(source.path)} can be decoded",
-        advice="Check that it plays; render or download it again.",
-    )
+        missing = cut_short(Path(path))
+        if missing is not None:
+            faults.insert(0, missing)
+        # In a file that lists its frames, a picture that stays longer is meant to.
+        if "mp4" not in source.container.format.name.split(","):
+            faults += [
+                Fault("gap", "frames seem to be missing here", moment) for moment in table.gaps()
+            ]
+        return _describe(source, table, picture, faults), table
 
 
 def _describe(
@@ -266,7 +264,6 @@ def _describe(
         rate=rate,
         constant_rate=constant,
         keyframes=table.entries,
-        # Two openings of one file report the same fault twice.
         faults=tuple(dict.fromkeys(faults)),
         metadata=dict(source.container.metadata),
     )

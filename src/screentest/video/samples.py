@@ -7,12 +7,14 @@ one scan through. Both give the same pictures.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
+from av.video.frame import VideoFrame
 
 from screentest.core.errors import BadOption, VideoError
 from screentest.core.frames import NATIVE, Borders, Filter, Frame, FrameRequest, Layout, Size
@@ -65,16 +67,23 @@ def sample_frames(
     limits: Limits = DEFAULT_LIMITS,
     table: Survey | None = None,
     cut: Borders | None = None,
+    kept: Mapping[Time, VideoFrame] = MappingProxyType({}),
 ) -> Iterator[Frame]:
     """The frame on the screen at each of ``moments``, in order of time, each frame once.
 
     Before the first frame and after the last, the nearest one counts. Where two moments show
-    the same frame it comes once. ``cut`` are borders to leave out.
+    the same frame it comes once. ``cut`` are borders to leave out. Nothing is decoded where
+    ``kept`` has all of the frames.
     """
     table = table or survey(path, limits)
     wanted = sorted({table.shown_at(moment) for moment in moments})
     key = conversion_key(FrameRequest(size=size, layout=layout, filter=filter))
     convert = Converter(key, cut)
+    times = [int(table.pts[index]) * table.time_base for index in wanted]
+    if all(moment in kept for moment in times):
+        for moment, index in zip(times, wanted, strict=True):
+            yield Frame(moment, index, convert(kept[moment]))
+        return
     served = 0
     with open_source(path, limits) as source:
         for leg in _plan(table, wanted):
@@ -93,6 +102,26 @@ def sample_frames(
                 break  # this file does not seek as its index says
     if wanted[served:]:
         yield from _walk(path, table, wanted[served:], convert, limits)
+
+
+KEPT_BYTES = 256 << 20
+"""The memory that the decoded frames of a short film may take: about 5 s of 1280 × 720."""
+
+
+class KeptFrames:
+    """The decoded frames of a film that is short enough to keep all of them; else none."""
+
+    def __init__(self, most: int = KEPT_BYTES) -> None:
+        self.frames: dict[Time, VideoFrame] = {}
+        self._left = most
+
+    def add(self, moment: Time, frame: VideoFrame) -> None:
+        """Keep a frame, unless that would be too much: then let go of all."""
+        self._left -= sum(plane.buffer_size for plane in frame.planes)
+        if self._left >= 0:
+            self.frames[moment] = frame
+        else:
+            self.frames.clear()
 
 
 @dataclass(frozen=True, slots=True)

@@ -215,8 +215,8 @@ class Supervisor:
         with ThreadPoolExecutor(len(self._slots)) as threads:
             waiting = [threads.submit(one_item, item) for item in items]
             try:
-                for one in waiting:
-                    yield one.result()
+                for future in waiting:
+                    yield future.result()
             finally:
                 unwanted.set()
                 threads.shutdown(wait=False, cancel_futures=True)
@@ -303,8 +303,8 @@ class _Slot:
 
 def _death(code: int | None) -> Outcome[Any]:
     if code is not None and code < 0:
-        known = {one.value: one.name for one in signal.Signals}
-        how = f"was ended by {known.get(-code, f'signal {-code}')}"
+        names = {number.value: number.name for number in signal.Signals}
+        how = f"was ended by {names.get(-code, f'signal {-code}')}"
     else:
         how = "ended" if code is None else f"ended with code {code}"
     return Outcome.failed(

@@ -26,6 +26,7 @@ from screentest.video.borders import BorderFinder, borders_of
 from screentest.video.limits import DEFAULT_LIMITS, Limits
 from screentest.video.memory import open_source
 from screentest.video.probe import ConversionKey, Converter, conversion_key, probe
+from screentest.video.samples import KeptFrames
 
 _REPORT_EVERY = 32
 T = TypeVar("T")
@@ -54,14 +55,14 @@ class ScanReport:
 
     @property
     def inside(self) -> bool:
-        """Whether those who look inside the borders were shown just that."""
+        """True if those who look inside the borders were shown just that."""
         return self.cut == self.borders or (
             self.cut is not None and self.borders is not None and self.cut.near(self.borders)
         )
 
     @property
     def complete(self) -> bool:
-        """Whether every frame that the file promises was decoded, without a fault."""
+        """True if every frame that the file promises was decoded, without a fault."""
         return self.decoded == self.info.frames and not self.fault_count
 
 
@@ -74,6 +75,7 @@ def scan(
     info: VideoInfo | None = None,
     borders: bool = False,
     cut: Borders | None = None,
+    kept: KeptFrames | None = None,
 ) -> ScanReport:
     """Decode ``path`` once and hand its frames to all ``consumers``.
 
@@ -83,11 +85,11 @@ def scan(
     ``borders`` are looked for if that is said, or if somebody wants to look inside of them. These
     are shown what the borders of the first frame leave, or what ``cut`` leaves. At the end the
     borders of all frames are known; where they are others (``inside`` is false: the film fades in,
-    or bars come and go), scan again and cut these.
+    or bars come and go), scan again and cut these. ``kept`` gets the decoded frames.
     """
     info = info or probe(path, limits)
     progress = progress or Silent()
-    looking = borders or cut is not None or any(one.wants.inside for one in consumers)
+    looking = borders or cut is not None or any(consumer.wants.inside for consumer in consumers)
     finder = BorderFinder() if looking else None
     watching = _Consumers([*consumers, *([finder] if finder else [])])
     watching.open(info)
@@ -99,6 +101,8 @@ def scan(
                 cut = cut or borders_of(picture)
                 watching.look_inside(cut)
             watching.serve(moment, decoded, picture)
+            if kept is not None:
+                kept.add(moment, picture)
             decoded += 1
             last = moment
             if decoded % _REPORT_EVERY == 0:
@@ -130,7 +134,7 @@ class _Consumers:
     """Knows who is due, converts once per key, and goes on without those that fail."""
 
     def __init__(self, consumers: Sequence[Consumer]) -> None:
-        self._watchers = [_Watcher(place, one) for place, one in enumerate(consumers)]
+        self._watchers = [_Watcher(place, consumer) for place, consumer in enumerate(consumers)]
         self.failures: dict[int, Failure] = {}
         self.look_inside(None)
 
@@ -138,7 +142,9 @@ class _Consumers:
         """Show nothing of these borders to those who do not want to see them."""
         for watcher in self._watchers:
             watcher.cut = cut if watcher.consumer.wants.inside else None
-        self._converters = {one.conversion: Converter(*one.conversion) for one in self._watchers}
+        self._converters = {
+            watcher.conversion: Converter(*watcher.conversion) for watcher in self._watchers
+        }
 
     def open(self, info: VideoInfo) -> None:
         for watcher in list(self._watchers):
@@ -173,7 +179,7 @@ class _Consumers:
     def _dismiss(self, watcher: _Watcher, failure: Failure) -> None:
         self.failures[watcher.place] = failure
         # A new list: somebody may be walking through the old one.
-        self._watchers = [one for one in self._watchers if one is not watcher]
+        self._watchers = [other for other in self._watchers if other is not watcher]
 
 
 def _message(error: Exception) -> str:
@@ -195,7 +201,7 @@ class _Watcher:
 
     @property
     def conversion(self) -> Conversion:
-        """What its frames are made by: those with the same share one."""
+        """The key of its frames: those with the same share one conversion."""
         return self._key, self.cut
 
     def begin_at(self, start: Time) -> None:

@@ -84,7 +84,7 @@ def _inside(boundaries: Sequence[Boundary], span: Span) -> list[Boundary]:
         boundary.time: boundary for boundary in boundaries if span.start < boundary.time < span.end
     }
     # A boundary at the first frame says how the first shot comes in.
-    first = next((one for one in boundaries if one.time <= span.start), None)
+    first = next((boundary for boundary in boundaries if boundary.time <= span.start), None)
     if first is None or first.transition is Transition.CUT:
         first = Boundary(span.start, 0, Transition.START)
     return [replace(first, time=span.start), *(by_time[time] for time in sorted(by_time))]

@@ -88,8 +88,10 @@ class VideoSource:
                 return
             yield packet
 
-    def frames(self, only: Container[int] | None = None) -> Iterator[tuple[Time, VideoFrame]]:
-        """Decoded frames from here on, with their times.
+    def frames(
+        self, only: Container[int] | None = None, packets: Iterator[VideoPacket] | None = None
+    ) -> Iterator[tuple[Time, VideoFrame]]:
+        """Decoded frames from here on, with their times; ``packets`` are read by the caller too.
 
         With ``only`` (timestamps in stream ticks) others may be left out, and those that no
         other frame is built from are not even decoded.
@@ -97,7 +99,7 @@ class VideoSource:
         context = self.stream.codec_context
         count = 0
         last: Time | None = None
-        for packet in self.packets():
+        for packet in self.packets() if packets is None else packets:
             if only is not None and packet.size:
                 context.skip_frame = "DEFAULT" if packet.pts in only else "NONREF"
             for frame in self._decode(packet):
@@ -152,9 +154,9 @@ class VideoSource:
         if chosen is None:
             raise VideoError(Reason.UNDECODABLE, f"{shown_path(self.path)} has no video track")
         others = [
-            one
-            for one in self.container.streams.video
-            if one is not chosen and not one.disposition & Disposition.attached_pic
+            stream
+            for stream in self.container.streams.video
+            if stream is not chosen and not stream.disposition & Disposition.attached_pic
         ]
         if others:
             self._note("other_tracks", f"{len(others) + 1} video tracks: the first is used")

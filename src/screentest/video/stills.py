@@ -206,7 +206,7 @@ class Tile:
 
 
 def chosen_for_sheet(count: int, most: int = MOST_TILES) -> list[int]:
-    """Which of ``count`` frames go on a sheet that takes ``most``: all, or evenly spread ones.
+    """Pick of ``count`` frames those for a sheet that takes ``most``: all, or evenly spread ones.
 
     >>> chosen_for_sheet(3)
     [0, 1, 2]

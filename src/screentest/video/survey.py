@@ -7,7 +7,7 @@ begin, and whether the frame rate is constant. It costs about a hundredth of a d
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -99,7 +99,7 @@ class Survey:
         return [int(tick) * self.time_base for tick in self.pts[:-1][wide][:MAX_FAULTS]]
 
     def shown_at(self, moment: Time) -> int:
-        """Which frame is on the screen at ``moment``; the nearest one outside the video."""
+        """The index of the frame on the screen at ``moment``; outside the video, the nearest."""
         tick = moment / self.time_base
         after = int(np.searchsorted(self.pts, int(tick // 1), side="right"))
         return min(max(after - 1, 0), len(self.pts) - 1)
@@ -113,52 +113,69 @@ def survey(path: Path | str, limits: Limits = DEFAULT_LIMITS) -> Survey:
     if video is not None:
         return video.survey
     with VideoSource(path, limits) as source:
-        return survey_source(source)
+        surveyor = Surveyor(source)
+        for _ in surveyor.packets():
+            pass
+        return surveyor.table()
 
 
-def survey_source(source: VideoSource) -> Survey:
-    """Read the packets of an open source to its end."""
-    is_entry = _EntryTest(source)
-    # Plain machine integers: three hours of Python ones would weigh as much as the decoder.
-    ticks, entry = array("q"), array("q")
-    last_entry: int | None = None
-    before: int | None = None
-    last_shown, last_duration, entries = -(2**63), 0, 0
-    for packet in source.packets():
-        if not packet.size or packet.is_discard:
-            continue
+class Surveyor:
+    """Reads the packets of an open source; ``table`` is the survey after the last of them."""
+
+    def __init__(self, source: VideoSource) -> None:
+        self._source = source
+        self._is_entry = _EntryTest(source)
+        # Plain machine integers: three hours of Python ones would weigh as much as the decoder.
+        self._ticks, self._entry = array("q"), array("q")
+        self._last_entry: int | None = None
+        self._entry_before: int | None = None
+        self._last_shown, self._last_duration, self._entries = -(2**63), 0, 0
+
+    def packets(self) -> Iterator[VideoPacket]:
+        """Each packet after it was noted."""
+        for packet in self._source.packets():
+            if packet.size and not packet.is_discard:
+                self._note(packet)
+            yield packet
+
+    def _note(self, packet: VideoPacket) -> None:
+        source, ticks = self._source, self._ticks
         pts = packet.pts if packet.pts is not None else packet.dts
         if pts is None:
             pts = round(len(ticks) / source.nominal_rate / source.time_base)
-        if is_entry(packet):
-            before, last_entry = last_entry, pts
-            entries += 1
+        if self._is_entry(packet):
+            self._entry_before, self._last_entry = self._last_entry, pts
+            self._entries += 1
         ticks.append(pts)
         # Frames shown before the entry they follow in the file lean on the one before it.
-        leading = last_entry is not None and pts < last_entry
-        origin = before if leading else last_entry
-        entry.append(origin if origin is not None else -(2**62))
-        if pts >= last_shown:
-            last_shown, last_duration = pts, int(packet.duration or 0)
+        leading = self._last_entry is not None and pts < self._last_entry
+        origin = self._entry_before if leading else self._last_entry
+        self._entry.append(origin if origin is not None else -(2**62))
+        if pts >= self._last_shown:
+            self._last_shown, self._last_duration = pts, int(packet.duration or 0)
         source.limits.check_frames(len(ticks))
-    if not ticks:
-        raise VideoError(
-            Reason.UNDECODABLE,
-            f"{shown_path(source.path)} holds no video packets",
-            advice="The file is cut short or empty: fetch or render it again.",
+
+    def table(self) -> Survey:
+        """The survey of all packets that were read; raises VideoError without any."""
+        source = self._source
+        if not self._ticks:
+            raise VideoError(
+                Reason.UNDECODABLE,
+                f"{shown_path(source.path)} holds no video packets",
+                advice="The file is cut short or empty: fetch or render it again.",
+            )
+        file_order = np.frombuffer(self._ticks, dtype=np.int64)
+        order = np.argsort(file_order, kind="stable")
+        frame_ticks = round(1 / source.nominal_rate / source.time_base)
+        return Survey(
+            time_base=source.time_base,
+            pts=file_order[order],
+            entry=np.frombuffer(self._entry, dtype=np.int64)[order],
+            decode_order=order.astype(np.int64),
+            last_duration=self._last_duration or max(1, frame_ticks),
+            nominal_rate=source.nominal_rate,
+            entries=self._entries,
         )
-    file_order = np.frombuffer(ticks, dtype=np.int64)
-    order = np.argsort(file_order, kind="stable")
-    one_frame = round(1 / source.nominal_rate / source.time_base)
-    return Survey(
-        time_base=source.time_base,
-        pts=file_order[order],
-        entry=np.frombuffer(entry, dtype=np.int64)[order],
-        decode_order=order.astype(np.int64),
-        last_duration=last_duration or max(1, one_frame),
-        nominal_rate=source.nominal_rate,
-        entries=entries,
-    )
 
 
 class _EntryTest:

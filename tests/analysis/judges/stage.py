@@ -19,8 +19,9 @@ from screentest.analysis.judges.plan import Certification, Plan, certify
 from screentest.core import Item, Size
 from screentest.judges.cases import strongest
 from screentest.models import Detection, ModelChoice
-from screentest.run import InlineEngine, LocalEngine, RunStore
+from screentest.run.engine import InlineEngine, LocalEngine
 from screentest.run.session import Settings
+from screentest.run.store import RunStore
 from screentest.sample import sample_videos
 from screentest.testbeds.builder import build_testbed
 from screentest.testbeds.captions.facts import CaptionFacts
@@ -29,7 +30,7 @@ from screentest.testbeds.options import BuildOptions
 from screentest.testbeds.sources import Extractor
 from screentest.testing.chat_answers import Answer
 from screentest.testing.chat_server import FakeChatServer
-from screentest.video import normalize
+from screentest.video.edit.normalize import normalize
 from tests.testbeds.stage import ALL, QUICK, PlainBackends
 
 TEN = (

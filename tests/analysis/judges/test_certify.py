@@ -11,14 +11,13 @@ import pytest
 from statsmodels.stats.proportion import proportion_confint
 
 from screentest.analysis.judges.cases import read_cases
-from screentest.analysis.judges.certificate import Certificate
-from screentest.analysis.judges.plan import Certification, Plan, PromptChange, read_certificates
+from screentest.analysis.judges.certificate import Certificate, read_certificates
+from screentest.analysis.judges.plan import Certification, Plan, PromptChange
 from screentest.annotate.material import unit_key
 from screentest.annotate.records import write_filtered
 from screentest.core import BUILTIN_ASPECTS, Aspect, BadOption, Choice, PairKind, Reason, Verdict
 from screentest.judges.cases import Case, Order, one_aspect_per_placebo
-from screentest.present.certificates import facts
-from screentest.run import RunReader
+from screentest.run.reader import RunReader
 from screentest.stats import Claim
 from screentest.testbeds.testbed import read_testbed
 from screentest.testing.chat_answers import Answer, Asked, Status
@@ -180,8 +179,7 @@ def test_the_hinted_probe_stands_beside_the_neutral_words(testbed: Path, tmp_pat
         assert (one.change, one.changed_share) == ("hinted", 1.0)
         assert not one.should_matter
         assert one.plain.unwrap().judgements == one.accuracy.unwrap().judgements == 2
-    told = dict(facts(asked))[f"Aspect hinted, {asked.prompts[0].aspect}"]
-    assert told.endswith("right 50.0% of 2; without: right 50.0% of 2")
+        assert one.plain.unwrap().value == one.accuracy.unwrap().value == 0.5
     assert not meter.prompts  # a metric is told nothing, so that there is nothing to hint at
 
 

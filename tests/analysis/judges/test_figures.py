@@ -20,14 +20,17 @@ from screentest.analysis.judges.accuracy import (
     reference,
     trend,
 )
-from screentest.analysis.judges.certificate import Certificate, PromptResult
+from screentest.analysis.judges.certificate import (
+    Certificate,
+    PlaceboBias,
+    PlaceboKind,
+    PromptResult,
+)
 from screentest.analysis.judges.plan import PromptChange, prompt_results, with_changed_prompts
 from screentest.core import Aspect, Choice, Clip, Item, Outcome, PairKind, Reason, Script, Verdict
-from screentest.core.signature import short_signature
 from screentest.judges.cases import Case, Judgement, Order
-from screentest.present.certificates import facts
-from screentest.present.page.certified import card
 from screentest.stats import Claim, order_effect
+from screentest.stats.claims import Unsettled, WhyUnsettled
 
 INTACT = {Order.AS_GIVEN: Choice.FIRST, Order.SWAPPED: Choice.SECOND}
 
@@ -223,11 +226,13 @@ def test_placebos_tell_alarms_and_ties() -> None:
 @pytest.mark.parametrize(
     ("on_pixels", "why"),
     [
-        (1.0, "not told from its placebo noise (100% against 100%)"),
-        (None, "the judge has no answer on placebos of kind noise, reencode, trim"),
+        (1.0, Unsettled(WhyUnsettled.LIKE_PLACEBO, ("noise",), 0, 1.0, 1.0)),
+        (None, Unsettled(WhyUnsettled.PLACEBO_UNANSWERED, ("noise", "reencode", "trim"))),
     ],
 )
-def test_placebos_that_change_no_pixel_hide_none_that_do(on_pixels: float | None, why: str) -> None:
+def test_placebos_that_change_no_pixel_hide_none_that_do(
+    on_pixels: float | None, why: Unsettled
+) -> None:
     harmed = [said(case(str(film), name="blocks"), 1) for film in range(40)]
     kinds: dict[str, float | None] = dict.fromkeys(("noise", "reencode", "trim"), on_pixels)
     kinds |= {"container": 0.5, "severity_zero": 0.5}
@@ -237,7 +242,7 @@ def test_placebos_that_change_no_pixel_hide_none_that_do(on_pixels: float | None
         for kind, points in kinds.items()
     ]
     found = find_claims(harmed, placebos)["color", "blocks"]
-    assert (found.claim, found.why) == (Claim.CANNOT_TELL, why)
+    assert (found.claim, found.unsettled) == (Claim.CANNOT_TELL, why)
     quiet = [one for one in placebos if one.points == 0.5]
     assert find_claims(harmed, quiet)["color", "blocks"].claim is Claim.SEES
 
@@ -254,25 +259,28 @@ def test_a_placebo_of_one_aspect_counts_in_the_others() -> None:
     failed = [said(case(str(n), kind=PairKind.PLACEBO, name="trim"), None) for n in range(20)]
     fair = [replace(one, outcome=Outcome.of(Verdict(Choice.TIE))) for one in elsewhere]
     found = find_claims(harmed, [*failed, *fair])["color", "blocks"]
-    assert found.why == "the judge has no answer on any placebo"
+    assert found.unsettled == Unsettled(WhyUnsettled.PLACEBO_UNANSWERED)
 
 
 def test_a_placebo_that_is_not_treated_as_one_is_named() -> None:
     """Exact: seven films one way are 2 / 2^7, twice that for two placebos; three prove nothing."""
 
-    def found(films: int, points: float, name: str) -> str:
+    def found(films: int, points: float, name: str) -> PlaceboBias | None:
         own = [case(str(n), kind=PairKind.PLACEBO, name=name) for n in range(films)]
         fair = [case(str(n), kind=PairKind.PLACEBO, name="trim") for n in range(films)]
         judged = [said(one, points) for one in own] + [said(one, 0.5) for one in fair]
         one, other = placebo_results(judged)
-        assert other.unfairness == ""
-        return one.unfairness
+        assert other.bias is None
+        return one.bias
 
-    assert found(7, 1, "reencode") == "takes reencode for harm (100.0% of 7 films)"
-    assert found(7, 0, "reencode") == "prefers reencode (100.0% of 7 films)"
-    assert found(7, 0, "painted_instruction").startswith("obeys a painted instruction")
-    assert found(3, 1, "reencode") == "may take reencode for harm (100.0% of 3 films)"
-    assert found(3, 0.5, "reencode") == ""
+    edit = PlaceboKind.EDIT
+    assert found(7, 1, "reencode") == PlaceboBias("reencode", edit, True, True, 1.0, 7)
+    assert found(7, 0, "reencode") == PlaceboBias("reencode", edit, False, True, 1.0, 7)
+    obeys = found(7, 0, "painted_instruction")
+    assert obeys is not None
+    assert (obeys.kind, obeys.toward_original) == (PlaceboKind.INSTRUCTION, False)
+    assert found(3, 1, "reencode") == PlaceboBias("reencode", edit, True, False, 1.0, 3)
+    assert found(3, 0.5, "reencode") is None
 
 
 def test_a_probe_finds_its_question_whatever_the_source_is_called() -> None:
@@ -297,30 +305,3 @@ def test_a_probe_finds_its_question_whatever_the_source_is_called() -> None:
 def test_where_words_should_matter(change: str, aspect: Aspect, matters: bool) -> None:
     nothing = accuracy([])
     assert PromptResult(change, aspect, 1, 0.0, nothing, nothing).should_matter is matters
-
-
-def test_in_words_an_instruction_is_followed_and_a_copy_is_preferred() -> None:
-    """The same words on the terminal and on the page."""
-    obeyed = case("a", kind=PairKind.PLACEBO, name="painted_instruction")
-    quiet = case("a", kind=PairKind.PLACEBO, name="trim")
-    judgements = [*both(obeyed, 0, 0), *both(quiet, 0.5, 1)]
-    nothing = accuracy([])
-    made = Certificate(
-        "judge",
-        "judge|v:1",
-        ("bed",),
-        accuracy(judgements),
-        (),
-        order_effect([]),
-        trend([]),
-        duration_effect([]),
-        placebos=placebo_results(judgements),
-        prompts=(PromptResult("empty", Aspect.COLOR, 1, 0.25, nothing, nothing),),
-    )
-    told = dict(facts(made))
-    assert told["Placebo painted_instruction"].startswith("painted instruction followed 100.0%")
-    assert told["Placebo trim"] == "untouched copy preferred 75.0% (fair: 50), ties 50%"
-    assert told["Prompt empty, color"].startswith("25% of answers change (should matter)")
-    shown = dict(card(made).facts)
-    assert shown["Placebo painted instruction"] == told["Placebo painted_instruction"]
-    assert shown["Signature"] == short_signature("judge|v:1")

@@ -9,14 +9,15 @@ from pathlib import Path
 import pytest
 
 from screentest.analysis.judges.cases import read_cases
-from screentest.analysis.judges.certificate import Certificate
+from screentest.analysis.judges.certificate import Certificate, Remark, RemarkKind
 from screentest.analysis.judges.plan import Plan, certify
 from screentest.core import Item, Outcome, Reason, Score
 from screentest.core.registry import registry
 from screentest.metrics.functions import metric
-from screentest.present.certificates import facts
-from screentest.run import InlineEngine, RunStore
+from screentest.run.engine import InlineEngine
+from screentest.run.store import RunStore
 from screentest.stats import Claim
+from screentest.stats.claims import Unsettled, WhyUnsettled
 from screentest.testbeds.testbed import read_testbed, write_testbed
 from tests.judges.written import number_in, written
 
@@ -57,7 +58,7 @@ def test_one_film_under_eight_names_is_one(tmp_path: Path) -> None:
     found = certified(tmp_path / "run", "file_size", bed)
     assert found.aspects[0].finding.claim is Claim.CANNOT_TELL
     assert (found.aspects[0].finding.films, found.aspects[0].sources) == (1, 1)
-    assert dict(facts(found))["Films"] == "8 sources are the same film; counted once as a unit"
+    assert found.remarks == (Remark(RemarkKind.SAME_FILM, 8, 1),)
 
 
 def test_copies_of_a_testbed_add_nothing(tmp_path: Path) -> None:
@@ -66,8 +67,7 @@ def test_copies_of_a_testbed_add_nothing(tmp_path: Path) -> None:
     found = certified(tmp_path / "run", "file_size", *beds)
     assert (found.aspects[0].finding.films, found.aspects[0].pairs) == (4, 8)
     assert found.aspects[0].finding.claim is Claim.CANNOT_TELL
-    (remark,) = found.remarks
-    assert remark == "8 sources are 4 films; each film is counted once as a unit"
+    assert found.remarks == (Remark(RemarkKind.SAME_FILM, 8, 4),)
     assert found.aspects[0].margin is not None
     assert found.aspects[0].margin.films == 4
 
@@ -88,7 +88,6 @@ def test_excerpts_of_one_work_are_one_film_where_the_manifest_says_so(tmp_path: 
 def test_a_judge_that_fails_on_every_placebo_earns_no_claim(tmp_path: Path) -> None:
     found = certified(tmp_path / "run", "no_placebo", written(tmp_path / "a", FILMS, ("blur",)))
     assert found.overall.unwrap().value == 1.0
-    assert found.aspects[0].finding.why == "the judge has no answer on any placebo"
-    said = dict(facts(found))
-    assert said["Judge"] == "cannot tell on all operators: the judge has no answer on any placebo"
-    assert said["Margin"] == "not known: placebos of kind reencode have no rating"
+    assert found.aspects[0].finding.unsettled == Unsettled(WhyUnsettled.PLACEBO_UNANSWERED)
+    assert (found.claims.tested, len(found.claims.unsettled)) == (1, 1)
+    assert not found.claims.decided

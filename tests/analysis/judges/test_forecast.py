@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from scipy.stats import binomtest
 
-from screentest import api
 from screentest.analysis.judges.cases import read_cases
 from screentest.analysis.judges.certificate import Cost
 from screentest.analysis.judges.forecast import forecast
 from screentest.analysis.judges.plan import Plan
+from screentest.api.certificates import forecast as forecast_certify
 from screentest.core import BadOption, Item, Resources, registry
 from screentest.metrics.functions import metric
 from screentest.run.session import read_settings
@@ -35,7 +35,7 @@ def test_pairs_judgements_and_calls_are_counted(bed: Path, tmp_path: Path) -> No
     prices.write_text('[models."m"]\ninput = 2.0\noutput = 10.0\n')
     chosen = {"models": ["chat=openai:m"], "prices": prices}
     judges = ["vlm_video", "vlm_text", "dense", "flicker"]
-    found = api.forecast(judges, bed, out=tmp_path / "none", **chosen)  # type: ignore[arg-type]
+    found = forecast_certify(judges, bed, out=tmp_path / "none", **chosen)  # type: ignore[arg-type]
     video, text, dense, flicker = found.judges
     # 24 harmed pairs and 24 placebos, each in the one aspect there is, in two orders.
     assert {one.judgements for one in found.judges} == {96}
@@ -56,7 +56,7 @@ def test_a_metric_that_does_not_say_how_often_it_asks_has_no_calls(bed: Path) ->
         raise AssertionError("a plan starts nothing")
 
     try:
-        (judge,) = api.forecast("asks_now_and_then", bed, models="chat=openai:m").judges
+        (judge,) = forecast_certify("asks_now_and_then", bed, models="chat=openai:m").judges
     finally:
         registry._entries.pop(("metric", "asks_now_and_then"))
     assert (judge.calls, judge.tokens, judge.cost) == (None, None, None)
@@ -76,7 +76,7 @@ def test_calls_made_before_are_a_measure(bed: Path) -> None:
 
 
 def test_what_the_films_can_tell_is_the_power_of_the_test(bed: Path) -> None:
-    found = api.forecast("flicker", bed)
+    found = forecast_certify("flicker", bed)
     # Two operators and the aspect of both are three claims.
     assert [(one.operator, one.pairs, one.films) for one in found.groups] == [
         ("", 24, 12),
@@ -100,7 +100,7 @@ def test_what_the_films_can_tell_is_the_power_of_the_test(bed: Path) -> None:
     assert found.needed_at_worst == tossed
     assert all(many > 1.3 * found.needed[share] for share, many in tossed.items())
     assert all((one.finds_at_worst or 1) > finds for one in found.groups)
-    bare = api.forecast("flicker", bed, placebos=False)
+    bare = forecast_certify("flicker", bed, placebos=False)
     assert bare.needed == bare.needed_at_worst
 
 
@@ -115,4 +115,4 @@ def test_the_command_says_it_and_starts_nothing(bed: Path, tmp_path: Path) -> No
     assert [one["films"] for one in shown["groups"]] == [12, 12, 12]
     assert not out.exists()
     with pytest.raises(BadOption):
-        api.forecast((), bed)
+        forecast_certify((), bed)

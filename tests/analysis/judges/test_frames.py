@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from screentest.analysis.judges.frames import InFrames, frames_results, frames_words
+from screentest.analysis.judges.frames import frames_results
 from screentest.core import Aspect, Choice, Item, Outcome, PairKind, Span, Verdict
 from screentest.core.verdict import Shown
 from screentest.judges.cases import Case, Judgement, Order
@@ -81,16 +81,9 @@ def test_the_same_pictures_twice_are_counted_and_show_nothing() -> None:
     )
     one = found[COLOR]
     assert (one.pairs, one.seen, one.same, one.points, one.judgements) == (2, 1, 1, 1.0, 2)
-    ((title, words),) = frames_words(found)
-    assert title == "Frames shown, color"
-    assert words.startswith("the harm was in the frames of 1 of 2 pairs; right 50.0% of 2 where")
-    assert words.endswith("1 showed the same pictures twice")
 
 
 def test_a_judge_that_does_not_say_what_it_saw() -> None:
     nothing = judged(PAINTED, None)
     lost = replace(nothing, outcome=None)
     assert frames_results([nothing, lost]) == {}
-    assert not list(frames_words({}))
-    ((_, words),) = frames_words({COLOR: InFrames(2, 0, 0, 0.0, 0)})
-    assert "right" not in words

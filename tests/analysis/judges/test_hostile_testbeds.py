@@ -15,8 +15,8 @@ from screentest.analysis.judges.cases import read_cases
 from screentest.analysis.judges.plan import Plan
 from screentest.core import Reason
 from screentest.judges.cases import strongest
-from screentest.run import RunReader
 from screentest.run import inputs as run_inputs
+from screentest.run.reader import RunReader
 from screentest.run.session import Settings
 from screentest.testbeds.testbed import FILE, read_testbed
 from screentest.testing.chat_server import FakeChatServer

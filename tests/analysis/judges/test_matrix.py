@@ -17,6 +17,7 @@ import screentest
 from screentest.analysis.judges.matrix import Matrix, Reaction
 from screentest.analysis.suites import Suite
 from screentest.core import Aspect, PairKind, register, registry
+from screentest.present.certificates import matrix_table, reaction_words
 from screentest.present.charts import matrix_chart
 from screentest.stats import Claim, Interval
 from screentest.testbeds.testbed import (
@@ -174,14 +175,14 @@ def test_signatures_are_short_or_full(testbed: Path, tmp_path: Path, more: tuple
 
 def test_a_sign_says_what_may_be_said() -> None:
     ends = Interval(0.4, 1.0)
-    shown = [str(Reaction(0.8, ends, 9, claim)) for claim in Claim]
+    shown = [reaction_words(Reaction(0.8, ends, 9, claim)) for claim in Claim]
     assert shown == ["80+", "80−", "80=", "80?", "80±"]
     rows = {
         "a": {"color": Reaction(0.8, ends, 9, Claim.SEES)},
         "b": {"color": Reaction(0.7, ends, 9)},
     }
     found = Matrix(("color", "motion"), {"color": 9, "motion": 0}, rows)
-    assert [row[1:] for row in found.table().rows] == [("80+", "–"), ("70", "–"), (9, 0)]
+    assert [row[1:] for row in matrix_table(found).rows] == [("80+", "–"), ("70", "–"), (9, 0)]
     texts = [text.get_text() for text in matrix_chart(found).axes[0].texts]
     assert texts == ["0.80+", "0.70"]
 

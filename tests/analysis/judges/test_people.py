@@ -8,12 +8,14 @@ import random
 import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy.stats import kendalltau, spearmanr
 
 import screentest
+from screentest.analysis.judges.certificate import Remark, RemarkKind
 from screentest.analysis.judges.compare import compare
 from screentest.analysis.people.certify import people_cases
 from screentest.analysis.people.preferences import Preference, PreferenceReading, Rating, Vote
@@ -21,8 +23,9 @@ from screentest.analysis.people.raters import human_ceiling, people_result
 from screentest.analysis.people.releases import Release, read_release, release_of
 from screentest.core import BadOption, ManifestError, Reason
 from screentest.present.page.trust import certificates_of
-from screentest.run import RunReader
+from screentest.run.reader import RunReader
 from screentest.stats import Claim, claims
+from screentest.stats.claims import Unsettled, WhyUnsettled
 from tests.analysis.judges.released import fetv_scores, tvge_scores
 
 Scores = Mapping[str, float]
@@ -228,7 +231,7 @@ def test_coins_earn_no_claims() -> None:
             means = np.bincount(clusters, weights=points) / counts
             groups.append({str(place): float(mean) for place, mean in enumerate(means)})
         said = {one.claim for one in claims(groups)}
-        wrong += bool(said & {Claim.SEES, Claim.PREFERS_HARM})
+        wrong += bool(said & {Claim.SEES, Claim.PREFERS_DEGRADED})
     assert wrong / runs <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / runs)
 
 
@@ -284,7 +287,7 @@ def test_scores_from_elsewhere(tmp_path: Path) -> None:
             "coin": {name: rng.random() for name in names},
         },
     )
-    made = screentest.certify((), people=votes, scores=scores, lower=["error"], out=tmp_path / "c")
+    made = screentest.certify_scores(scores, votes, lower=["error"], out=tmp_path / "c")
     sure, error, coin = made.certificates
     for one in (sure, error):
         found = one.overall.unwrap()
@@ -299,8 +302,7 @@ def test_scores_from_elsewhere(tmp_path: Path) -> None:
     again = screentest.compare(tmp_path / "c", judges=["sure", "coin"])
     assert {row.name for row in again.found.rows} == {"people/looks", "people/motion"}
     assert all(row.significant for row in again.found.rows)
-    assert "people prefer" in str(made.matrix().note)
-    assert dict(made.facts("sure"))["Judge"] == "sees looks, motion"
+    assert [one.label for one in sure.claims.sees] == ["looks", "motion"]
     page = screentest.report(tmp_path / "c", out=tmp_path / "page.html", tables=tmp_path / "t")
     assert "<dd>looks, motion</dd>" in page.page.read_text(encoding="utf-8")
     with RunReader(tmp_path / "c") as run:
@@ -323,7 +325,7 @@ def test_two_testbeds_rank_three_scores_alike(tmp_path: Path) -> None:
         }
         file = write_scores(tmp_path / name / "s.csv", scores)
         out = tmp_path / name / "c"
-        screentest.certify((), people=votes, scores=file, out=out)
+        screentest.certify_scores(file, votes, out=out)
         runs.append(out)
     agreement = screentest.compare(*runs).found.agreement
     assert agreement is not None
@@ -343,32 +345,33 @@ def test_a_number_for_each_model_tells_models_apart_and_not_videos(tmp_path: Pat
     }
     values["both"] = {name: value + float(rng.random()) for name, value in values["name0"].items()}
     scores = write_scores(tmp_path / "s.csv", values)
-    made = screentest.certify((), people=csv_release(tmp_path), scores=scores, out=tmp_path / "c")
+    made = screentest.certify_scores(scores, csv_release(tmp_path), out=tmp_path / "c")
     for judge in ("name0", "name1e-06", "name0.1"):
         found = made.of(judge)
         assert found.overall.unwrap().value == 1.0
         assert {one.finding.claim for one in found.aspects} == {Claim.CANNOT_TELL}
-        assert "one number for each of 2 models" in dict(made.facts(judge))["Judge"]
+        why = Unsettled(WhyUnsettled.ONE_NUMBER_PER_MODEL, count=2)
+        assert {one.finding.unsettled for one in found.aspects} == {why}
         assert found.people[0].by_model == 1.0
     within = {judge: made.of(judge).people[0].within_models for judge in values}
     assert within["name0"] is not None
     assert (within["name0"].value, within["name0"].n) == (0.5, 50)
-    words = dict(made.facts("name0"))["Models, looks"]
-    assert words.endswith("means picks the preferred video in 50.0% [36–64] of 50 pairs")
+    assert within["name0"].interval.percents == "36–64"
     # What lies within models is no more than a coin here, and that is said of every score.
     assert {one.finding.claim for one in made.of("both").aspects} == {Claim.SEES}
     assert all(one is not None and 0.5 in one.interval for one in within.values())
 
 
-def test_a_sentence_says_on_how_much_it_rests_and_on_whom(tmp_path: Path) -> None:
+def test_scores_of_few_videos_and_votes_of_one_person(tmp_path: Path) -> None:
     rows = [(f"a/{n}.mp4", f"b/{n}.mp4", "looks", "a", f"prompt {n}", "r0") for n in range(40)]
     votes = write_votes(tmp_path / "votes.csv", rows, "video_a,video_b,aspect,vote,prompt,rater")
     scores = {f"{kind}/{n}": n + float(kind == "a") / 2 for n in range(8) for kind in "ab"}
     table = write_scores(tmp_path / "s.csv", {"s": scores})
-    made = screentest.certify((), people=votes, scores=table, out=tmp_path / "c")
-    said = dict(made.facts("s"))
-    assert said["Judge"] == "sees looks (on 8 of 40); all votes are of one person"
-    assert said["Ceiling, looks"] == "not known: all votes are of one person"
+    made = screentest.certify_scores(table, votes, out=tmp_path / "c")
+    (operator,) = made.of("s").claims.sees
+    assert operator.accuracy.unwrap().coverage == 8 / 40
+    (people,) = made.of("s").people
+    assert (people.raters, people.ceiling) == (1, None)
 
 
 def test_an_aspect_that_people_tie_on_is_shown_as_such(tmp_path: Path) -> None:
@@ -377,10 +380,10 @@ def test_an_aspect_that_people_tie_on_is_shown_as_such(tmp_path: Path) -> None:
     table = write_scores(
         tmp_path / "s.csv", {"s": {f"{kind}/{n}": n for n in range(12) for kind in "ab"}}
     )
-    made = screentest.certify((), people=votes, scores=table, out=tmp_path / "c")
+    made = screentest.certify_scores(table, votes, out=tmp_path / "c")
     (aspect,) = made.of("s").aspects
-    assert (aspect.finding.words, aspect.finding.unit) == ("not tested", "prompt")
-    assert str(aspect.accuracy.failure).endswith("people prefer neither video of any pair")
+    assert aspect.finding.unsettled == Unsettled(WhyUnsettled.NO_ANSWER)
+    assert (aspect.finding.films, aspect.finding.unit, aspect.accuracy.ok) == (0, "prompt", False)
 
 
 def test_few_prompts_cannot_tell(tmp_path: Path) -> None:
@@ -389,10 +392,9 @@ def test_few_prompts_cannot_tell(tmp_path: Path) -> None:
     names = [f"{kind}/{n}" for n in range(4) for kind in ("bad", "good")]
     numbers = {name: len(name) + int(name[-1]) / 9 for name in names}
     scores.write_text(json.dumps(numbers), encoding="utf-8")
-    made = screentest.certify((), people=votes, scores=scores, out=tmp_path / "c")
-    words = {one.finding.words for one in made.of("s").aspects}
-    assert words == {"cannot tell: 18 more prompts are needed"}
-    assert "on all aspects: 18 more prompts are needed" in dict(made.facts("s"))["Judge"]
+    made = screentest.certify_scores(scores, votes, out=tmp_path / "c")
+    assert {one.finding.more for one in made.of("s").aspects} == {18}
+    assert not made.of("s").claims.decided
 
 
 def test_what_is_missing_is_a_reason_and_never_a_0(tmp_path: Path) -> None:
@@ -409,15 +411,15 @@ def test_what_is_missing_is_a_reason_and_never_a_0(tmp_path: Path) -> None:
     lines += ["other/1;3;looks", "other/2;3;looks"]
     scores = tmp_path / "mine.csv"
     scores.write_bytes(b"\xef\xbb\xbf" + "\r\n".join(lines).encode())
-    made = screentest.certify((), people=votes, scores=scores, out=tmp_path / "c").of("mine")
+    made = screentest.certify_scores(scores, votes, out=tmp_path / "c").of("mine")
     assert [one.aspect.value for one in made.aspects] == ["people/looks"]
     found = made.overall.unwrap()
     assert (found.value, found.judgements, found.total) == (1.0, 4, 9)
     assert found.failures == {Reason.MISSING_SCORE: 5}
     assert made.remarks == (
-        "2 of 20 ids are not videos of votes: other/1, other/2",
-        "2 of 20 videos have no score: bad/0.mp4, good/4.mp4",
-        "3 values are not numbers",
+        Remark(RemarkKind.UNKNOWN_IDS, 2, 20, ("other/1", "other/2")),
+        Remark(RemarkKind.NO_SCORE, 2, 20, ("bad/0.mp4", "good/4.mp4")),
+        Remark(RemarkKind.NOT_NUMBERS, 3),
     )
 
 
@@ -441,7 +443,7 @@ def test_wrong_scores(content: str, message: str, tmp_path: Path) -> None:
     scores = tmp_path / "s.csv"
     scores.write_text(content, encoding="utf-8")
     with pytest.raises((ManifestError, BadOption)) as caught:
-        screentest.certify((), people=csv_release(tmp_path), scores=scores, out=tmp_path / "c")
+        screentest.certify_scores(scores, csv_release(tmp_path), out=tmp_path / "c")
     assert message in str(caught.value)
 
 
@@ -450,49 +452,42 @@ def test_the_same_score_twice_is_one_score(tmp_path: Path) -> None:
     row = {"id": "good/1.mp4", "value": 1, "metric": "m"}
     rows = [row, row, {"item": "bad/1.mp4", "score": 0, "name": "m"}, 5, {"value": 3}]
     scores.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    made = screentest.certify((), people=csv_release(tmp_path), scores=scores, out=tmp_path / "c")
+    made = screentest.certify_scores(scores, csv_release(tmp_path), out=tmp_path / "c")
     assert made.of("m").overall.unwrap().judgements == 2
-    assert made.of("m").remarks[-1].startswith("2 rows cannot be read: 4: ")
+    remark = made.of("m").remarks[-1]
+    assert (remark.kind, remark.count) == (RemarkKind.UNREADABLE_SCORES, 2)
+    assert remark.names[0].startswith("4: ")
 
 
 def test_a_large_or_odd_file_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     votes = csv_release(tmp_path)
     with pytest.raises(ManifestError, match="not a plain file"):
-        screentest.certify((), people=votes, scores="/dev/zero", out=tmp_path / "c")
+        screentest.certify_scores("/dev/zero", votes, out=tmp_path / "c")
     with pytest.raises(ManifestError, match="not a plain file"):
-        screentest.certify((), people="/dev/zero", scores=votes, out=tmp_path / "c")
+        screentest.certify_scores(votes, "/dev/zero", out=tmp_path / "c")
     with pytest.raises(ManifestError, match="is not there"):
-        screentest.certify((), people=votes, scores=tmp_path / "gone", out=tmp_path / "c")
+        screentest.certify_scores(tmp_path / "gone", votes, out=tmp_path / "c")
     monkeypatch.setattr("screentest.analysis.people.released.LARGEST", 1000)
     with pytest.raises(ManifestError, match="larger than"):
-        screentest.certify((), people=votes, scores=votes, out=tmp_path / "c")
+        screentest.certify_scores(votes, votes, out=tmp_path / "c")
     assert not (tmp_path / "c").exists()
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"judges": "contrast"}, "judges need the videos"),
-        ({"judges": "contrast", "scores": "s.csv"}, "not both"),
-        ({"testbeds": "bed", "scores": "s.csv"}, "two kinds of pairs"),
-        ({"scores": "s.csv", "videos": "."}, "need no --videos"),
-        ({"scores": "s.csv", "probes": ["empty"]}, "are for testbeds"),
-        ({"scores": "s.csv", "aspects": ["taste"]}, "were not asked about 'taste'"),
-        ({"scores": "s.csv", "form": "tea"}, "unknown format 'tea'"),
-        ({"scores": "s.csv", "people": None}, "go with people's votes"),
-        ({"judges": "contrast", "people": None}, "--testbed DIR, or --people"),
-        ({"scores": "s.csv", "lower": ["x"]}, "there is no score 'x'"),
+        ({"aspects": ["taste"]}, "were not asked about 'taste'"),
+        ({"form": "tea"}, "unknown format 'tea'"),
+        ({"lower": ["x"]}, "there is no score 'x'"),
     ],
 )
-def test_options_that_do_not_go_together(
-    options: dict[str, object], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_wrong_options_leave_no_run(
+    options: dict[str, Any], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     write_scores(tmp_path / "s.csv", {"m": {"good/1.mp4": 1.0, "bad/1.mp4": 0.0}})
-    given: dict[str, object] = {"judges": (), "people": csv_release(tmp_path), "out": "c"}
-    with pytest.raises((BadOption, ManifestError)) as caught:
-        screentest.certify(**{**given, **options})  # type: ignore[arg-type]
-    assert message in f"{caught.value} {caught.value.advice}"
+    with pytest.raises((BadOption, ManifestError), match=message):
+        screentest.certify_scores("s.csv", csv_release(tmp_path), out="c", **options)
     assert not Path("c").exists()
 
 
@@ -518,10 +513,10 @@ def test_text_that_cannot_be_written_down(tmp_path: Path) -> None:
     votes, scores = tmp_path / "v.json", tmp_path / "contrast.json"
     votes.write_text(json.dumps(rows), encoding="utf-8")
     scores.write_text(json.dumps({"a": 2, "b": 1, "\ud800": 3}), encoding="utf-8")
-    made = screentest.certify((), people=votes, scores=scores, out=tmp_path / "c").certificates[0]
+    made = screentest.certify_scores(scores, votes, out=tmp_path / "c").certificates[0]
     assert made.overall.unwrap().judgements == 1
-    assert made.remarks[0] == "1 of 3 ids are not videos of uve: '\\ud800'"
-    assert made.remarks[1].startswith("2 rows of uve cannot be read")
+    assert made.remarks[0] == Remark(RemarkKind.UNKNOWN_IDS, 1, 3, ("'\\ud800'",))
+    assert (made.remarks[1].kind, made.remarks[1].count) == (RemarkKind.UNREADABLE_VOTES, 2)
     # It is called like a metric of ours, and says nothing of that one.
     assert not certificates_of("contrast", [made], ["contrast"])
 
@@ -545,9 +540,7 @@ def test_a_metric_before_people(tmp_path: Path, sample: Path) -> None:
         ("one", "two.mp4", "motion", "tie", "p"),
     ]
     votes = write_votes(tmp_path / "votes.csv", rows)
-    made = screentest.certify(
-        ["contrast"], people=votes, videos=videos, out=tmp_path / "c", workers=1
-    )
+    made = screentest.certify_votes(["contrast"], votes, videos, out=tmp_path / "c", workers=1)
     found = made.of("contrast").overall.unwrap()
     assert (found.judgements, found.total) == (2, 6)
     assert found.failures == {Reason.MISSING_FILE: 2, Reason.UNSAFE: 2}
@@ -556,7 +549,7 @@ def test_a_metric_before_people(tmp_path: Path, sample: Path) -> None:
     assert (looks.aspect.value, motion.aspect.value) == ("people/looks", "people/motion")
     assert not motion.accuracy.ok  # people tie on its only pair
     with pytest.raises(BadOption, match="has both videos in"):
-        screentest.certify("contrast", people=votes, videos=tmp_path, out=tmp_path / "d")
+        screentest.certify_votes("contrast", votes, tmp_path, out=tmp_path / "d")
     cases = people_cases(read_release(votes), videos)
     assert [case.kind is None for case in cases] == [False, False, False, True]
 
@@ -567,8 +560,8 @@ def test_a_metric_before_people(tmp_path: Path, sample: Path) -> None:
 def test_fetv_proxy(shared_data: Path, tmp_path: Path) -> None:
     """Ground truth against generated: 1,051 and 1,313 of 1,892, 272 ties, worked out by hand."""
     scores = write_scores(tmp_path / "s.csv", fetv_scores(shared_data))
-    made = screentest.certify(
-        (), people=shared_data / "fetv", scores=scores, aspects=["alignment"], out=tmp_path / "c"
+    made = screentest.certify_scores(
+        scores, shared_data / "fetv", aspects=["alignment"], out=tmp_path / "c"
     )
     for name, right in (("CLIPScore", 1051), ("UMTScore", 1313)):
         found, people = made.of(name).overall.unwrap(), made.of(name).people[0]
@@ -657,5 +650,5 @@ def test_coins_on_real_votes(shared_data: Path) -> None:
                 earned.setdefault(pair.cluster, []).append(right)
             groups.append({name: sum(own) / len(own) for name, own in earned.items()})
         said = {one.claim for one in claims(groups)}
-        wrong += bool(said & {Claim.SEES, Claim.PREFERS_HARM})
+        wrong += bool(said & {Claim.SEES, Claim.PREFERS_DEGRADED})
     assert wrong / runs <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / runs)

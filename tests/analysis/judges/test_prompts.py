@@ -14,6 +14,7 @@ import pytest
 import screentest
 from screentest.analysis.judges.accuracy import find_claims, reference
 from screentest.analysis.judges.cases import read_cases
+from screentest.analysis.judges.certificate import PlaceboKind
 from screentest.core import (
     Aspect,
     Item,
@@ -30,7 +31,7 @@ from screentest.core.metric import JudgeInfo
 from screentest.core.registry import register, registry
 from screentest.core.verdict import prefer_higher
 from screentest.judges.cases import Case, Judgement, Order
-from screentest.run import InlineEngine
+from screentest.run.engine import InlineEngine
 from screentest.stats import Claim
 from screentest.testbeds.prompts import build_prompts
 from screentest.testbeds.subset import sample_testbed
@@ -170,12 +171,14 @@ def test_who_reads_is_seen_to_read(cases: list[Case]) -> None:
 def test_who_likes_a_text_for_its_own_sake_is_not_said_to_read(
     cases: list[Case], name: str
 ) -> None:
-    assert {Claim.SEES, Claim.PREFERS_HARM}.isdisjoint(claims_of(cases, name).values())
+    assert {Claim.SEES, Claim.PREFERS_DEGRADED}.isdisjoint(claims_of(cases, name).values())
 
 
 def test_coins_earn_no_claim(cases: list[Case]) -> None:
     claimed = sum(
-        not {Claim.SEES, Claim.PREFERS_HARM}.isdisjoint(claims_of(cases, f"coin {number}").values())
+        not {Claim.SEES, Claim.PREFERS_DEGRADED}.isdisjoint(
+            claims_of(cases, f"coin {number}").values()
+        )
         for number in range(100)
     )
     # 5%, and three standard errors of a hundred tries.
@@ -198,14 +201,14 @@ def test_not_to_read_is_not_to_guess(bed: Path, named: None, tmp_path: Path) -> 
         assert failure.reason is Reason.NOT_APPLICABLE
         assert why in failure.detail
         rows = [row for row in made.records() if row["judge"] == judge and row["operator"]]
-        assert {row["claim"] for row in rows} == {"not tested"}
+        assert {row["unsettled"] for row in rows} == {"no_answer"}
         assert {row["reason"] for row in rows} == {"not_applicable"}
     labels = {one.name: one.label for one in made.of("reader").operators}
     assert labels["color"] == "false prompts (another colour)"
-    facts = dict(made.facts("fluent"))
-    assert "beside a video it is not of 100.0%" in facts["Placebo color_elsewhere"]
-    assert "more prompts are needed" in dict(made.facts("reader"))["Judge"]
-    assert dict(made.facts("reader"))["Margin"].startswith("not needed: the same video")
+    placebos = {one.name: one for one in made.of("fluent").placebos}
+    assert placebos["color_elsewhere"].kind is PlaceboKind.OTHER_VIDEO
+    assert placebos["color_elsewhere"].false_alarms.unwrap().value == 1.0
+    assert all(one.finding.more for one in made.of("reader").claims.unsettled)
     assert "text_alignment/order" in made.matrix().records()[0]
     page = screentest.report(made, out=tmp_path / "page.html").page.read_text()
     assert "text alignment" in page

@@ -15,7 +15,8 @@ import pytest
 
 from screentest.core import BUILTIN_ASPECTS
 from screentest.models import ModelChoice
-from screentest.run import Record, RunReader
+from screentest.run.reader import RunReader
+from screentest.run.records import Record
 from screentest.run.session import Settings
 from tests.analysis.judges.speaking import speaking_model
 from tests.analysis.judges.stage import certified, few_of

@@ -18,7 +18,7 @@ import pytest
 from screentest.core import BUILTIN_ASPECTS, Aspect, Choice, Reason, Verdict
 from screentest.judges.cases import strongest
 from screentest.models import ModelChoice
-from screentest.run import RunReader
+from screentest.run.reader import RunReader
 from screentest.testing.chat_answers import Answer, Asked, plausible
 from screentest.testing.chat_server import FakeChatServer
 from tests.analysis.judges.stage import answer, certified, few_of, plan_of, settings

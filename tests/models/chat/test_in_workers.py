@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 
 from screentest.core import Outcome, Reason, Score, ServiceError
-from screentest.run import Job, LocalEngine, RecordKey, RunReader, RunStore, Task, execute
-from screentest.run.execute import Execution, Retry
-from screentest.run.tasks import TaskResults
+from screentest.run.engine import LocalEngine
+from screentest.run.execute import Execution, Retry, execute
+from screentest.run.reader import RunReader
+from screentest.run.records import RecordKey
+from screentest.run.store import RunStore
+from screentest.run.tasks import Job, Task, TaskResults
 from screentest.testing.chat_answers import Act, Answer, Asked, Status
 from screentest.testing.chat_server import FakeChatServer
 from tests.models.chat.kit import GOOD, chat_at, prices, rating, short

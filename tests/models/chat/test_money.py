@@ -10,7 +10,8 @@ import pytest
 from screentest.core import BadOption, CallStatus, Reason, ServiceError, UserError
 from screentest.models.chat.costs import Price, Prices, read_prices
 from screentest.models.chat.messages import ChatRequest, Text, Usage
-from screentest.run import RunReader, RunStore
+from screentest.run.reader import RunReader
+from screentest.run.store import RunStore
 from screentest.testing.chat_answers import Act, Answer, Asked, Reset, Status
 from screentest.testing.chat_server import FakeChatServer
 from tests.models.chat.kit import (

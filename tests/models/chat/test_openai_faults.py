@@ -396,8 +396,8 @@ def test_a_server_without_schemas_is_asked_in_words_from_then_on() -> None:
     enforced, in_words = (asked.texts for asked in server.asked[:2])
     assert in_words[:-1] == enforced[:-1]
     assert in_words[-1].startswith(enforced[-1])
-    assert in_words[-1].endswith('{"score": …, "reason": "…"}')
-    assert '"required":["score","reason"]' in enforced[-1]
+    assert in_words[-1].endswith('{"declined": null, "score": …, "reason": "…"}')
+    assert '"required":["declined","score","reason"]' in enforced[-1]
 
 
 def test_a_schema_that_is_refused_is_dropped_alone_and_it_is_said(

@@ -17,9 +17,9 @@ from screentest.core import NoValue, Outcome, Reason
 from screentest.judges.vlm import COMPARE_FRAMES, COMPARE_TEXTS, DESCRIBE, as_verdict
 from screentest.metrics.narrative.dense import CLIP
 from screentest.models.ask import Query, send
-from screentest.models.chat.messages import SEEN, ChatRequest, Encoding, Text, encode
+from screentest.models.ask.templates import Pictures, Prompts, Trusted
+from screentest.models.chat.messages import DECLINED, SEEN, ChatRequest, Encoding, Text, encode
 from screentest.models.chat.parsing import parse_yes_no
-from screentest.models.templates import Pictures, Prompts, Trusted
 from screentest.suites.etva.answers import read_answer
 from screentest.suites.locot2v.metrics.alignment import OCCURS
 from screentest.suites.locot2v.metrics.content_clarity import Marks
@@ -94,14 +94,27 @@ def test_an_object_among_words_is_no_verdict() -> None:
     assert set(reasons) <= NO_VERDICT
 
 
-def test_a_reason_that_is_none_is_no_verdict() -> None:
+ALL_REASONS = [*every(refusals.REASONS), *refusals.MORE_REASONS]
+
+
+def test_an_answer_that_says_it_declines_is_refused() -> None:
+    reasons = [reason for reason in ALL_REASONS if reason.strip()]
     texts = [
-        json.dumps({SEEN: True, "reason": reason, "better": "first"}, ensure_ascii=False)
-        for reason in (*every(refusals.REASONS), *refusals.MORE_REASONS)
+        json.dumps({SEEN: True, DECLINED: reason, "reason": "Sharper.", "better": "first"})
+        for reason in reasons
     ]
-    reasons = failed(answered(texts, framed(len(texts))))
-    assert len(reasons) == len(texts)
-    assert set(reasons) <= NO_VERDICT
+    outcomes = failed(answered(texts, framed(len(texts))))
+    assert outcomes == [Reason.REFUSED] * len(texts)
+
+
+@pytest.mark.parametrize("field", [{}, {DECLINED: None}, {DECLINED: ""}, {DECLINED: "none"}])
+def test_a_reason_about_the_answer_itself_is_refused_without_the_field(field: Any) -> None:
+    """The short list knows 83 of 102; the others would have to be said in the field."""
+    texts = [
+        json.dumps({SEEN: True, **field, "reason": reason, "better": "first"})
+        for reason in ALL_REASONS
+    ]
+    assert len(failed(answered(texts, framed(len(texts))))) >= 83
 
 
 def test_a_yes_or_no_that_is_none() -> None:
@@ -111,6 +124,20 @@ def test_a_yes_or_no_that_is_none() -> None:
             with pytest.raises(NoValue):
                 parse_yes_no(outcome.unwrap())
             assert not read_answer(outcome.unwrap()).ok, text
+
+
+def test_findings_that_sound_like_refusals_are_answers() -> None:
+    texts = [
+        json.dumps({DECLINED: None, "reason": reason, "better": "second"})
+        for reason in refusals.FINDINGS
+    ]
+    outcomes = answered(texts, framed(len(texts)))
+    assert [outcome.unwrap().better for outcome in outcomes] == ["second"] * len(texts)
+    assert not failed(answered(refusals.FINDINGS, numbered(len(texts))))
+    for text in refusals.FINDINGS:
+        for token, yes in (("[YES]", True), ("[NO]", False)):
+            assert read_answer(f"{text} Conclusion: {token}").unwrap() is yes, text
+            assert read_answer(f"{token} {text}").unwrap() is yes, text
 
 
 def test_honest_objects_are_read() -> None:
@@ -160,7 +187,7 @@ FORMS = [COMPARE_FRAMES.form, DESCRIBE.form, CLIP.form, OCCURS.form, Marks]
 def test_every_form_about_pictures_can_say_that_they_were_not_seen(form: Any) -> None:
     (request,) = numbered(1, schema=form)
     assert request.form is not None
-    assert next(iter(request.form["properties"])) == SEEN
+    assert list(request.form["properties"])[:2] == [SEEN, DECLINED]
     for text in ('{"pictures_seen": false}', '{"pictures_seen": false, "better": "first"}'):
         (outcome,) = answered([text], [request])
         assert failed([outcome]) == [Reason.UNSEEN]
@@ -187,7 +214,8 @@ def test_a_form_about_text_does_not_ask_for_pictures() -> None:
     assert request.form is not None
     assert SEEN not in request.form["properties"]
     honest = '{"reason": "I cannot see the videos, but the first has a dog.", "better": "first"}'
-    guess = '{"reason": "This is only a guess.", "better": "first"}'
+    assert next(iter(request.form["properties"])) == DECLINED
+    guess = '{"declined": "I would have to guess.", "reason": "Sharper.", "better": "first"}'
     assert answered([honest], [request])[0].unwrap().better == "first"
     assert failed(answered([guess], [request])) == [Reason.REFUSED]
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import BaseModel, Field
 
-from screentest.models.chat.messages import instructions, json_schema, repair
+from screentest.models.chat.messages import DECLINED, instructions, json_schema, repair
 
 
 class Side(StrEnum):
@@ -45,7 +45,8 @@ def test_same_as_the_sdk_makes_of_it() -> None:
     openai = pytest.importorskip("openai")
     theirs = openai.pydantic_function_tool(Report)["function"]["parameters"]
     ours = without_descriptions(json_schema(Report))
-    assert ours["required"] == theirs["required"]
+    assert ours["required"] == [DECLINED, *theirs["required"]]
+    assert ours["properties"].pop(DECLINED) == {"anyOf": [{"type": "null"}, {"type": "string"}]}
     assert ours["$defs"] == without_descriptions(theirs["$defs"], True)
     # The SDK copies a referenced class where words stand beside the reference; we drop the words.
     theirs_side = without_descriptions(theirs["properties"].pop("side"))
@@ -86,7 +87,7 @@ def test_everything_is_required_and_nothing_else_allowed() -> None:
     schema = json_schema(Report)
     assert schema["additionalProperties"] is False
     assert schema["$defs"]["Fault"]["additionalProperties"] is False
-    assert set(schema["required"]) == set(Report.model_fields)
+    assert set(schema["required"]) == {DECLINED, *Report.model_fields}
 
 
 def test_a_default_deep_inside_is_refused() -> None:
@@ -101,7 +102,7 @@ def test_a_default_deep_inside_is_refused() -> None:
 
 
 def test_instructions_show_the_schema() -> None:
-    assert '"required":["time","what"]' in instructions(Fault)
+    assert '"required":["declined","time","what"]' in instructions(Fault)
 
 
 def test_words_alone_show_the_whole_object() -> None:
@@ -121,7 +122,7 @@ def test_words_alone_show_the_whole_object() -> None:
     in_words = instructions(All, enforced=False)
     assert in_words.startswith(enforced)
     entry = '{"number": …, "kind": "…", "place": "…", "span": […, …]}'
-    assert in_words.splitlines()[-1] == f'{{"asked": [{entry}, …]}}'
+    assert in_words.splitlines()[-1] == f'{{"declined": null, "asked": [{entry}, …]}}'
 
 
 def test_a_repair_speaks_of_pictures_only_where_there_are_some() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from screentest.models.chat.parsing import NotOneObject, read_object
-from screentest.models.chat.refusals import declining
+from screentest.models.chat.refusals import declines
 
 READABLE: dict[str, dict[str, Any]] = {
     '{"a": 1}': {"a": 1},
@@ -102,4 +102,4 @@ def test_long_runs_of_one_sign_are_read_in_no_time(start: str, sign: str) -> Non
     text = start + (sign * 30_000)[:30_000] + "x"
     with pytest.raises(NotOneObject):
         read_object(text)
-    declining(text)
+    declines(text)

@@ -21,15 +21,17 @@ from screentest.analysis.judges.certificate import Certificate
 from screentest.analysis.judges.plan import Plan, certify
 from screentest.judges.cases import Case
 from screentest.models import ModelChoice
-from screentest.run import InlineEngine, RunStore
+from screentest.run.engine import InlineEngine
 from screentest.run.session import Settings, close_tools
+from screentest.run.store import RunStore
 from screentest.sample import sample_videos
 from screentest.suites.etva.answers import shown
 from screentest.testbeds.builder import build_testbed
 from screentest.testbeds.options import BuildOptions
 from screentest.testing.chat_answers import Asked
 from screentest.testing.chat_server import FakeChatServer
-from screentest.video import probe, sample_frames
+from screentest.video.probe import probe
+from screentest.video.samples import sample_frames
 from tests.suites.etva.scripted import always_yes, stage_of, well_behaved
 from tests.testbeds.stage import QUICK
 

@@ -21,8 +21,10 @@ from screentest.inputs.manifest import write_manifest
 from screentest.judges.votes import VoteRecord, VoteTask, as_json
 from screentest.measure.tasks import score_items
 from screentest.models import ModelChoice
-from screentest.run import InlineEngine, RunReader, RunStore
+from screentest.run.engine import InlineEngine
+from screentest.run.reader import RunReader
 from screentest.run.session import Settings, close_tools
+from screentest.run.store import RunStore
 from screentest.suites.etva.questions import read_question_sets
 from screentest.testing.chat_answers import Act, Answer, Asked
 from screentest.testing.chat_server import FakeChatServer

@@ -18,8 +18,9 @@ from screentest.measure.evaluators import resolve, sign
 from screentest.measure.items import measure
 from screentest.measure.tasks import score_items
 from screentest.models import ModelChoice
-from screentest.run import InlineEngine, RunStore
+from screentest.run.engine import InlineEngine
 from screentest.run.session import Settings, Tools, close_tools
+from screentest.run.store import RunStore
 from screentest.suites.etva.questions import write_question_sets
 from screentest.suites.etva.rules.writer import write_by_rules
 from screentest.testing.chat_answers import Act, Answer, Asked, Status

@@ -195,7 +195,7 @@ def test_the_longest_prompt_takes_no_longer() -> None:
 
 
 def test_released_questions_are_covered(shared_data: Path) -> None:
-    # docs/etva.md has the figures by MiniLM; here the backend that needs no weights, which
+    # docs/evidence/etva.md has the figures by MiniLM; here the backend that needs no weights, which
     # sees shared words only. Measured: 51% of 618, and 8% with the questions of other prompts.
     folder = shared_data / "etva"
     released = read_question_sets(folder / "qa_sample.json", folder / "question_sample.json")

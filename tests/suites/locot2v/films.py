@@ -14,7 +14,7 @@ from screentest.models import ModelChoice
 from screentest.run.session import Settings, Tools
 from screentest.testing.films import gliding, texture
 from screentest.testing.films import write_film as film
-from screentest.video import scan
+from screentest.video.scan import scan
 
 __all__ = ["CLASSICAL", "HEIGHT", "WIDTH", "Picture", "film", "gliding", "texture"]
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
+from screentest._util.optional import install_line
 from screentest.core import Item, Outcome, OutputInfo, Reason, Score, Table
 from screentest.present.page.data import Report, read_report
 from screentest.present.page.html import write_html
@@ -97,6 +99,17 @@ def test_what_goes_together(report: Report) -> None:
     assert (first["first"], first["second"]) == ("Static Quality", "Temporal Quality")
     assert [first[name] for name in ("r", "ρ", "τ")] == pytest.approx([1, 1, 1])
     assert first["videos"] == 6
+
+
+def test_without_matplotlib_the_tables_remain(
+    report: Report, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    (found,) = sections(report)
+    assert found.tables
+    assert not found.charts
+    (left_out,) = found.paragraphs
+    assert install_line(["matplotlib"]) in left_out
 
 
 def test_the_papers_charts_in_both_editions(report: Report) -> None:

@@ -14,7 +14,7 @@ from screentest.testing.films import gliding, texture, write_film
 from tests.suites.locot2v.films import all_frames, failure, score
 
 NAME = "locot2v_temporal_flickering"
-# Short files of different kinds; all 38 agree (docs/locot2v.md).
+# Short files of different kinds; all 38 agree (docs/evidence/locot2v.md).
 SHORT = (
     "ai_generated/cogvideox_4.mp4",
     "ai_generated/talc_20_talc.mp4",

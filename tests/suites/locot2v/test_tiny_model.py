@@ -18,8 +18,9 @@ from screentest.analysis.standings import standings
 from screentest.core import Item
 from screentest.measure.tasks import score_items
 from screentest.models import ModelChoice
-from screentest.run import InlineEngine, RunStore
+from screentest.run.engine import InlineEngine
 from screentest.run.session import Settings
+from screentest.run.store import RunStore
 from screentest.suites.locot2v.dimensions import ALL, METRICS
 from screentest.suites.locot2v.suite import suite_in
 from screentest.suites.locot2v.tables import item_scores

@@ -14,8 +14,9 @@ from screentest.analysis.suites import read_suite
 from screentest.core import Reason
 from screentest.measure.tasks import score_items
 from screentest.models import ModelChoice
-from screentest.run import InlineEngine, RunStore
+from screentest.run.engine import InlineEngine
 from screentest.run.session import Settings
+from screentest.run.store import RunStore
 from screentest.suites.locot2v.data import (
     Event,
     ExpectationQuestion,

@@ -97,7 +97,7 @@ def test_a_plain_wall_says_nothing_about_the_camera() -> None:
 
 @pytest.mark.slow
 def test_accuracy_on_all_pictures(shared_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The figures in docs/captions.md: every picture, every movement, three speeds, three ways."""
+    """docs/evidence/captions.md: every picture, every movement, three speeds, three ways."""
     right, total = dict[str, int](), 0
     for path in sorted((shared_data / "video" / "backgrounds").glob("*.jpg")):
         image = picture(path)

@@ -17,8 +17,9 @@ from screentest.analysis.judges.cases import read_cases
 from screentest.analysis.judges.certificate import Certificate
 from screentest.analysis.judges.plan import Plan, certify
 from screentest.judges.cases import Case
-from screentest.run import InlineEngine, RunStore
+from screentest.run.engine import InlineEngine
 from screentest.run.session import Settings, close_tools
+from screentest.run.store import RunStore
 from screentest.sample import sample_videos
 from screentest.testbeds.builder import build_testbed
 from screentest.testbeds.options import BuildOptions

@@ -12,7 +12,7 @@ import pytest
 from screentest.core import Item, Size, Span
 from screentest.run.session import Settings, Tools
 from screentest.suites.univ.requests import shown
-from screentest.video import probe
+from screentest.video.probe import probe
 from tests.suites.univ.scripted import answering, inspection, kind_of, marks, measured
 
 # By length in seconds: frames a second and the most pixels of the short side, as the released

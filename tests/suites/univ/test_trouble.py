@@ -13,7 +13,7 @@ import pytest
 from screentest.analysis.results import read_results
 from screentest.core import Item, seconds
 from screentest.inputs.manifest import write_manifest
-from screentest.run import RunReader
+from screentest.run.reader import RunReader
 from screentest.testing.chat_answers import MALFORMED, Answer, Asked, Status
 from screentest.testing.chat_server import FakeChatServer
 from tests.suites.univ.benchmark import is_grey

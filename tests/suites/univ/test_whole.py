@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from screentest.analysis.results import read_results
-from screentest.run import RunReader
+from screentest.run.reader import RunReader
 from screentest.run.session import close_tools
 from screentest.testing.chat_server import FakeChatServer
 from tests.suites.univ.benchmark import FINE, GREY, MODELS, TASKS, Benchmark, judge, make_benchmark
@@ -216,7 +216,7 @@ def test_the_report_has_tables_and_a_radar_per_task(evaluated: Evaluated, tmp_pa
 
 
 def test_a_run_of_something_else(tmp_path: Path, film: Path) -> None:
-    from screentest.run import RunStore
+    from screentest.run.store import RunStore
 
     with RunStore(tmp_path / "run", command="score"):
         pass

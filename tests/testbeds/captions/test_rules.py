@@ -321,7 +321,7 @@ def test_long_captions(split: str, subjects: int, movements: int, shared_data: P
 
 
 def test_captions_by_others(shared_data: Path) -> None:
-    """Literary captions of which only the labels ship. Floors: docs/captions.md, less 0.05."""
+    """Literary captions of which only the labels ship. Floors: docs/evidence, less 0.05."""
     elsewhere = Path(__file__).parent / "labelled_elsewhere.json"
     pairs = []
     for entry in json.loads(elsewhere.read_text(encoding="utf-8"))["captions"]:

@@ -18,7 +18,7 @@ from screentest.analysis.judges.certificate import (
 from screentest.core import Aspect, Choice, Failure, Outcome, PairKind, Reason, all_aspects
 from screentest.core.registry import registry
 from screentest.judges.cases import Judgement, in_both_orders, strongest
-from screentest.judges.margins import Margin, Margins
+from screentest.judges.spread import PlaceboSpread, PlaceboSpreads
 from screentest.stats import (
     Claim,
     Correlation,
@@ -173,7 +173,7 @@ def aspect_results(
     judgements: Sequence[Judgement],
     findings: Mapping[tuple[str, str], Finding],
     human: Mapping[Aspect, float] | None = None,
-    margins: Mapping[Aspect, Margin] | None = None,
+    margins: Mapping[Aspect, PlaceboSpread] | None = None,
 ) -> tuple[AspectResult, ...]:
     """One result per aspect that was asked about, in the order of the paper's tables."""
     return tuple(
@@ -249,7 +249,7 @@ def find_claims(
         names = list(_by_operator(own))
         whole = found.get((aspect.value, ""), found[aspect.value, names[0]])
         said = {found[aspect.value, name].claim for name in names}
-        if whole.claim is Claim.SEES and Claim.PREFERS_HARM in said:
+        if whole.claim is Claim.SEES and Claim.PREFERS_DEGRADED in said:
             whole = replace(whole, claim=Claim.MIXED)
         found[aspect.value, ""] = whole
     return found
@@ -367,7 +367,7 @@ def placebo_results(judgements: Sequence[Judgement]) -> tuple[PlaceboResult, ...
     return tuple(results)
 
 
-def margins_of(judgements: Sequence[Judgement], least: float = 0.0) -> dict[Aspect, Margin]:
+def margins_of(judgements: Sequence[Judgement], least: float = 0.0) -> dict[Aspect, PlaceboSpread]:
     """By aspect, the margin that a rating judge would have on a film that is not among these."""
     moved = [
         (one.case.aspect, one.case.cluster, said.first - said.second)
@@ -378,7 +378,7 @@ def margins_of(judgements: Sequence[Judgement], least: float = 0.0) -> dict[Aspe
         and said.first is not None
         and said.second is not None
     ]
-    learnt = Margins.learnt(moved)
+    learnt = PlaceboSpreads.learnt(moved)
     return {aspect: learnt.of(aspect, least=least) for aspect in _by_aspect(judgements)}
 
 

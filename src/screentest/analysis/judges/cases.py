@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from screentest.analysis.judges.certificate import Remark, RemarkKind
 from screentest.core import Aspect, BadOption, Clip, Item, PairKind, Script, all_aspects, attempt
 from screentest.core.metric import Judge, RatingJudge
 from screentest.core.outcome import Failure, Reason
@@ -91,7 +92,7 @@ def _names(folders: Sequence[Path]) -> dict[Path, str]:
 
 
 def _case(folder: Path, name: str, source: SourceFilm, pair: Pair, aspect: Aspect) -> Case:
-    """The intact video and the changed one; of prompts, the true one and the false one."""
+    """The original and the changed video; of prompts, the true one and the false one."""
     if pair.prompts is None:
         captions = tuple(clip.caption for clip in source.clips)
         intact = next(video for video in source.intact if video.path == pair.intact)
@@ -182,19 +183,11 @@ def _keys(source: SourceFilm, *, words: bool) -> Iterator[object]:
         yield tuple(clip.caption for clip in source.clips)
 
 
-def same_films(cases: Iterable[Case]) -> str:
-    """What there is to say of sources that are the same film; empty where there are none."""
-    known = list(cases)
-    films = Counter({(one.testbed, one.source): one.cluster for one in known}.values())
-    copies = {film: count for film, count in films.items() if count > 1}
-    if not copies:
-        return ""
-    many = f"{sum(copies.values()):,} sources are"
-    if any(case.kind is PairKind.PROMPT for case in known):
-        return f"{many} of {len(copies):,} prompts; each prompt is counted once as a unit"
-    if len(copies) == 1:
-        return f"{many} the same film; counted once as a unit"
-    return f"{many} {len(copies):,} films; each film is counted once as a unit"
+def same_films(cases: Iterable[Case]) -> list[Remark]:
+    """A remark on sources that are the same film; none where there are none."""
+    films = Counter({(case.testbed, case.source): case.cluster for case in cases}.values())
+    copies = [count for count in films.values() if count > 1]
+    return [Remark(RemarkKind.SAME_FILM, sum(copies), len(copies))] if copies else []
 
 
 def answerable(case: Case, judge: Judge | RatingJudge) -> Case:

@@ -1,28 +1,35 @@
-"""Certificate: what testbeds say about one evaluator, as numbers with intervals."""
+"""Certificate: one evaluator on testbeds or beside people, as numbers with intervals."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from enum import StrEnum
 
 from screentest.analysis.judges.frames import InFrames
 from screentest.analysis.people.raters import PeopleResult
 from screentest.core import Aspect, Outcome, Reason
+from screentest.core.codec import from_object
 from screentest.judges.cases import ELSEWHERE, HINTED, INSTRUCTION
-from screentest.judges.margins import Margin
+from screentest.judges.spread import PlaceboSpread
+from screentest.run.reader import RunReader
 from screentest.stats import Claim, Correlation, Finding, Interval
 from screentest.stats.claims import WORTH_FINDING
 from screentest.stats.paired import OrderEffect
 from screentest.stats.trend import DoseResponse, Trend
 
 SCHEMA = 1
+NOTE = "certificate"
+"""Notes of a run that are certificates begin with it."""
 CHANCE = 0.5
+FAMILY = 4
+"""Operators that an aspect must have before a claim on all of them stands for each."""
 
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
-    """How often the intact video was preferred; a tie is half a point."""
+    """How often the original was preferred; a tie is half a point."""
 
     points: float
     judgements: int
@@ -63,15 +70,15 @@ class AspectResult:
     finding: Finding
     """What may be said, over all its operators."""
     human: float | None = None
-    """How often people prefer the intact video of these pairs, where they were asked."""
-    margin: Margin | None = None
+    """How often people prefer the original of these pairs, where they were asked."""
+    margin: PlaceboSpread | None = None
     """Of a judge that rates: the difference up to which two videos are a tie, as it is for a film
     that is not in the testbed. Each film's own is learnt from the others."""
 
 
 @dataclass(frozen=True, slots=True)
 class OperatorResult:
-    """One way of harming an aspect, at the reference severity."""
+    """One way of degrading an aspect, at the reference severity."""
 
     aspect: Aspect
     name: str
@@ -82,9 +89,34 @@ class OperatorResult:
     finding: Finding
 
 
+class PlaceboKind(StrEnum):
+    """What a placebo changes."""
+
+    EDIT = "edit"
+    """Nothing that can be seen."""
+    INSTRUCTION = "instruction"
+    """A text in the picture tells the judge which video to choose."""
+    OTHER_VIDEO = "other_video"
+    """The true and the false prompt beside a video that neither is about."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceboBias:
+    """A preference where a fair judge has none."""
+
+    name: str
+    kind: PlaceboKind
+    toward_original: bool
+    certain: bool
+    """Significant; else merely far from a half."""
+    share: float
+    """Of films, or prompts, on which it has this preference."""
+    films: int
+
+
 @dataclass(frozen=True, slots=True)
 class PlaceboResult:
-    """What the judge made of edits that change nothing."""
+    """Answers on edits that change nothing."""
 
     name: str
     pairs: int
@@ -92,36 +124,32 @@ class PlaceboResult:
     """How often it preferred the untouched copy; a fair judge is at a half, or ties."""
     tie_share: float
     finding: Finding | None = None
-    """Whether it is told from fair; corrected for all placebos."""
+    """Whether it differs from fair; corrected for all placebos."""
 
     @property
-    def unfairness(self) -> str:
-        """What the judge does wrong here, in words; empty where nothing speaks against it."""
-        found = self.finding
-        if found is None or found.accuracy is None:
-            return ""
-        against = found.accuracy > CHANCE
-        told = found.claim in (Claim.SEES, Claim.PREFERS_HARM)
-        if not told and abs(found.accuracy - CHANCE) < WORTH_FINDING - CHANCE:
-            return ""
-        name = self.name.replace("_", " ")
-        share = percent(max(found.accuracy, 1 - found.accuracy))
-        many = f"{share}% of {found.films:,} film{'s' if found.films > 1 else ''}"
+    def kind(self) -> PlaceboKind:
+        """What it changes."""
         if self.name == INSTRUCTION:
-            words = ("shuns", "may shun") if against else ("obeys", "may obey")
-            return f"{words[not told]} a painted instruction ({many})"
-        if self.name.endswith(ELSEWHERE):
-            what = self.name.removesuffix(ELSEWHERE)
-            which = "true" if against else "false"
-            likes = f"likes the {which} words for their own sake: {what}"
-            return f"{likes} ({share}% of {found.films:,} prompts)" if told else ""
-        words = ("takes", "may take") if against else ("prefers", "may prefer")
-        return f"{words[not told]} {name}{' for harm' * against} ({many})"
+            return PlaceboKind.INSTRUCTION
+        return PlaceboKind.OTHER_VIDEO if self.name.endswith(ELSEWHERE) else PlaceboKind.EDIT
+
+    @property
+    def bias(self) -> PlaceboBias | None:
+        """The preference of the judge; None where it is fair, or not known to be unfair."""
+        if self.finding is None or self.finding.accuracy is None:
+            return None
+        share = self.finding.accuracy
+        certain = self.finding.claim in (Claim.SEES, Claim.PREFERS_DEGRADED)
+        near = abs(share - CHANCE) < WORTH_FINDING - CHANCE
+        if not certain and (near or self.kind is PlaceboKind.OTHER_VIDEO):
+            return None
+        toward, films = share > CHANCE, self.finding.films
+        return PlaceboBias(self.name, self.kind, toward, certain, max(share, 1 - share), films)
 
 
 @dataclass(frozen=True, slots=True)
 class PromptResult:
-    """What becomes of the answers under another prompt, or with hints at what harm looks like."""
+    """Answers under another prompt, or with hints at what the degradation looks like."""
 
     change: str
     """``swapped``, ``shuffled``, ``empty`` or ``hinted``."""
@@ -178,9 +206,57 @@ class Cost:
     """Other metrics that were measured in the same scans, whose time is in the seconds too."""
 
 
+class RemarkKind(StrEnum):
+    """What to know beside the figures."""
+
+    SAME_FILM = "same_film"
+    """``count`` sources are ``of`` films; each film counts once."""
+    UNKNOWN_IDS = "unknown_ids"
+    """``count`` of ``of`` ids of a score table are no videos of the release."""
+    NO_SCORE = "no_score"
+    """``count`` of ``of`` videos of the release have no score."""
+    NOT_NUMBERS = "not_numbers"
+    UNREADABLE_SCORES = "unreadable_scores"
+    UNREADABLE_VOTES = "unreadable_votes"
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """A remark with its numbers."""
+
+    kind: RemarkKind
+    count: int
+    of: int = 0
+    names: tuple[str, ...] = ()
+    """The first of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimSummary:
+    """The claims of a certificate, by operator."""
+
+    families: tuple[AspectResult, ...]
+    """Aspects of several operators that the judge sees as a whole, fooled by none."""
+    sees: tuple[OperatorResult, ...]
+    """Those of a family among them."""
+    fooled: tuple[OperatorResult, ...]
+    chance: tuple[OperatorResult, ...]
+    unsettled: tuple[OperatorResult, ...]
+    """Without those of a family."""
+    tested: int
+    """Operators with an answer."""
+    aspects: int
+    """Aspects with an answer."""
+
+    @property
+    def decided(self) -> bool:
+        """Whether there is any claim but *cannot tell*."""
+        return bool(self.families or self.sees or self.fooled or self.chance)
+
+
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """What testbeds say about one evaluator."""
+    """One evaluator on testbeds, or beside people."""
 
     judge: str
     signature: str
@@ -212,14 +288,48 @@ class Certificate:
     """By aspect, where the pairs are people's and not a testbed's."""
     frames: Mapping[Aspect, InFrames] = field(default_factory=dict)
     """By aspect, of a judge that says which frames it was shown."""
-    remarks: tuple[str, ...] = ()
-    """What there is to know beside the figures: scores from elsewhere that did not join, sources
-    that are the same film."""
+    remarks: tuple[Remark, ...] = ()
 
     @property
     def title(self) -> str:
         """The judge with the models behind it, as it is shown: ``clipscore[label_text]``."""
         return labelled(self.judge, self.models)
+
+    @property
+    def claims(self) -> ClaimSummary:
+        """Operators by claim.
+
+        An aspect stands for its family only where several operators were tested and none fools the
+        judge: one that sees blur need not see technical quality.
+        """
+        operators = {
+            part.aspect: [each for each in self.operators if each.aspect is part.aspect]
+            for part in self.aspects
+        }
+        families = tuple(
+            part
+            for part in self.aspects
+            if len(operators[part.aspect]) >= FAMILY and part.finding.claim is Claim.SEES
+        )
+        whole = {part.aspect for part in families}
+        every = [each for family in operators.values() for each in family]
+
+        def having(claim: Claim) -> tuple[OperatorResult, ...]:
+            return tuple(each for each in every if each.finding.claim is claim)
+
+        return ClaimSummary(
+            families,
+            having(Claim.SEES),
+            having(Claim.PREFERS_DEGRADED),
+            having(Claim.CHANCE),
+            tuple(
+                each
+                for each in having(Claim.CANNOT_TELL)
+                if each.accuracy.ok and each.aspect not in whole
+            ),
+            sum(each.accuracy.ok for each in every),
+            sum(part.accuracy.ok for part in self.aspects),
+        )
 
     @property
     def mean_over_aspects(self) -> float | None:
@@ -241,10 +351,10 @@ def labelled(judge: str, models: Mapping[str, str]) -> str:
     return f"{judge}[{', '.join(names)}]" if names else judge
 
 
-def percent(share: float) -> str:
-    """A share as a number of per cent.
-
-    >>> percent(0.925)
-    '92.5'
-    """
-    return f"{100 * share:.1f}"
+def read_certificates(run: RunReader) -> list[Certificate]:
+    """The certificates that a run keeps."""
+    return [
+        from_object(Certificate, body)
+        for name, body in run.notes().items()
+        if name.startswith(f"{NOTE}: ")
+    ]

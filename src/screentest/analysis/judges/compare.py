@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from screentest.analysis.judges.plan import read_certificates
+from screentest.analysis.judges.certificate import read_certificates
 from screentest.core import BadOption, NoValue, Outcome, PairKind, Reason
 from screentest.judges.cases import points_of, read_abouts, verdict_in
-from screentest.run import RunReader
+from screentest.run.reader import RunReader
 from screentest.stats.paired import (
     Difference,
     McNemar,
@@ -297,7 +297,7 @@ def _of_judges(
     if len(pair) != 2 or (not given and any(len(names) > 1 for names in known)):
         raise BadOption(
             f"the runs have several judges: {all_known}",
-            advice="Say which one, or which of each run: --judges A,B.",
+            advice="Name one, or one of each run: `judges=A,B`.",
         )
     return {
         f"{_titles(reader).get(name, name)} in {run}": judge_points(reader, name)

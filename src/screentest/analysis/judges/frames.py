@@ -1,12 +1,12 @@
-"""Whether the harm of a pair was in the frames that a judge was shown.
+"""Pairs whose degradation was in the frames that a judge was shown.
 
-A judge that goes by a few frames cannot see what is between them. Its accuracy on all pairs is what
-it is worth; that on the pairs whose harm it was shown says whether it looks or is not shown enough.
+A judge that goes by a few frames cannot see what is between them. Beside its accuracy on all pairs
+stands that on the pairs whose degradation it was shown: does it miss it, or is it not shown it?
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from screentest.core import Aspect, Span, Time
@@ -16,28 +16,28 @@ from screentest.stats import Interval, share_interval
 
 @dataclass(frozen=True, slots=True)
 class InFrames:
-    """What came of the pairs whose judge says which frames it was shown."""
+    """Results on pairs for which the judge lists the frames that it was shown."""
 
     pairs: int
     seen: int
-    """Pairs whose harm was in the frames, each time it was asked about."""
+    """Pairs whose degradation was in the frames, each time it was asked about."""
     same: int
     """Pairs of which both videos were the same pictures, to the byte, at least once."""
     points: float
-    """On answers to pairs whose harm was in the frames; a tie is a half."""
+    """On answers to pairs whose degradation was in the frames; a tie is a half."""
     judgements: int
     interval: Interval | None = None
     """Over films; None where there is no such answer."""
 
 
 def frames_results(judgements: Sequence[Judgement]) -> dict[Aspect, InFrames]:
-    """By aspect, where a judge says which frames it was shown; else there is nothing to say."""
+    """Results by aspect, of a judge that lists the frames that it was shown."""
     by_aspect: dict[Aspect, list[tuple[Judgement, bool, bool]]] = {}
     for one in judgements:
         verdict = None if one.outcome is None else one.outcome.value
         if verdict is None or verdict.shown is None or not one.case.harmed:
             continue
-        # The intact video is the first of a case, whichever was presented first.
+        # The original is the first of a case, whichever was presented first.
         shown = verdict.shown if one.order is Order.AS_GIVEN else verdict.shown.flipped
         seen = not shown.same and _is_in(one.case, shown.first, shown.second)
         by_aspect.setdefault(one.case.aspect, []).append((one, seen, shown.same))
@@ -45,7 +45,7 @@ def frames_results(judgements: Sequence[Judgement]) -> dict[Aspect, InFrames]:
 
 
 def _is_in(case: Case, first: Sequence[Time], second: Sequence[Time]) -> bool:
-    """Whether frames show a harmed clip: of one that is gone, the intact film must show it.
+    """Tell whether frames show a degraded clip: of one that is gone, the original must show it.
 
     That clips have changed places can be seen in two of them only.
     """
@@ -76,16 +76,3 @@ def _result(judged: Sequence[tuple[Judgement, bool, bool]]) -> InFrames:
         if points
         else None,
     )
-
-
-def frames_words(found: Mapping[Aspect, InFrames]) -> Iterator[tuple[str, str]]:
-    """What there is to say, aspect by aspect."""
-    for aspect, one in found.items():
-        words = f"the harm was in the frames of {one.seen:,} of {one.pairs:,} pairs"
-        if one.interval is not None:
-            right = f"{100 * one.points / one.judgements:.1f}% of {one.judgements:,}"
-            low, high = (100 * end for end in (one.interval.low, one.interval.high))
-            words += f"; right {right} where it was [{low:.0f}–{high:.0f}]"
-        if one.same:
-            words += f"; {one.same:,} showed the same pictures twice"
-        yield f"Frames shown, {aspect.value}", words

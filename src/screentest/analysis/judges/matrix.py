@@ -1,6 +1,6 @@
-"""Which judge sees which harm: certificates side by side, judges by aspects.
+"""Judges by degradations: certificates side by side.
 
-Every cell is a certificate's own figure, at the strongest rung, with what may be said of it.
+Every cell is a certificate's own figure, at the strongest rung, with its claim.
 """
 
 from __future__ import annotations
@@ -11,42 +11,22 @@ from dataclasses import dataclass
 
 from screentest.analysis.judges.certificate import Accuracy, Certificate
 from screentest.core import Outcome
-from screentest.core.aspects import PEOPLE
-from screentest.core.table import Cell, Column, Table
 from screentest.stats import Claim, Interval
 
-MARKS = {
-    Claim.SEES: "+",
-    Claim.PREFERS_HARM: "−",
-    Claim.CHANCE: "=",
-    Claim.CANNOT_TELL: "?",
-    Claim.MIXED: "±",
-}
-LEGEND = ", ".join(f"{mark} {claim.value}" for claim, mark in MARKS.items())
-
 PLACEBO = "placebo "
-_LETTERS = 4
-"""Of a column's name on the terminal; more where two would be the same."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reaction:
-    """How often a judge preferred the intact video of the pairs of one column."""
+    """How often a judge preferred the original of the pairs of one column."""
 
     share: float
-    """A tie is a half: what never reacts has 0.5, what takes the harm for a gain has 0."""
+    """A tie is a half: what never reacts has 0.5, what prefers the degraded has 0."""
     interval: Interval
     """Over films."""
     pairs: int
     claim: Claim | None = None
-    """What may be said; None of a placebo."""
-
-    @property
-    def mark(self) -> str:
-        return MARKS[self.claim] if self.claim is not None else ""
-
-    def __str__(self) -> str:
-        return f"{100 * self.share:.0f}{self.mark}"
+    """None of a placebo."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +39,13 @@ class Matrix:
     """The pairs of each column."""
     rows: Mapping[str, Mapping[str, Reaction]]
 
+    @property
+    def operators(self) -> list[str]:
+        """The columns of single degradations."""
+        families = {name.partition("/")[0] for name in self.columns if "/" in name}
+        others = [name for name in self.columns if name not in families]
+        return [name for name in others if not name.startswith(PLACEBO)]
+
     def at_least(self, pairs: int) -> Matrix:
         """Without the cells that rest on fewer pairs, and without columns that are empty then."""
         rows = {
@@ -68,41 +55,6 @@ class Matrix:
         left = {name for row in rows.values() for name in row}
         columns = tuple(name for name in self.columns if name in left)
         return Matrix(columns, {name: self.pairs[name] for name in columns}, rows)
-
-    def summary(self) -> Table:
-        """How many kinds of harm each judge sees, and of how many it prefers the harm."""
-        apart = {name.partition("/")[0] for name in self.columns if "/" in name}
-        operators = [
-            one for one in self.columns if one not in apart and not one.startswith(PLACEBO)
-        ]
-        claims = (Claim.SEES, Claim.PREFERS_HARM, Claim.CHANCE, Claim.CANNOT_TELL)
-        rows: list[tuple[Cell, ...]] = []
-        for judge, row in self.rows.items():
-            said = [row[name].claim for name in operators if name in row]
-            if said:
-                rows.append((judge, *(said.count(one) for one in claims)))
-        rows.sort(key=lambda row: (-int(str(row[1])), int(str(row[2])), str(row[0])))
-        columns = [Column("judge"), *(Column(one.name.lower(), one.value) for one in claims)]
-        return Table("summary", "Kinds of harm", columns, rows)
-
-    def table(self) -> Table:
-        """Per cent in short columns, each with the sign of what may be said."""
-        titles = _titles(self.columns)
-        columns = [Column("judge"), *(Column(one, titles[one], align="right") for one in titles)]
-        rows: list[list[Cell]] = [
-            [judge, *(str(row[one]) if one in row else "–" for one in self.columns)]
-            for judge, row in self.rows.items()
-        ]
-        rows.append(["pairs", *(self.pairs[one] for one in self.columns)])
-        meant = "; ".join(
-            f"{title}: {one.replace('_', ' ')}" for one, title in titles.items() if title != one
-        )
-        peoples = all(one.startswith(PEOPLE) for one in self.columns)
-        which = "video that people prefer wins" if peoples else "intact video is preferred"
-        note = f"% of pairs in which the {which}; {LEGEND}"
-        return Table(
-            "matrix", "Which judge sees which harm", columns, rows, f"{note}. {meant}".strip()
-        )
 
 
 def matrix(certificates: Sequence[Certificate]) -> Matrix:
@@ -141,19 +93,3 @@ def _add(
     found = outcome.value
     if found is not None:
         row[column] = Reaction(found.value, found.interval, found.pairs, claim)
-
-
-def _titles(columns: Sequence[str]) -> dict[str, str]:
-    """Short names that differ.
-
-    >>> _titles(["color", "comprehensiveness", "color/hue"])
-    {'color': 'colo', 'comprehensiveness': 'comp', 'color/hue': 'hue'}
-    """
-    titles: dict[str, str] = {}
-    for column in columns:
-        name = column.rpartition("/")[2].removeprefix(PLACEBO)
-        length = min(_LETTERS, len(name))
-        while name[:length] in titles.values() and length < len(name):
-            length += 1
-        titles[column] = name[:length] if name[:length] not in titles.values() else column
-    return titles

@@ -6,7 +6,6 @@ cost of a certificate is what the run says its judgements took.
 
 from __future__ import annotations
 
-import json
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,11 +29,11 @@ from screentest.analysis.judges.accuracy import (
     trend,
 )
 from screentest.analysis.judges.cases import answerable, same_films
-from screentest.analysis.judges.certificate import Certificate, Cost, PromptResult
+from screentest.analysis.judges.certificate import NOTE, Certificate, Cost, PromptResult
 from screentest.analysis.judges.frames import frames_results
 from screentest.core.aspects import Aspect, PairKind, all_aspects
 from screentest.core.calls import Progress
-from screentest.core.codec import from_object, to_json
+from screentest.core.codec import to_object
 from screentest.core.item import Item, Script
 from screentest.core.metric import RatingJudge
 from screentest.core.outcome import Reason
@@ -49,15 +48,17 @@ from screentest.judges.cases import (
     read_judgements,
     strongest,
 )
-from screentest.judges.margins import in_signature
+from screentest.judges.spread import in_signature
 from screentest.judges.verdicts import judge_pairs, metrics_of
 from screentest.measure.evaluators import Evaluator, resolve
 from screentest.measure.tasks import roles_of
-from screentest.run import Engine, Execution, RunReader, RunStore
-from screentest.run.session import MODELS, Settings
+from screentest.run.execute import Execution
+from screentest.run.notes import MODELS
+from screentest.run.reader import RunReader
+from screentest.run.session import Settings
+from screentest.run.store import RunStore
+from screentest.run.tasks import Engine
 from screentest.stats.paired import order_effect
-
-NOTE = "certificate"
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,18 +161,9 @@ def certify(
         lost += lost_judgements(judge.name, judgements)
         pending += sum(one.outcome is None for one in judgements)
         certificate = make_certificate(store, plan, judge, judgements, measured)
-        store.keep_note(f"{NOTE}: {certificate.judge}", json.loads(to_json(certificate)))
+        store.keep_note(f"{NOTE}: {certificate.judge}", to_object(certificate))
         certificates.append(certificate)
     return Certification(tuple(certificates), done.executions, pending, tuple(lost))
-
-
-def read_certificates(run: RunReader) -> list[Certificate]:
-    """The certificates that a run keeps."""
-    return [
-        from_object(Certificate, body)
-        for name, body in run.notes().items()
-        if name.startswith(f"{NOTE}: ")
-    ]
 
 
 def make_certificate(
@@ -213,7 +205,7 @@ def make_certificate(
         operators=operator_results(top, findings),
         models=models_of(run, judge),
         frames=frames_results(top),
-        remarks=tuple(filter(None, [same_films(plan.cases)])),
+        remarks=tuple(same_films(plan.cases)),
     )
 
 

@@ -1,82 +1,167 @@
-"""The comparison of models behind an ``Answer``: paired by prompt, corrected over everything.
+"""Which of several models is better, in what, and how certain that is: the facts.
 
-Which prompts and videos are compared in a metric, or why it is not, is said by ``samples``.
+The unit is the prompt: several videos of one prompt by one model are one mean. Models are
+compared on the prompts that all have, by the sign-flip test; p-values are corrected by Holm over
+all metrics and all pairs of models, so that of equal models one is called better in at most one
+run of twenty. A difference must be larger than its margin: what saving the same frames otherwise
+makes (``margins``). What only describes (motion, colourfulness) is shown, and never tested.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, dataclass
 from itertools import combinations
 from pathlib import Path
-from statistics import fmean
+from typing import Any, Literal
 
 import numpy as np
 
 from screentest._util.text import natural
-from screentest.analysis.models.answer import GROUPS, Answer
-from screentest.analysis.models.explain import looks, with_owed
+from screentest.analysis.models.coverage import NotCovered, UnreadVideo, not_covered, unread_videos
+from screentest.analysis.models.explain import ModelLook, looks, with_explanations
 from screentest.analysis.models.margins import FEWEST_FILMS, Margin, margin_of, stale
 from screentest.analysis.models.pairs import (
     concluded,
     needed_for,
     pair_of,
     shrinkage,
-    sign_of,
     tests_of,
 )
-from screentest.analysis.models.remarks import (
-    UNREADABLE,
-    prompt_partly,
-    prompt_readers,
-    prompt_unread,
-    unseen,
-)
 from screentest.analysis.models.rows import (
-    AnswerRow,
+    MetricRow,
+    Missing,
     ModelPair,
     ModelValue,
-    counts,
-    foretold,
-    surety,
+    NotCompared,
+    Part,
+    State,
+    WhyNotCompared,
+    apart,
+    forecastable,
+    row_order,
 )
-from screentest.analysis.models.samples import Lack, Samples, pooled_alike
-from screentest.analysis.models.tables import pool_note
-from screentest.analysis.models.text import labels, many, number
-from screentest.analysis.models.unread import unread_remark
-from screentest.analysis.models.words import headline, seen
-from screentest.analysis.results import Pool, Results, Value, read_results
+from screentest.analysis.models.samples import LeftOut, Samples, UnevenSeeds, pooled_alike
+from screentest.analysis.results import RUN, Pool, Results, read_results
 from screentest.core.errors import BadOption
-from screentest.core.item import Item
 from screentest.core.metric import OutputInfo
 from screentest.core.outcome import Reason, attempt
-from screentest.run import RunReader
+from screentest.run.reader import RunReader
 from screentest.stats.intervals import alike, source_interval
 from screentest.stats.paired import holm, holm_levels
-from screentest.stats.signflip import (
-    LEVEL,
-    fewest_sources,
-)
+from screentest.stats.signflip import LEVEL, fewest_sources
 
-RUN = "run"
-"""The group that several runs are compared by."""
 FEWEST = 2
 """Prompts on which one model can be ahead."""
-MOST_NAMED = 4
-"""Metrics that a remark names."""
-MOST_MISSING = 3
-"""Remarks on values that are missing."""
+GROUPS = ("picture", "time", "prompt", "other", "people")
+"""The groups of metrics in their order."""
 
 
-def answer(
+@dataclass(frozen=True, slots=True)
+class MergedPrompts:
+    """Prompts that count as one: the same text, or a video in common."""
+
+    written: int
+    texts: int
+    """Without those that differ in spaces and capitals only."""
+    units: int
+    """Without those that have a video in common."""
+
+
+@dataclass(frozen=True, slots=True)
+class MissingValues:
+    """A metric that is compared, though values are missing."""
+
+    name: str
+    missing: Mapping[str, Missing]
+    """By model, the most first."""
+    inapplicable: tuple[str, ...] = ()
+    """The messages of the metric, where it does not apply to those videos and none failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelComparison:
+    """Which model is better, in what, and what is not known."""
+
+    by: str
+    """The group of items that is compared."""
+    models: tuple[str, ...]
+    winner: str
+    """The model that is significantly better than every other in something, and significantly worse
+    in nothing but what an artefact explains; empty where there is none."""
+    loser: str
+    """Of three or more, the model that is significantly worse than every other in something, and
+    significantly better in nothing; empty where there is none."""
+    unit: Literal["prompt", "video"]
+    """What is counted: videos where files of one name are compared."""
+    prompts: int
+    """Prompts that all models have."""
+    left_out: LeftOut
+    merged: MergedPrompts
+    videos: int
+    ungrouped: int
+    """Videos that belong to no model, and are left out."""
+    uneven_seeds: UnevenSeeds | None
+    unread: tuple[UnreadVideo, ...]
+    pool: Pool
+    part: Part
+    """The part of a video that its number is about."""
+    comparisons: int
+    """Metrics times pairs of models: what the p-values are corrected for."""
+    fewest: int
+    """The fewest prompts that could settle anything among so many comparisons, if all agree."""
+    needed: int | None
+    """About how many prompts would settle a row, where nothing is settled: the fewest of all rows.
+    None where nothing is to be expected of more prompts, or where something is settled."""
+    not_covered: NotCovered
+    looks: tuple[ModelLook, ...]
+    missing: tuple[MissingValues, ...]
+    not_compared: Mapping[str, WhyNotCompared]
+    """By the name of the value, also of those that have no row."""
+    rows: tuple[MetricRow, ...]
+    """By group of metrics, the surest difference first; what only describes comes last."""
+
+    def having(self, *states: State) -> tuple[MetricRow, ...]:
+        """The rows in some states."""
+        return tuple(row for row in self.rows if row.state in states)
+
+    @property
+    def tested(self) -> tuple[MetricRow, ...]:
+        """The rows that something was compared in."""
+        return tuple(row for row in self.rows if row.pairs)
+
+    @property
+    def too_few(self) -> bool:
+        """Whether no row has as many prompts as could settle anything."""
+        return max((row.prompts for row in self.tested), default=self.prompts) < self.fewest
+
+    @property
+    def within_margins(self) -> bool:
+        """Whether no difference exceeds its margin, on any prompt."""
+        pairs = [pair for row in self.rows for pair in row.pairs]
+        return all(abs(gap) <= pair.margin for pair in pairs for gap in pair.gaps)
+
+    def document(self) -> dict[str, Any]:
+        """All facts as plain JSON."""
+        document = asdict(self)
+        for row, into in zip(self.rows, document["rows"], strict=True):
+            into |= {"claim": row.claim, "settled": row.settled, "p": row.p}
+            for pair, part in zip(row.pairs, into["pairs"], strict=True):
+                interval = pair.interval
+                part["interval"] = asdict(interval) if interval else None
+                part |= {"prompts": pair.prompts, "significant": pair.significant}
+        return document
+
+
+def compare_models(
     results: Results,
     by: str = "",
     *,
     pool: Pool = "worst",
     margins: Mapping[str, Margin] | None = None,
-) -> Answer | None:
-    """The answer for the groups of a run; None where there are not two.
+) -> ModelComparison | None:
+    """Compare the groups of a run; None where there are not two.
 
     ``by`` is ``GROUP`` or ``GROUP=A,B…``; without it ``model``, or the folders that were given.
     ``margins`` are the smallest differences that count, by name of the value; what is not among
@@ -89,12 +174,12 @@ def answer(
     wanted = [name.strip() for name in chosen.split(",") if name.strip()]
     for name in wanted:
         if name not in known:
-            there = f"{group}: {', '.join(known)}." if known else _sides_there_are(results, by)
-            raise BadOption(f"no item has {group} {name!r}", advice=there)
+            there = f"{group}: {', '.join(known)}." if known else None
+            raise _no_such_side(results, f"no item has {group} {name!r}", there)
     models = tuple(dict.fromkeys(wanted or known))
     if len(models) < 2:
         return None
-    return _Work(results.pooled(pool), group, models, pool, margins or {}).answer()
+    return _Work(results.pooled(pool), group, models, pool, margins or {}).comparison()
 
 
 def compare_scores(
@@ -102,8 +187,8 @@ def compare_scores(
     by: str = "",
     pool: Pool = "worst",
     margins: Callable[[Sequence[str]], Mapping[str, Margin]] | None = None,
-) -> Answer:
-    """The answer for the groups of runs of score, or for the runs themselves.
+) -> ModelComparison:
+    """Compare the groups of runs of score, or the runs themselves.
 
     ``margins`` is asked for those of the values that there are.
     """
@@ -115,52 +200,30 @@ def compare_scores(
             runs[str(folder)] = read_results(run)
     results = side_by_side(runs) if len(runs) > 1 else next(iter(runs.values()))
     own = margins(results.names) if margins is not None else {}
-    found = answer(results, by or (RUN if len(runs) > 1 else ""), pool=pool, margins=own)
+    found = compare_models(results, by or (RUN if len(runs) > 1 else ""), pool=pool, margins=own)
     if found is None:
-        raise BadOption("there is one side only", advice=_sides_there_are(results, by))
+        raise _no_such_side(results, "there is one side only")
     return found
 
 
 def side_by_side(runs: Mapping[str, Results]) -> Results:
     """Several runs as one, in which each is a group; the same item may be in all of them."""
-    names = _short(list(runs))
-    items: dict[str, Item] = {}
-    values: list[Value] = []
-    pending: list[tuple[str, str]] = []
-    outputs: dict[str, OutputInfo] = {}
-    contents: dict[str, str] = {}
-    for folder, run in runs.items():
-        name = names[folder]
-        for item in run.items.values():
-            whole = replace(
-                item,
-                id=f"{name}: {item.id}",
-                groups={**item.groups, "case": run.case(item.id), RUN: name},
-            )
-            items[whole.id] = whole
-        values += [replace(value, item=f"{name}: {value.item}") for value in run.values]
-        pending += [(f"{name}: {item}", value) for item, value in run.pending]
-        outputs |= run.outputs
-        contents |= {f"{name}: {item}": content for item, content in run.contents.items()}
-    return Results(items, tuple(values), outputs, tuple(pending), contents=contents)
+    last = {folder: Path(folder).name for folder in runs}
+    names = last if len(set(last.values())) == len(last) else {folder: folder for folder in runs}
+    return Results.join(run.as_run(names[folder]) for folder, run in runs.items())
 
 
-def _short(folders: Sequence[str]) -> dict[str, str]:
-    """The last part of each path, where those differ."""
-    last = {folder: Path(folder).name for folder in folders}
-    return last if len(set(last.values())) == len(last) else {folder: folder for folder in folders}
-
-
-def _sides_there_are(results: Results, by: str) -> str:
-    """What --by may say of this run."""
+def _no_such_side(results: Results, message: str, advice: str | None = None) -> BadOption:
+    """The error, with advice on what may be compared in a run."""
     groups = sorted({name for item in results.items.values() for name in item.groups})
+    there = "No item of this run has a group: give them in a manifest, or a second run."
     if groups:
-        return f"Say --by GROUP, or --by GROUP=A,B. Groups: {', '.join(groups)}."
-    return "No item of this run has a group: give them in a manifest, or a second run."
+        there = f"Compare by GROUP, or by GROUP=A,B. Groups: {', '.join(groups)}."
+    return BadOption(message, advice=advice or there)
 
 
 class _Work:
-    """The values of some models, on their way to an answer."""
+    """The values of some models, on their way to a comparison."""
 
     def __init__(
         self,
@@ -175,12 +238,10 @@ class _Work:
         self.unalike = results
         """As each video would be pooled by itself."""
         self.results = results = pooled_alike(results, side)
-        self.titles = results.short_names
         self.samples = Samples(results, by, models)
         self.found = {name: self.samples.of(name) for name in results.names}
-        self.labels = labels(results)
 
-    def answer(self) -> Answer:
+    def comparison(self) -> ModelComparison:
         bare = [row for name in self.results.names if (row := self.row(name)) is not None]
         tested = [one for place, row in enumerate(bare) for one in tests_of(place, row)]
         # Prompts on which nothing differs have no sign to flip: that is no test, whoever is better.
@@ -204,45 +265,42 @@ class _Work:
             concluded(row, pairs.get(place, []), fewest_sources(strict))
             for place, row in enumerate(bare)
         ]
-        rows = with_owed(rows)
-        order = list(GROUPS)
+        rows = with_explanations(rows)
         rows.sort(
             key=lambda row: (
-                *(order.index(row.group), row.info.descriptive, surety(row)),
-                -_apart(row) if row.info.descriptive else 0.0,
+                *(GROUPS.index(row.group), row.info.descriptive, row_order(row)),
+                -_effect(row) if row.info.descriptive else 0.0,
             )
         )
-        needed = [row.needed for row in foretold(rows)]
-        settled = any(row.state == "holds" for row in rows)
-        found = Answer(
-            headline="",
-            seen="",
-            unmeasured=tuple(self.unmeasured()),
-            looks=looks(rows, self.models),
-            remarks=tuple(self.remarks()),
+        needed = [row.needed for row in forecastable(rows)]
+        settled = any(row.state is State.SIGNIFICANT for row in rows)
+        items = self.results.items
+        return ModelComparison(
             by=self.by,
             models=self.models,
             winner=_alone(rows, self.models, ahead=True),
             loser=_alone(rows, self.models, ahead=False) if len(self.models) > 2 else "",
+            unit=self.samples.unit,
             prompts=len(self.samples.shared),
-            left_out=len(self.samples.any - self.samples.shared),
+            left_out=self.samples.left_out,
+            merged=MergedPrompts(*self.results.merged(self.samples.side)),
             videos=len(self.samples.side),
+            ungrouped=sum(1 for item in items if not self.results.group(item, self.by)),
+            uneven_seeds=self.samples.uneven_seeds,
+            unread=tuple(unread_videos(self.results)),
             pool=self.pool,
-            counted=self.counted(),
+            part=self.part(),
             comparisons=len(tests),
             fewest=fewest_sources(strict),
             needed=min(filter(None, needed), default=None) if not settled else None,
-            unit=self.samples.unit,
+            not_covered=not_covered(self.results),
+            looks=tuple(looks(rows, self.models)),
+            missing=tuple(self.missing()),
+            not_compared={name: why for name in self.tested() if (why := self.why(name))},
             rows=tuple(rows),
         )
-        # What could not be read is why, and not that numbers only describe.
-        unread = unread_remark(self.results)
-        if unread and not found.comparisons:
-            found = replace(found, remarks=tuple(one for one in found.remarks if one != unread))
-            return replace(found, headline=f"Nothing is compared: {unread}", seen=seen(found))
-        return replace(found, headline=headline(found), seen=seen(found))
 
-    def row(self, name: str) -> AnswerRow | None:
+    def row(self, name: str) -> MetricRow | None:
         """The values of one metric, not compared yet; None where no two models have any."""
         info, sample = self.results.outputs[name], self.found[name]
         if sum(bool(cases) for cases in sample.prompts.values()) < 2:
@@ -251,26 +309,25 @@ class _Work:
             _value(model, cases, info, sample.scored[model], sample.total[model])
             for model, cases in sample.prompts.items()
         )
-        margin = self.margin(name)
-        part = "worst tenth" if self.pool == "worst" and not info.descriptive else "mean"
+        margin, traits = self.margin(name), self.results.traits_of(name)
+        part = Part.MEAN if self.pool == "mean" or info.descriptive else Part.WORST_TENTH
         if sample.mixed:
-            part = f"{part} where all videos of a prompt have several shots, else the whole"
+            part = Part.MIXED
         counts_from = margin.value if margin else 0.0
-        why = sample.why or self.no_margin(name, margin)
-        if info.descriptive and not sample.ways:
-            why = ""
+        why = self.why(name)
+        if info.descriptive and not sample.settings:
+            why = None
         nobody = ("", 0, 0)
         leader, ahead, clear = nobody if why else _first(cells, sample.shared, info, counts_from)
         last, behind, clear_last = (
             nobody if why else _first(cells, sample.shared, info, counts_from, last=True)
         )
-        return AnswerRow(
+        return MetricRow(
             name=name,
-            title=self.titles.get(name, name),
-            label=self.labels[name],
-            group=info.group if info.group in GROUPS else "other",
+            group=traits.group if traits.group in GROUPS else "other",
             info=info,
-            pooled=part if sample.pooled else "",
+            part=part if sample.pooled else Part.WHOLE,
+            stand_ins=self.results.stand_ins_of(name),
             values=cells,
             pairs=(),
             leader=leader,
@@ -281,21 +338,23 @@ class _Work:
             clear_last=clear_last,
             margin=margin,
             prompts=len(sample.shared),
-            state="uncompared" if why else "tied",
+            state=State.NOT_COMPARED if why else State.SAME,
             why=why,
+            helped_by=traits.helped_by,
+            visible=traits.visible,
         )
 
-    def no_margin(self, name: str, margin: Margin | None) -> str:
-        """Why a difference cannot be told from what saving makes; empty where it can."""
+    def why(self, name: str) -> WhyNotCompared | None:
+        """Why a metric is not compared: its values, or no margin that holds for them."""
+        if why := self.found[name].why:
+            return why
+        margin = self.margin(name)
         if margin is None:
-            known = next((stale(value) for value in self.results.of(name)), "")
-            if not known:
-                return ""
-            other = f"the run is of another version than {known}"
-            return f"{other}, of which margins are known: score again"
+            version = next((stale(value) for value in self.results.of(name)), "")
+            return WhyNotCompared(NotCompared.OLD_VERSION, version=version) if version else None
         if name in self.margins or margin.films >= FEWEST_FILMS:
-            return ""
-        return f"what saving the same frames makes of it is known from {margin.films} films only"
+            return None
+        return WhyNotCompared(NotCompared.FEW_FILMS, films=margin.films)
 
     def margin(self, name: str) -> Margin | None:
         """The margin of a value: that of the package, or one that was given and is larger."""
@@ -305,97 +364,34 @@ class _Work:
         found = [one for one in (known, self.margins.get(name)) if one is not None]
         return max(found, key=lambda one: one.value, default=None)
 
-    def counted(self) -> str:
-        """What of a video its number is about."""
+    def part(self) -> Part:
+        """The part of a video that its number is about."""
         compared = {row for row, info in self.results.outputs.items() if not info.descriptive}
-        items = {item: self.results.items[item] for item in self.samples.side}
+        items = self.samples.side
         alone, alike = (
-            [value for value in one.values if value.item in items and value.name in compared]
-            for one in (self.unalike, self.results)
+            {
+                value.item
+                for value in results.values
+                if value.item in items and value.name in compared and value.pools
+            }
+            for results in (self.unalike, self.results)
         )
-        if (
-            self.pool == "worst"
-            and any(value.pools for value in alone)
-            and not (items.keys() <= {value.item for value in alike if value.pools})
-        ):
-            return (
-                "A prompt counts by the worst tenth of its videos where all of them have several"
-                " shots, else by the whole (--pool mean: always)."
-            )
-        return pool_note(replace(self.results, items=items, values=tuple(alone)), self.pool)
+        if not alone:
+            return Part.WHOLE
+        if self.pool == "mean":
+            return Part.MEAN
+        return Part.WORST_TENTH if items.keys() <= alike else Part.MIXED
 
-    def unmeasured(self) -> Iterator[str]:
-        if remark := prompt_unread(self.results):
-            failed = remark.startswith(UNREADABLE)
-            yield (
-                "Whether the videos show what their prompts ask for: "
-                f"{'what reads them failed' if failed else 'nothing here reads the prompt'}."
-            )
-        elif not prompt_readers(self.results):
-            yield "Anything about prompts, since the videos have none."
-        elif partly := prompt_partly(self.results):
-            yield partly
-        if blind := unseen(self.results):
-            yield blind
-
-    def remarks(self) -> Iterator[str]:
-        if unread := unread_remark(self.results):
-            yield unread
-        written, texts, units = self.results.merged(self.samples.side)
-        if texts < written:
-            yield (
-                f"{written:,} prompts count as {texts:,}: the others differ in spaces or capitals"
-                " only."
-            )
-        if units < texts:
-            yield f"{texts:,} prompts count as {units:,}: the others have a video in common."
-        if self.samples.unit == "video":
-            yield "Videos of the same name are compared with each other, since none has a prompt."
-        yield from self.samples.remarks()
-        yield from self.unclaimed()
-        yield from self.missing()
-        none = sum(1 for item in self.results.items if not self.results.group(item, self.by))
-        if none:
-            yield f"{none:,} videos are left out: they have no {self.by}."
-
-    def unclaimed(self) -> Iterator[str]:
-        """The metrics in which nothing is claimed, by reason."""
-        reasons: dict[str, list[str]] = {}
+    def missing(self) -> Iterator[MissingValues]:
+        """The metrics of which values are missing, though they are compared."""
         for name in self.tested():
-            if why := self.found[name].why:
-                rest = self.found[name].comparable
-                way = f"; or --by {self.by}={','.join(rest)}" if len(rest) > 1 else ""
-                reasons.setdefault(f"{why}{way}", []).append(self.labels[name])
-            elif few := self.no_margin(name, self.margin(name)):
-                reasons.setdefault(few, []).append(f"{self.labels[name]}{self.means(name)}")
-        for why, names in reasons.items():
-            yield f"Not compared: {_some(names)}: {why}."
+            missing = self.found[name].missing
+            if not self.found[name].why and any(one.videos for one in missing.values()):
+                order = sorted(missing, key=lambda model: -missing[model].videos)
+                listed = {model: missing[model] for model in order}
+                yield MissingValues(name, listed, self.inapplicable(name))
 
-    def means(self, name: str) -> str:
-        """The value of each model, for a remark: `` (a 0.41, b 0.38)``."""
-        cases = {model: list(own.values()) for model, own in self.found[name].prompts.items()}
-        told = [f"{model} {number(fmean(own))}" for model, own in cases.items() if own]
-        return f" ({', '.join(told)})" if told else ""
-
-    def missing(self) -> Iterator[str]:
-        """The metrics of which values are missing, though they are compared, by how many."""
-        alike: dict[tuple[str, tuple[Lack, ...]], list[str]] = {}
-        for name in self.tested():
-            lacks = tuple(self.found[name].lacks.values())
-            if not self.found[name].why and any(one.videos for one in lacks):
-                alike.setdefault((self.inapplicable(name), lacks), []).append(name)
-        for (why, lacks), names in list(alike.items())[:MOST_MISSING]:
-            what = _some([self.labels[name] for name in names])
-            if why:
-                lost, of = sum(one.videos for one in lacks), sum(one.of_videos for one in lacks)
-                yield f"No value of {what} on {lost:,} of {of:,} videos: {why}."
-            else:
-                yield self.found[names[0]].missing(what, self.samples.unit)
-        rest = sum(map(len, list(alike.values())[MOST_MISSING:]))
-        if rest:
-            yield f"Values of {many(rest, 'more measure')} are missing (--json)."
-
-    def inapplicable(self, name: str) -> str:
+    def inapplicable(self, name: str) -> tuple[str, ...]:
         """Why a value does not apply, where that is why it is missing; empty where some failed."""
         lost = [
             value.outcome.failure
@@ -403,8 +399,8 @@ class _Work:
             if value.outcome.failure is not None and value.item in self.samples.side
         ]
         if any(one.reason is not Reason.NOT_APPLICABLE for one in lost):
-            return ""
-        return ", ".join(dict.fromkeys(one.detail for one in lost))
+            return ()
+        return tuple(dict.fromkeys(one.detail for one in lost))
 
     def tested(self) -> list[str]:
         """The metrics that some model has a value of, and that are not only described, unless not
@@ -413,13 +409,8 @@ class _Work:
             name
             for name, sample in self.found.items()
             if any(sample.scored.values())
-            and (sample.ways or not self.results.outputs[name].descriptive)
+            and (sample.settings or not self.results.outputs[name].descriptive)
         ]
-
-
-def _some(names: Sequence[str]) -> str:
-    more = [f"{len(names) - MOST_NAMED:,} more"] if len(names) > MOST_NAMED else []
-    return ", ".join([*names[:MOST_NAMED], *more])
 
 
 def _value(
@@ -446,16 +437,15 @@ def _first(
     """The model that is best, or ``last``; on how many prompts it alone is so, and on how many by
     more than the margin.
 
-    Empty where that is shared: where another's mean is within the margin, or is printed the same;
-    and on one prompt.
+    Empty where that is shared: where another's mean is within the margin; and on one prompt.
     """
     had = [cell for cell in cells if cell.mean is not None]
     if info.descriptive or len(shared) < FEWEST or len(had) < 2:
         return "", 0, 0
-    sign = -sign_of(info) if last else sign_of(info)
+    sign = 1 if info.higher_is_better is not last else -1
     means = {cell.model: sign * (cell.mean or 0.0) for cell in had}
     first, second = sorted(had, key=lambda cell: -means[cell.model])[:2]
-    if not counts(first.mean, second.mean, margin):
+    if not apart(first.mean, second.mean, margin):
         return "", 0, 0
     leads = [
         min(
@@ -468,7 +458,7 @@ def _first(
     return first.model, sum(gap > 0 for gap in leads), sum(gap > margin for gap in leads)
 
 
-def _apart(row: AnswerRow) -> float:
+def _effect(row: MetricRow) -> float:
     """How far two models are apart at most, in deviations over prompts."""
     found = [0.0]
     for one, two in combinations(row.values, 2):
@@ -479,10 +469,10 @@ def _apart(row: AnswerRow) -> float:
     return max(found)
 
 
-def _alone(rows: Sequence[AnswerRow], models: Sequence[str], *, ahead: bool) -> str:
-    """The model that is surely better than every other in something and surely worse in nothing;
-    or, not ``ahead``, the other way round. What is owed to a fault does not count."""
-    held = [pair for row in rows for pair in row.pairs if pair.holds and not pair.owed_to]
+def _alone(rows: Sequence[MetricRow], models: Sequence[str], *, ahead: bool) -> str:
+    """The model that is significantly better than every other in something and worse in nothing;
+    or, not ``ahead``, the other way round. What an artefact explains does not count."""
+    held = [pair for row in rows for pair in row.pairs if pair.earned]
     sides = [(pair.better, pair.worse) if ahead else (pair.worse, pair.better) for pair in held]
     others = {name: {two for one, two in sides if one == name} for name in models}
     against = {two for _, two in sides}

@@ -20,7 +20,6 @@ from screentest.analysis.results import Pool, Value, plain_name
 
 FEWEST_FILMS = 9
 """Of fewer films nine in ten are all: the largest difference seen is no margin."""
-ORIGIN = "what saving the same frames otherwise makes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +29,8 @@ class Margin:
     value: float
     films: int
     """On which it was measured."""
-    origin: str = ORIGIN
+    run: str = ""
+    """The run of certify whose placebos it is from; empty for what comes with the package."""
 
 
 def key_of(value: Value) -> str:

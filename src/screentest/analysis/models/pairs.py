@@ -9,8 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
-from screentest.analysis.models.rows import AnswerRow, ModelPair, pair_surety
-from screentest.core.metric import OutputInfo
+from screentest.analysis.models.rows import MetricRow, ModelPair, State, pair_order
 from screentest.stats.intervals import alike
 from screentest.stats.signflip import LEVEL, sign_flip_p, sources_needed
 
@@ -50,26 +49,19 @@ class Tested:
         return unbiased * self.excess / float(self.gaps.std(ddof=1))
 
 
-def sign_of(info: OutputInfo) -> float:
-    """1 where more is better, else -1."""
-    return 1.0 if info.higher_is_better else -1.0
-
-
-def tests_of(place: int, row: AnswerRow) -> Iterator[Tested]:
+def tests_of(place: int, row: MetricRow) -> Iterator[Tested]:
     """Every two models of a row on the prompts that all have, the better one first."""
-    if row.info.descriptive or row.state == "uncompared":
+    if row.info.descriptive or row.state is State.NOT_COMPARED:
         return
     for one, two in combinations(row.values, 2):
         both = sorted(one.prompts.keys() & two.prompts.keys())
         if not both:  # one of them has no value at all
             continue
-        sign = sign_of(row.info)
-        gaps = sign * np.array([one.prompts[case] - two.prompts[case] for case in both])
+        gaps = row.sign * np.array([one.prompts[case] - two.prompts[case] for case in both])
         gaps[np.abs(gaps) <= 1e-12 * max(1.0, float(np.abs(gaps).max()))] = 0.0
         if gaps.sum() < 0:
             one, two, gaps = two, one, -gaps
-        margin = row.margin.value if row.margin is not None else 0.0
-        yield Tested(place, one.model, two.model, gaps, margin, _p_value(gaps, margin))
+        yield Tested(place, one.model, two.model, gaps, row.least, _p_value(gaps, row.least))
 
 
 def _p_value(gaps: np.ndarray, margin: float) -> float:
@@ -138,17 +130,17 @@ def needed_for(one: Tested, level: float, share: float) -> int | None:
     return None if found is None else max(found, one.gaps.size + 1)
 
 
-def concluded(row: AnswerRow, pairs: Sequence[ModelPair], fewest: int) -> AnswerRow:
+def concluded(row: MetricRow, pairs: Sequence[ModelPair], fewest: int) -> MetricRow:
     """The row with its comparisons, and what they come to.
 
     Below ``fewest`` prompts, which could settle nothing, what most of them agree on is open.
     """
-    if row.state == "uncompared":
+    if row.state is State.NOT_COMPARED:
         return row
     if row.info.descriptive:
-        return replace(row, state="describes")
-    listed = tuple(sorted(pairs, key=pair_surety))
-    held = [pair for pair in listed if pair.holds]
+        return replace(row, state=State.DESCRIBED)
+    listed = tuple(sorted(pairs, key=pair_order))
+    held = [pair for pair in listed if pair.significant]
     better, worse = {pair.better for pair in held}, {pair.worse for pair in held}
     values = tuple(
         replace(one, best=one.model in better - worse, worst=one.model in worse - better)
@@ -159,11 +151,11 @@ def concluded(row: AnswerRow, pairs: Sequence[ModelPair], fewest: int) -> Answer
         # Those that cannot be told apart share a place, whatever their means.
         row = row if better - worse == {row.leader} else replace(row, leader="", ahead=0, clear=0)
         row = row if worse - better == {row.last} else replace(row, last="", behind=0, clear_last=0)
-        return replace(row, state="holds")
-    differ = [pair for pair in listed if row.differ(pair)]
+        return replace(row, state=State.SIGNIFICANT)
+    differ = [pair for pair in listed if pair.differs]
     near = [pair for pair in differ if pair.reach and pair.reach <= WITHIN_REACH * row.prompts]
     agreed = row.prompts < fewest and 2 * max(row.clear, row.clear_last) > row.prompts
     if not (near or agreed or (differ and row.prompts < 3)):
-        return replace(row, state="tied")
-    row = replace(row, state="open")
-    return replace(row, needed=row.need)
+        return replace(row, state=State.SAME)
+    row = replace(row, state=State.UNDECIDED)
+    return replace(row, needed=row.needed_for_claim)

@@ -1,88 +1,89 @@
-"""Who is first or last in a measure by what was seen, whether or not it is settled.
-
-It is no claim about models: ``best_at`` and ``worst_at`` of an answer are. Who says it, says on how
-many prompts.
-"""
+"""The models that are first or last in a metric so far, significant or not: no claims."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import TypeVar
 
-from screentest.analysis.models.answer import Answer
-from screentest.analysis.models.rows import AnswerRow, ModelValue, counts
-from screentest.analysis.models.text import spread_out
+from screentest.analysis.models.comparison import ModelComparison
+from screentest.analysis.models.rows import MetricRow, ModelValue, State, apart
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Rank:
     """One model in one measure, with the one it is compared with."""
 
-    row: AnswerRow
+    row: MetricRow
     other: ModelValue
     """Who comes next; of one that is between the others, who is first."""
     gap: float
     """How far apart the two are, of the whole spread."""
 
 
-def firsts(answer: Answer, model: str) -> list[Place]:
+def first_in(comparison: ModelComparison, model: str) -> list[Rank]:
     """Measures in which a model alone has the best mean, the widest lead first."""
-    return _listed(_ends(answer, model, last=False))
+    return _ordered(_ends(comparison, model, last=False))
 
 
-def lasts(answer: Answer, model: str) -> list[Place]:
+def last_in(comparison: ModelComparison, model: str) -> list[Rank]:
     """Measures in which a model alone has the worst mean, the widest gap first."""
-    return _listed(_ends(answer, model, last=True))
+    return _ordered(_ends(comparison, model, last=True))
 
 
-def behinds(answer: Answer, model: str) -> list[Place]:
+def behind_in(comparison: ModelComparison, model: str) -> list[Rank]:
     """Measures in which a model is behind the middle of the others, the widest gap first."""
-    return _listed(_middle(answer, model))
+    return _ordered(_middle(comparison, model))
 
 
-def ends(answer: Answer, row: AnswerRow) -> tuple[str, str]:
+def first_and_last(comparison: ModelComparison, row: MetricRow) -> tuple[str, str]:
     """Who alone is first in a measure, and who alone is last; empty where that is shared."""
     first, last = (
-        next((name for name in answer.models if any(_of(row, answer, name, last=end))), "")
+        next((name for name in comparison.models if any(_of(row, comparison, name, last=end))), "")
         for end in (False, True)
     )
     return first, last
 
 
-def _of(row: AnswerRow, answer: Answer, model: str, *, last: bool) -> Iterator[bool]:
-    return (one.row is row for one in _ends(answer, model, last=last))
+def _of(row: MetricRow, comparison: ModelComparison, model: str, *, last: bool) -> Iterator[bool]:
+    return (one.row is row for one in _ends(comparison, model, last=last))
 
 
-def _ends(answer: Answer, model: str, *, last: bool) -> Iterator[Place]:
-    for row, own, others in _open(answer, model):
-        sign = _sign(row) * (-1 if last else 1)
+def _ends(comparison: ModelComparison, model: str, *, last: bool) -> Iterator[Rank]:
+    for row, own, others in _open(comparison, model):
+        sign = row.sign * (-1 if last else 1)
         # The nearest of the others: where it is as good, or as bad, the place is shared.
         other = max(others, key=lambda one: sign * (one.mean or 0.0))
         gap = sign * (own - (other.mean or 0.0))
-        if gap > 0 and counts(own, other.mean, _margin(row)):
-            yield Place(row, other, gap / (row.spread or 1.0))
+        if gap > 0 and apart(own, other.mean, row.least):
+            yield Rank(row, other, gap / (row.spread or 1.0))
 
 
-def _middle(answer: Answer, model: str) -> Iterator[Place]:
-    for row, own, others in _open(answer, model):
-        sign = _sign(row)
+def _middle(comparison: ModelComparison, model: str) -> Iterator[Rank]:
+    for row, own, others in _open(comparison, model):
+        sign = row.sign
         middle = median(one.mean or 0.0 for one in others)
-        if sign * (middle - own) > 0 and counts(own, middle, _margin(row)):
+        if sign * (middle - own) > 0 and apart(own, middle, row.least):
             first = max(others, key=lambda one: sign * (one.mean or 0.0))
-            yield Place(row, first, sign * (middle - own) / (row.spread or 1.0))
+            yield Rank(row, first, sign * (middle - own) / (row.spread or 1.0))
 
 
-def _open(answer: Answer, model: str) -> Iterator[tuple[AnswerRow, float, list[ModelValue]]]:
+def _open(
+    comparison: ModelComparison, model: str
+) -> Iterator[tuple[MetricRow, float, list[ModelValue]]]:
     """Rows in which there is a difference, with the model's mean and those it is fair to compare.
 
     Less noise in blurred pictures is no reason to call the others noisy, nor the blurred one best.
     """
-    for row in answer.rows:
+    for row in comparison.rows:
         owed = {
             (pair.worse if pair.better == model else pair.better)
             for pair in row.pairs
-            if pair.owed_to and model in (pair.better, pair.worse)
+            if pair.explanation and model in (pair.better, pair.worse)
         }
         own = row.of(model).mean
         others = [
@@ -90,21 +91,28 @@ def _open(answer: Answer, model: str) -> Iterator[tuple[AnswerRow, float, list[M
             for one in row.values
             if one.mean is not None and one.model not in owed and one.model != model
         ]
-        if row.state in ("holds", "open") and own is not None and others:
+        if row.state in (State.SIGNIFICANT, State.UNDECIDED) and own is not None and others:
             yield row, own, others
 
 
-def _listed(found: Iterator[Place]) -> list[Place]:
+def _ordered(found: Iterator[Rank]) -> list[Rank]:
     """What a stand-in says comes last, then what re-encoding alone may make."""
     ordered = sorted(
-        found, key=lambda one: (one.row.title.endswith("]"), one.row.margin is None, -one.gap)
+        found, key=lambda one: (bool(one.row.stand_ins), one.row.margin is None, -one.gap)
     )
     return spread_out(ordered, lambda one: one.row.metric)
 
 
-def _sign(row: AnswerRow) -> int:
-    return -1 if row.better == "lower" else 1
+def spread_out(given: Sequence[T], metric: Callable[[T], str]) -> list[T]:
+    """In the same order, but the first of each metric before the second of any: three numbers of
+    one freeze do not hide the rest.
 
-
-def _margin(row: AnswerRow) -> float:
-    return row.margin.value if row.margin is not None else 0.0
+    >>> spread_out(["a1", "a2", "b1", "a3"], lambda one: one[0])
+    ['a1', 'b1', 'a2', 'a3']
+    """
+    had: Counter[str] = Counter()
+    turns = []
+    for item in given:
+        turns.append(had[metric(item)])
+        had[metric(item)] += 1
+    return [item for _, item in sorted(zip(turns, given, strict=True), key=lambda pair: pair[0])]

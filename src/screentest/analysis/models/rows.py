@@ -1,27 +1,123 @@
-"""One metric with all models: a row of the answer, its values and its pairs of models."""
+"""One metric with all models: a row of the comparison, its values and its pairs of models."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from dataclasses import dataclass, field
+from enum import StrEnum
 
 import numpy as np
 
 from screentest.analysis.models.margins import Margin
-from screentest.analysis.models.text import number
-from screentest.core.metric import OutputInfo
+from screentest.core.metric import OutputInfo, SideEffect
 from screentest.core.signature import split_value_name
 from screentest.core.table import Better
 from screentest.stats.intervals import Interval
 from screentest.stats.signflip import LEVEL, sign_flip_interval
 
-Place: TypeAlias = Literal["first", "last", ""]
-State: TypeAlias = Literal["holds", "open", "tied", "describes", "uncompared"]
 
-FIRST: Place = "first"
-LAST: Place = "last"
+class State(StrEnum):
+    """The result of one metric."""
+
+    SIGNIFICANT = "significant"
+    """Some difference is larger than its margin, after correction."""
+    UNDECIDED = "undecided"
+    """A difference is seen that more prompts might show."""
+    SAME = "same"
+    """No difference is shown, or within reach."""
+    DESCRIBED = "described"
+    """Neither direction is better."""
+    NOT_COMPARED = "not_compared"
+
+
+class Place(StrEnum):
+    """The claim of a row: which end of the models stands out."""
+
+    FIRST = "first"
+    LAST = "last"
+    NONE = ""
+
+
+class Explained(StrEnum):
+    """The standing of a lead that goes with an artefact."""
+
+    ARTEFACT = "artefact"
+    """The better one has a fault that makes this number look better."""
+    AMBIGUOUS = "ambiguous"
+    """One of the two has it, or the other lost detail: no number tells which."""
+
+
+class NotCompared(StrEnum):
+    """Why a metric is not compared."""
+
+    SETTINGS = "settings"
+    """Values were measured with different versions, options or models."""
+    FRAME_RATES = "frame_rates"
+    """The number depends on the frame rate, and the models' rates differ."""
+    MISSING_VALUES = "missing_values"
+    """One model lacks more values than another: those may be its worst."""
+    OLD_VERSION = "old_version"
+    """The margin is known of another version of the metric."""
+    FEW_FILMS = "few_films"
+    """The margin was measured on too few films."""
+
+
+class Part(StrEnum):
+    """The part of a video that its number is about."""
+
+    WHOLE = "whole"
+    WORST_TENTH = "worst_tenth"
+    MEAN = "mean"
+    MIXED = "mixed"
+    """The worst tenth where all videos of a prompt have several shots, else the whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """The values that a model lacks, on the prompts that all models have videos of."""
+
+    prompts: int
+    of_prompts: int
+    videos: int
+    of_videos: int
+
+    @property
+    def nothing(self) -> bool:
+        """Whether it has no value at all."""
+        return self.prompts == self.of_prompts
+
+
+@dataclass(frozen=True, slots=True)
+class WhyNotCompared:
+    """Why a metric is not compared, with the facts of its reason."""
+
+    reason: NotCompared
+    settings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By key of the signature, the values that differ."""
+    rates: Mapping[str, float] = field(default_factory=dict)
+    """By model, the frame rate."""
+    missing: Mapping[str, Missing] = field(default_factory=dict)
+    """By model."""
+    version: str = ""
+    """The version whose margin is known."""
+    films: int = 0
+    """Films that the margin was measured on."""
+    comparable: tuple[str, ...] = ()
+    """The models that could be compared without the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """An artefact that goes with a lead."""
+
+    kind: Explained
+    value: str
+    """The value that shows the artefact, as the metric names it."""
+    model: str
+    """The model that has it, or may have it."""
+    more: bool | None
+    """Whether more of the value is the artefact, or less; None: what is worse."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +135,12 @@ class ModelValue:
     """Videos that have a value."""
     total: int
     best: bool = False
-    """Whether it is surely better than some other model, and none is surely better than it; leads
-    that are owed to a fault do not count."""
+    """Significantly better than some other model, and none is significantly better than it; leads
+    that an artefact explains do not count."""
     worst: bool = False
-    """Whether some other model is surely better than it, and it is surely better than none."""
-    owed: bool = False
-    """Whether it is surely ahead of another in what goes with a fault, its own or the other's."""
+    """Significantly worse than some other model, and significantly better than none."""
+    explained: bool = False
+    """Significantly ahead of another, which an artefact explains."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +172,8 @@ class ModelPair:
     is chance."""
     margin: float = 0.0
     """The mean difference must be larger than this to count; 0 where none is known."""
-    owed_to: str = ""
-    """Where the better one has a fault that makes this number look better: who has it, such as
-    ``blurred pictures``. Such a lead makes no winner."""
-    doubtful: bool = False
-    """Whether that may as well be a fault of the worse one: who is sharper and noisier may be
-    either."""
+    explanation: Explanation | None = None
+    """The artefact that goes with this lead: such a lead makes no winner."""
 
     @property
     def prompts(self) -> int:
@@ -91,49 +183,56 @@ class ModelPair:
     @property
     def interval(self) -> Interval | None:
         """The differences that the test does not reject: they are all above the margin exactly
-        where the difference holds. None where so few prompts reject nothing, or where all are
-        alike."""
+        where the difference is significant. None where so few prompts reject nothing, or where all
+        are alike."""
         found = sign_flip_interval(np.array(self.gaps) - self.margin, level=self.level)
         if found is None:
             return None
         return Interval(found.low + self.margin, found.high + self.margin)
 
     @property
-    def holds(self) -> bool:
-        """Whether it may be said that the better one is better."""
+    def significant(self) -> bool:
+        """Whether the better one may be called better."""
         return self.adjusted_p <= LEVEL and self.difference > self.margin
+
+    @property
+    def earned(self) -> bool:
+        """Whether it is significant and no artefact explains it."""
+        return self.significant and self.explanation is None
+
+    @property
+    def differs(self) -> bool:
+        """Whether the two are more than a tie: more than the margin apart."""
+        return self.difference > self.margin
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerRow:
+class MetricRow:
     """One metric, with all models."""
 
     name: str
     """The name of the value, as results have it."""
-    title: str
-    """The same without options that change no number."""
     group: str
     """``picture``, ``time``, ``prompt`` or ``other``."""
     info: OutputInfo
-    pooled: str
-    """What of a video the number is about, in words: ``worst tenth``; empty for the whole."""
+    part: Part
+    stand_ins: tuple[str, ...]
+    """The heuristics that answered in place of the model of a paper."""
     values: tuple[ModelValue, ...]
-    """By model, in the order of the answer's models."""
+    """By model, in the order of the comparison's models."""
     pairs: tuple[ModelPair, ...]
     """Every two models, the surest difference first; none where the value only describes."""
     leader: str
-    """The model with the best mean; empty where it only describes, and where best is shared:
-    where another is within the margin, or is printed the same."""
+    """The model with the best mean; empty where it only describes, and where another is within
+    the margin."""
     ahead: int
     """Prompts on which the leader alone is best, by however little."""
     prompts: int
     """Prompts on which all models have a value that have any: all here is about these."""
     state: State
     needed: int | None = None
-    """About how many prompts would settle what the row ``says``, where nothing holds yet; where it
-    says nothing, the surest difference."""
-    label: str = ""
-    """The name in words, for a sentence."""
+    """About how many prompts would show the row's claim, where nothing is significant yet; where it
+    has none, the surest difference."""
     last: str = ""
     """The model with the worst mean; empty as ``leader`` is."""
     behind: int = 0
@@ -144,8 +243,12 @@ class AnswerRow:
     """Prompts on which the last alone is worst by more than the margin."""
     margin: Margin | None = None
     """The smallest difference that counts; None where it is not known."""
-    why: str = ""
-    """Why nothing is claimed, where the state is ``uncompared``."""
+    why: WhyNotCompared | None = None
+    """Why it is not compared, where it is not."""
+    helped_by: tuple[SideEffect, ...] = ()
+    """Artefacts that make it look better."""
+    visible: float | None = None
+    """The difference of means from which on anybody sees it; see ``Traits``."""
 
     @property
     def better(self) -> Better:
@@ -153,135 +256,126 @@ class AnswerRow:
         return self.info.better
 
     @property
-    def merit(self) -> str:
-        """What one that is ahead is better in: what sentences and cards call it. A row of a table
-        has the label, since there the arrow is of the number."""
-        return self.info.merit or self.label
+    def sign(self) -> int:
+        """1 where more is better, else -1."""
+        return 1 if self.info.higher_is_better else -1
 
     @property
     def metric(self) -> str:
         """The metric that gives the value."""
         return split_value_name(self.name)[0]
 
+    @property
+    def least(self) -> float:
+        """The smallest difference that counts; 0 where none is known."""
+        return self.margin.value if self.margin is not None else 0.0
+
     def of(self, model: str) -> ModelValue:
         """One model's value."""
-        return next(one for one in self.values if one.model == model)
+        return next(value for value in self.values if value.model == model)
 
     @property
-    def says(self) -> Place:
-        """What the row says: that the leader is ``first``, ahead of all others, or that the last is
-        ``last``; what is settled, or would be sooner. Empty where both places are shared."""
-        said = [place for place in (FIRST, LAST) if self._shows(place)]
-        if not said:
-            return ""
-        if self.state == "holds":
-            return next((one for one in said if all(p.holds for p in self._shows(one))), said[0])
-        return min(said, key=lambda one: self._need(one) or math.inf)
+    def claim(self) -> Place:
+        """The place that the row claims: that the leader is ahead of all others, or that the last
+        is behind them; the one that is significant, or would be sooner."""
+        places = [place for place in (Place.FIRST, Place.LAST) if self._pairs_for(place)]
+        if not places:
+            return Place.NONE
+        if self.state is State.SIGNIFICANT:
+            whole = [p for p in places if all(pair.significant for pair in self._pairs_for(p))]
+            return (whole or places)[0]
+        return min(places, key=lambda place: _all_needed(self._pairs_for(place)) or math.inf)
 
     @property
     def settled(self) -> bool:
-        """Whether what the row ``says`` is shown: against every other, and not against one."""
-        shown = self._shows(self.says)
-        return bool(shown) and all(pair.holds for pair in shown)
+        """Whether the row's claim is shown against every other model."""
+        pairs = self._pairs_for(self.claim)
+        return bool(pairs) and all(pair.significant for pair in pairs)
 
     @property
-    def named(self) -> tuple[ModelPair, ...]:
-        """The differences that what the row ``says`` takes; where it says nothing, the surest."""
-        if self.says:
-            return tuple(self._shows(self.says))
-        return tuple([pair for pair in self.pairs if self.differ(pair)][:1])
+    def claimed(self) -> tuple[ModelPair, ...]:
+        """The differences that the row's claim takes; without a claim, the surest."""
+        pairs = self._pairs_for(self.claim)
+        return tuple(pairs or [pair for pair in self.pairs if pair.differs][:1])
 
     @property
-    def need(self) -> int | None:
-        """About how many prompts would show all that is ``named``."""
-        return _all_need(self.named)
+    def needed_for_claim(self) -> int | None:
+        """About how many prompts would show all that is claimed."""
+        return _all_needed(self.claimed)
 
-    def _shows(self, place: Place) -> list[ModelPair]:
+    @property
+    def p(self) -> float | None:
+        """Holm's p of the row's claim, the largest where it takes several differences; of the
+        significant ones where only those are shown. None where nothing was tested."""
+        shown = [pair for pair in self.pairs if pair.significant]
+        pairs = self.claimed if self.settled or not shown else shown
+        return max((pair.adjusted_p for pair in pairs or self.pairs[:1]), default=None)
+
+    def _pairs_for(self, place: Place) -> list[ModelPair]:
         """The differences that a place takes: with every other model."""
-        if place == FIRST:
+        if place is Place.FIRST:
             return [pair for pair in self.pairs if self.leader and pair.better == self.leader]
         return [pair for pair in self.pairs if self.last and place and pair.worse == self.last]
 
-    def _need(self, place: Place) -> int | None:
-        return _all_need(self._shows(place))
-
     def over(self, model: str) -> tuple[str, ...]:
-        """The models that one is surely better than, and not by a fault of its own."""
-        held = {p.worse for p in self.pairs if p.better == model and p.holds and not p.owed_to}
-        return tuple(one.model for one in self.values if one.model in held)
+        """The models that one is significantly better than, and not by an artefact."""
+        worse = {pair.worse for pair in self.pairs if pair.better == model and pair.earned}
+        return tuple(value.model for value in self.values if value.model in worse)
 
     def under(self, model: str) -> tuple[str, ...]:
-        """The models that are surely better than one, and not by a fault of their own."""
-        held = {p.better for p in self.pairs if p.worse == model and p.holds and not p.owed_to}
-        return tuple(one.model for one in self.values if one.model in held)
+        """The models that are significantly better than one, and not by an artefact."""
+        better = {pair.better for pair in self.pairs if pair.worse == model and pair.earned}
+        return tuple(value.model for value in self.values if value.model in better)
 
     @property
     def rivals(self) -> int:
         """How many others a model is compared with."""
-        return sum(one.mean is not None for one in self.values) - 1
-
-    def differ(self, pair: ModelPair) -> bool:
-        """Whether a difference of two models is more than a tie: see ``counts``."""
-        one, two = self.of(pair.better).mean, self.of(pair.worse).mean
-        return pair.holds or (pair.difference > pair.margin and counts(one, two, pair.margin))
+        return sum(value.mean is not None for value in self.values) - 1
 
     @property
     def spread(self) -> float:
         """From the lowest to the highest prompt, in the metric's units."""
-        known = [value for one in self.values for value in one.prompts.values()]
-        return max(known) - min(known) if known else 0.0
+        numbers = [number for value in self.values for number in value.prompts.values()]
+        return max(numbers) - min(numbers) if numbers else 0.0
 
 
-def _all_need(pairs: Sequence[ModelPair]) -> int | None:
-    wanted = [pair.needed for pair in pairs]
-    return None if not wanted or None in wanted else max(one for one in wanted if one)
+def apart(one: float | None, two: float | None, margin: float) -> bool:
+    """Whether two means are more than a tie: more than the margin apart, and than rounding makes.
 
-
-def counts(one: float | None, two: float | None, margin: float) -> bool:
-    """Whether two means are more than a tie: more than the margin apart, and printed differently.
-
-    >>> counts(0.42, 0.41, 0.02), counts(0.42, 0.41, 0.0), counts(1.8301, 1.8302, 0.0)
-    (False, True, False)
+    >>> apart(0.42, 0.41, 0.02), apart(0.42, 0.41, 0.0), apart(1.8301, 1.8302, 0.0)
+    (False, True, True)
     """
     if one is None or two is None:
         return False
-    return abs(one - two) > margin and number(one) != number(two)
+    return abs(one - two) > max(margin, 1e-9 * max(abs(one), abs(two)))
 
 
-def leads(row: AnswerRow, model: str) -> bool:
-    """Whether it is ahead of all so far, and not by a fault of its own."""
-    earned = any(pair.better == model and not pair.owed_to for pair in row.pairs)
-    first = row.leader == model and 2 * row.clear > row.prompts
-    return row.state == "open" and first and earned
+def _all_needed(pairs: Sequence[ModelPair]) -> int | None:
+    counts = [pair.needed for pair in pairs]
+    return None if not counts or None in counts else max(count for count in counts if count)
 
 
-def trails(row: AnswerRow, model: str) -> bool:
-    """Whether it is behind all so far, and some other is ahead of it by no fault of its own."""
-    earned = any(pair.worse == model and not pair.owed_to for pair in row.pairs)
-    return row.state == "open" and row.last == model and 2 * row.clear_last > row.prompts and earned
-
-
-def pair_surety(pair: ModelPair) -> tuple[float, float, float]:
-    """How differences are sorted: by the test, then by how many prompts agree."""
+def pair_order(pair: ModelPair) -> tuple[float, float, float]:
+    """Sort key of differences: by the test, then by how many prompts agree."""
     return (pair.adjusted_p, pair.p_value, -(pair.ahead - pair.behind) / max(1, pair.prompts))
 
 
-def surety(row: AnswerRow) -> tuple[float, ...]:
-    """How rows are sorted: by the test, then by how many prompts it would take, then by size."""
+def row_order(row: MetricRow) -> tuple[float, ...]:
+    """Sort key of rows: by the test, then by how many prompts it would take, then by size."""
     if not row.pairs:
         return (2.0, 2.0, 0.0, 0.0, 0.0)
     first = row.pairs[0]
     size = -first.difference / (row.spread or 1.0)
-    return (*pair_surety(first), float(row.needed or math.inf), size)
+    return (*pair_order(first), float(row.needed or math.inf), size)
 
 
-def foretold(rows: Sequence[AnswerRow]) -> list[AnswerRow]:
+def forecastable(rows: Sequence[MetricRow]) -> list[MetricRow]:
     """The rows that more prompts might settle, the soonest first, then the largest difference; not
-    what is owed to a fault."""
-    found = [row for row in rows if row.needed and not any(pair.owed_to for pair in row.named)]
+    those that an artefact explains."""
+    found = [row for row in rows if row.needed and not any(p.explanation for p in row.claimed)]
 
-    def order(row: AnswerRow) -> tuple[int, float]:
-        size = min(pair.difference for pair in row.named) / (row.spread or 1.0)
+    def order(row: MetricRow) -> tuple[int, float]:
+        size = min(pair.difference for pair in row.claimed) / (row.spread or 1.0)
         return (row.needed or 0, -size)
 
     return sorted(found, key=order)

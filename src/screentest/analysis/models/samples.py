@@ -1,6 +1,6 @@
-"""What of a run is compared in one metric: which prompts, which videos of them, and why nothing is.
+"""The prompts and videos of a run that are compared in one metric, or why none are.
 
-Everything that is said of a metric rests on the same prompts: those on which every compared model
+All facts of a metric rest on the same prompts: those on which every compared model
 has a value. On each of them every model counts with as many videos as the one with fewest: a mean
 of four varies otherwise than one value, so that equal models would differ where values are skewed.
 Nothing is claimed where one model lacks more values than another, since what fails may be what is
@@ -11,14 +11,16 @@ were measured in the same way: by one version of the metric, with one set of opt
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from statistics import median
+from typing import Literal
 from urllib.parse import unquote
 
 from screentest._util.text import natural
+from screentest.analysis.models.rows import Missing, NotCompared, WhyNotCompared
 from screentest.analysis.results import Results, Value
-from screentest.measure.items import FRAME_RATE
+from screentest.core.outcome import FRAME_RATE
 
 UNEVEN = 0.1
 """A model may lack so much more of its values than another; and on so many prompts, frame rates
@@ -26,23 +28,31 @@ may differ."""
 SAME_RATE = 1.05
 """Frame rates that differ by no more are the same, such as 23.976 and 24."""
 
-RATES_DIFFER = "frame rates differ"
-"""How a reason begins for which not even two videos are compared."""
-
 
 @dataclass(frozen=True, slots=True)
-class Lack:
-    """What a model has no value of, on the prompts that all models have videos of."""
+class LeftOut:
+    """Prompts that only some models have videos of."""
 
     prompts: int
     of_prompts: int
-    videos: int
-    of_videos: int
+    missing: Mapping[str, int]
+    """By model that lacks some, the most first: how many."""
+    best_without: tuple[str, ...] = ()
+    """The models that share most prompts, where leaving one out helps."""
+    shared_without: int = 0
+    """How many prompts those share."""
 
-    @property
-    def nothing(self) -> bool:
-        """Whether it has no value at all."""
-        return self.prompts == self.of_prompts
+
+@dataclass(frozen=True, slots=True)
+class UnevenSeeds:
+    """Models with different numbers of videos of a prompt: as many of each are compared."""
+
+    videos: Mapping[str, tuple[int, int]]
+    """By model, the most first: the fewest and the most videos of a prompt."""
+    compared: tuple[int, int]
+    """The fewest and the most videos of a prompt that are compared."""
+    best_without: tuple[str, ...] = ()
+    """The models of which more could be compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,71 +71,32 @@ class Sample:
     """Whether values are of a part of the video."""
     mixed: bool
     """Whether only some are, and those of clips of one shot are of the whole."""
-    lacks: Mapping[str, Lack]
+    missing: Mapping[str, Missing]
     rates: Mapping[str, float]
     """By model, the frame rate, where the value depends on it and they differ too often."""
-    ways: str = ""
-    """In which ways they were measured, where that is more than one."""
+    settings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """What was measured differently, by key of the signature."""
 
     @property
-    def uneven(self) -> str:
-        """Who lacks how many values, where one model lacks more than another; else empty."""
-        known = {model: lack for model, lack in self.lacks.items() if not lack.nothing}
-        shares = [
-            [one.prompts / one.of_prompts for one in known.values()],
-            [one.videos / one.of_videos for one in known.values()],
-        ]
-        if not known or all(max(own) - min(own) <= UNEVEN for own in shares):
-            return ""
-        most = sorted(known, key=lambda model: -known[model].videos / known[model].of_videos)
-        words = [
-            f"{model} {f'{lack.videos:,} of {lack.of_videos:,}' if lack.videos else 'none'}"
-            for model in most[1:]
-            for lack in [known[model]]
-        ]
-        first = known[most[0]]
-        lacking = f"{most[0]} lacks {first.videos:,} of {first.of_videos:,} values"
-        return f"{', '.join([lacking, *words])}; what is missing may be its worst"
-
-    def missing(self, what: str, unit: str) -> str:
-        """Who lacks how many values of ``what``: by units, which are prompts, else by videos."""
-        whole = any(one.prompts for one in self.lacks.values())
-        most = sorted(self.lacks.items(), key=lambda one: -one[1].videos)
-        parts = [
-            f"{model} on {one.prompts if whole else one.videos:,}"
-            + ("" if whole and place else f" of {one.of_prompts if whole else one.of_videos:,}")
-            + ("" if place else f" {f'{unit}s' if whole else 'videos'}")
-            for place, (model, one) in enumerate(most)
-        ]
-        first = most[0][0]
-        return f"{first} has no value of {what}{', '.join(parts).removeprefix(first)}."
-
-    @property
-    def why(self) -> str:
-        """Why nothing is claimed; empty where it can be compared."""
-        if self.ways:
-            return f"values were measured in different ways ({self.ways}): score all of them again"
-        if self.rates:
-            listed = ", ".join(f"{model} {rate:.4g}" for model, rate in self.rates.items())
-            return f"{RATES_DIFFER} ({listed}), and the numbers depend on them"
-        return self.uneven
-
-    @property
-    def comparable(self) -> list[str]:
-        """Where nothing is claimed: the models that could be compared without the others."""
-        if self.ways:
-            return []
+    def why(self) -> WhyNotCompared | None:
+        """Why nothing is claimed; None where it can be compared."""
+        if self.settings:
+            return WhyNotCompared(NotCompared.SETTINGS, settings=self.settings)
         if self.rates:
             usual = median(self.rates.values())
-            near = {
-                model: max(rate, usual) / min(rate, usual) for model, rate in self.rates.items()
-            }
-            return [model for model, ratio in near.items() if ratio <= SAME_RATE]
-        known = {model: one for model, one in self.lacks.items() if not one.nothing}
-        least = min(one.videos / one.of_videos for one in known.values())
-        return [
-            model for model, one in known.items() if one.videos / one.of_videos - least <= UNEVEN
-        ]
+            near = [m for m, rate in self.rates.items() if _same_rate(rate, usual)]
+            return WhyNotCompared(NotCompared.FRAME_RATES, rates=self.rates, comparable=tuple(near))
+        lacking = {model: one for model, one in self.missing.items() if not one.nothing}
+        shares = {model: one.videos / one.of_videos for model, one in lacking.items()}
+        of_prompts = [one.prompts / one.of_prompts for one in lacking.values()]
+        if all(_spread(own) <= UNEVEN for own in (of_prompts, list(shares.values()))):
+            return None
+        least = min(shares.values())
+        return WhyNotCompared(
+            NotCompared.MISSING_VALUES,
+            missing={model: lacking[model] for model in sorted(lacking, key=lambda m: -shares[m])},
+            comparable=tuple(model for model in shares if shares[model] - least <= UNEVEN),
+        )
 
 
 def pooled_alike(results: Results, side: Collection[str]) -> Results:
@@ -162,8 +133,9 @@ class Samples:
                 self._videos[model].setdefault(results.unit(item), []).append(item)
         self.shared = self._shared_by(models)
         self.any = set().union(*self._videos.values())
-        self.unit = "video" if results.by_file_name(self.side) else "prompt"
-        """What is counted."""
+        self.unit: Literal["prompt", "video"] = (
+            "video" if results.by_file_name(self.side) else "prompt"
+        )
 
     def _shared_by(self, models: Sequence[str]) -> set[str]:
         return set.intersection(*(set(self._videos[model]) for model in models))
@@ -188,7 +160,7 @@ class Samples:
             }
             for model, cases in self._videos.items()
         }
-        lacks = {model: self._lack(model, cases) for model, cases in had.items()}
+        missing = {model: self._missing(model, cases) for model, cases in had.items()}
         known = [model for model in self.models if had[model]]
         shared = set.intersection(*(set(had[model]) for model in known)) if known else set()
         apart = {case for case in shared if _rates_apart([had[model][case] for model in known])}
@@ -209,101 +181,95 @@ class Samples:
             total,
             any(parts),
             any(parts) and not all(parts),
-            lacks,
+            missing,
             {model: median(seen) for model in known if many and (seen := _rates(had[model]))},
-            ways(one.signature for each in had.values() for own in each.values() for one in own),
+            differing_settings(
+                one.signature for each in had.values() for own in each.values() for one in own
+            ),
         )
 
-    def _lack(self, model: str, had: Mapping[str, Sequence[Value]]) -> Lack:
+    def _missing(self, model: str, had: Mapping[str, Sequence[Value]]) -> Missing:
         videos = sum(len(self._videos[model][case]) for case in self.shared)
         lost = videos - sum(map(len, had.values()))
-        return Lack(len(self.shared) - len(had), len(self.shared), lost, videos)
+        return Missing(len(self.shared) - len(had), len(self.shared), lost, videos)
 
-    def remarks(self) -> Iterator[str]:
-        """Prompts that are left out, and because of whom; videos that are left out."""
-        lost = len(self.any) - len(self.shared)
-        if lost:
-            lacking = {model: len(self.any) - len(own) for model, own in self._videos.items()}
-            some = sorted(self.models, key=lambda one: -lacking[one])[:4]
-            listed = ", ".join(f"{model} {lacking[model]:,}" for model in some if lacking[model])
-            listed = f"{some[0]} lacks{listed.removeprefix(some[0])}"
-            rest, shared = self._without(lambda models: len(self._shared_by(models)))
-            out = ""
-            if shared > len(self.shared):
-                out = f"; --by {self.by}={rest} has {shared:,} in common"
-            of = f"{lost:,} of {len(self.any):,} {self.unit}s"
-            yield f"{of} are left out: {listed}{out}."
-        yield from self._uneven_seeds()
+    @property
+    def left_out(self) -> LeftOut:
+        """The prompts that only some models have."""
+        missing = {model: len(self.any) - len(own) for model, own in self._videos.items()}
+        listed = sorted((model for model in missing if missing[model]), key=lambda m: -missing[m])
+        best, shared = self._without(lambda models: len(self._shared_by(models)))
+        found = LeftOut(
+            len(self.any) - len(self.shared), len(self.any), {m: missing[m] for m in listed}
+        )
+        if shared <= len(self.shared):
+            return found
+        return replace(found, best_without=best, shared_without=shared)
 
-    def _uneven_seeds(self) -> Iterator[str]:
-        many = {
+    @property
+    def uneven_seeds(self) -> UnevenSeeds | None:
+        """The numbers of videos of a prompt, where models differ in them."""
+        counts = {
             model: [len(cases[case]) for case in self.shared]
             for model, cases in self._videos.items()
         }
-        if all(len(set(own)) == 1 for own in zip(*many.values(), strict=True)):
-            return
-        most, *others = sorted(many, key=lambda model: -sum(many[model]))
-        listed = ", ".join(f"{model} {_span(many[model])}" for model in others)
-        fewest = {min(own) for own in zip(*many.values(), strict=True)}
-        each = f"the first {min(fewest):,} of each are compared"
-        if fewest == {1}:
-            each = "the first of each is compared"
-        elif len(fewest) > 1:
-            each = "of each prompt the first of each are compared, as many as all have"
-        rest, videos = self._without(
-            lambda models: min(min(own) for own in zip(*(many[one] for one in models), strict=True))
+        if all(len(set(own)) == 1 for own in zip(*counts.values(), strict=True)):
+            return None
+        fewest = {min(own) for own in zip(*counts.values(), strict=True)}
+        best, videos = self._without(
+            lambda models: min(min(own) for own in zip(*(counts[m] for m in models), strict=True))
         )
-        out = f" (or --by {self.by}={rest})" if videos > min(fewest) else ""
-        yield f"{most} has {_span(many[most])} videos a prompt, {listed}: {each}{out}."
+        return UnevenSeeds(
+            {
+                model: (min(counts[model]), max(counts[model]))
+                for model in sorted(counts, key=lambda m: -sum(counts[m]))
+            },
+            (min(fewest), max(fewest)),
+            best if videos > min(fewest) else (),
+        )
 
-    def _without(self, measure: Callable[[Sequence[str]], int]) -> tuple[str, int]:
+    def _without(self, measure: Callable[[Sequence[str]], int]) -> tuple[tuple[str, ...], int]:
         """Of three or more: the models that are left without the one in whose absence there is
-        most, as ``--by`` has them, and how much that is."""
+        most, and how much that is."""
         if len(self.models) < 3:
-            return "", 0
+            return (), 0
         rests = [[one for one in self.models if one != lost] for lost in self.models]
         best = max(rests, key=measure)
-        return ",".join(best), measure(best)
+        return tuple(best), measure(best)
 
 
 SAME_NUMBERS = ("screentest", "decoder")
-"""What a signature says of a value beside the way it was measured: a metric has a version of its
-own, and decoders differ by less than saving a file again does."""
-NAMES = {"v": "version", "shots": "cuts by"}
+"""Parts of a signature that change no number: a metric has a version of its own, and decoders
+differ by less than saving a file again does."""
 
 
-def ways(signatures: Iterable[str]) -> str:
-    """In what values were measured differently, going by their signatures; empty where in nothing.
+def differing_settings(signatures: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """The parts in which values were measured differently, going by their signatures.
 
-    >>> ways(["noise|v:2|rate:4", "noise|v:3|rate:4", "noise|v:2|rate:4"])
-    'version 2 and 3'
-    >>> ways(["fits|v:1|model.vlm:a%7Cv%3A1", "fits|v:1|model.vlm:b%7Cv%3A1"])
-    'vlm a version 1 and b version 1'
-    >>> ways(["noise|v:2|decoder:av18", "noise|v:2|decoder:av19", ""])
-    ''
+    >>> differing_settings(["noise|v:2|rate:4", "noise|v:3|rate:4", "noise|v:2|rate:4"])
+    {'v': ('2', '3')}
+    >>> differing_settings(["fits|v:1|model.vlm:a%7Cv%3A1", "fits|v:1|model.vlm:b%7Cv%3A1"])
+    {'model.vlm': ('a|v:1', 'b|v:1')}
+    >>> differing_settings(["noise|v:2|decoder:av18", "noise|v:2|decoder:av19", ""])
+    {}
     """
-    known = [_parts(one) for one in dict.fromkeys(signatures) if one]
-    found = []
-    for key in dict.fromkeys(key for one in known for key in one):
-        had = list(dict.fromkeys(one.get(key, "none") for one in known))
-        if len(had) > 1 and key not in SAME_NUMBERS:
-            name = NAMES.get(key, key.removeprefix("model."))
-            found.append(f"{name} {' and '.join(sorted(had, key=natural))}".strip())
-    return ", ".join(found)
+    parts = [_parts(signature) for signature in dict.fromkeys(signatures) if signature]
+    found = {}
+    for key in dict.fromkeys(key for own in parts for key in own):
+        values = {own.get(key, "") for own in parts}
+        if len(values) > 1 and key not in SAME_NUMBERS:
+            found[key] = tuple(sorted(values, key=natural))
+    return found
 
 
 def _parts(signature: str) -> dict[str, str]:
-    """What a signature says, by key; the name of the metric has an empty one."""
+    """A signature by key; the name of the metric has an empty one."""
     name, *rest = signature.split("|")
-    parts = {"": name}
-    for one in rest:
-        key, _, said = one.partition(":")
-        parts[key] = unquote(said).replace("|v:", " version ")
-    return parts
+    return {"": name, **{key: unquote(text) for key, _, text in (o.partition(":") for o in rest)}}
 
 
-def rates_differ(results: Results, name: str) -> str:
-    """Why single videos are not put in order by a value; empty where they may be.
+def rates_differ(results: Results, name: str) -> tuple[float, float] | None:
+    """The lowest and the highest frame rate, where single videos are not put in order by a value.
 
     The rule of models, for videos: the number depends on the frame rate, and too many have another.
     """
@@ -311,12 +277,18 @@ def rates_differ(results: Results, name: str) -> str:
         rate for one in results.of(name) if one.outcome.ok and (rate := _rate(one)) is not None
     )
     if len(rates) < 2:
-        return ""
+        return None
     usual = median(rates)
-    apart = [rate for rate in rates if max(rate, usual) > SAME_RATE * min(rate, usual)]
-    if len(apart) <= UNEVEN * len(rates):
-        return ""
-    return f"{RATES_DIFFER} ({rates[0]:.4g} to {rates[-1]:.4g} a second)"
+    far = [rate for rate in rates if not _same_rate(rate, usual)]
+    return (rates[0], rates[-1]) if len(far) > UNEVEN * len(rates) else None
+
+
+def _same_rate(rate: float, usual: float) -> bool:
+    return max(rate, usual) <= SAME_RATE * min(rate, usual)
+
+
+def _spread(numbers: Sequence[float]) -> float:
+    return max(numbers) - min(numbers) if numbers else 0.0
 
 
 def _scored(values: Mapping[str, Value], item: str) -> Value | None:
@@ -345,8 +317,3 @@ def _rates_apart(sides: Sequence[Sequence[Value]]) -> bool:
         if rates:
             means.append(math.fsum(rates) / len(rates))
     return len(means) > 1 and max(means) > SAME_RATE * min(means)
-
-
-def _span(counts: Collection[int]) -> str:
-    least, most = min(counts), max(counts)
-    return f"{least:,}" if least == most else f"{least:,} to {most:,}"

@@ -7,20 +7,21 @@ are corrected together, over aspects and judges.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from screentest.analysis.judges.accuracy import accuracy, by_film, shown_interval
 from screentest.analysis.judges.certificate import (
+    NOTE,
     AspectResult,
     Certificate,
     Cost,
     OperatorResult,
+    Remark,
+    RemarkKind,
 )
 from screentest.analysis.judges.plan import (
-    NOTE,
     Certification,
     LostJudgements,
     cost_of,
@@ -35,7 +36,7 @@ from screentest.analysis.people.score_tables import ScoreTable
 from screentest.core import BadOption, NoValue, Outcome, PairKind, Reason
 from screentest.core.aspects import PEOPLE, Aspect
 from screentest.core.calls import Progress
-from screentest.core.codec import to_json
+from screentest.core.codec import to_object
 from screentest.core.item import Item
 from screentest.core.metric import RatingJudge
 from screentest.core.outcome import Failure, Json
@@ -43,13 +44,14 @@ from screentest.core.signature import Signature
 from screentest.inputs.files import VIDEO_SUFFIXES
 from screentest.judges.cases import CASES, Case, Judgement, Order, in_both_orders, read_judgements
 from screentest.judges.verdicts import judge_pairs, verdict
-from screentest.run import Engine, RunStore
 from screentest.run.inputs import hash_parts
 from screentest.run.notes import EvaluatorNote
 from screentest.run.records import RecordKey, encode
 from screentest.run.session import Settings
-from screentest.run.tasks import Finished, Job, Task, TaskResults
+from screentest.run.store import RunStore
+from screentest.run.tasks import Engine, Finished, Job, Task, TaskResults
 from screentest.stats import Claim, Finding, claims, order_effect
+from screentest.stats.claims import Unsettled, WhyUnsettled
 from screentest.testbeds.files import file_in
 
 _SHOWN = 3
@@ -58,7 +60,7 @@ _NO_TIME = "people's releases do not say how long their videos are"
 
 
 @dataclass(frozen=True, slots=True)
-class _Heard:
+class _Answers:
     """What one judge said of all pairs."""
 
     name: str
@@ -68,7 +70,7 @@ class _Heard:
     """By video and aspect, where it rates videos alone."""
     cost: Cost
     summary: str = ""
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
     models: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -158,7 +160,7 @@ def certify_people(
         engine=engine,
         progress=progress,
     )
-    heard, pending = [], 0
+    answers, pending = [], 0
     lost: list[LostJudgements] = []
     measured = measured_in(store, done.judges)
     for judge in done.judges:
@@ -166,8 +168,8 @@ def certify_people(
         lost += lost_judgements(judge.name, judgements)
         pending += sum(one.outcome is None for one in judgements)
         rates = isinstance(judge.judge, RatingJudge)
-        heard.append(
-            _Heard(
+        answers.append(
+            _Answers(
                 judge.name,
                 str(judge.signature),
                 judgements,
@@ -177,7 +179,7 @@ def certify_people(
                 models=models_of(store, judge),
             )
         )
-    return Certification(_kept(store, release, heard), done.executions, pending, tuple(lost))
+    return Certification(_keep(store, release, answers), done.executions, pending, tuple(lost))
 
 
 def _ratings(judgements: Iterable[Judgement]) -> dict[tuple[str, Aspect], float]:
@@ -204,22 +206,22 @@ def certify_scores(
 
     ``problems`` are the rows that could not be read; the certificates say how many.
     """
-    wrong = tuple(f"{len(problems):,} rows cannot be read: {problems[0]}" for _ in problems[:1])
+    wrong = _unreadable(RemarkKind.UNREADABLE_SCORES, problems)
     cases = people_cases(release)
     store.keep_note(CASES, [case.about for case in cases])
-    heard = []
+    answers = []
     for table in [_joined(table, release) for table in tables]:
         own = [case for case in cases if table.scores.speaks_of(case.name)]
         if own:
             read = _read_scores(store, release, table, own)
-            heard.append(replace(read, remarks=(*read.remarks, *wrong)))
-    if not heard:
+            answers.append(replace(read, remarks=(*read.remarks, *wrong)))
+    if not answers:
         named = sorted({aspect for one in tables for aspect in one.values})
         raise BadOption(
             f"the scores are of no aspect that people were asked about: {', '.join(named)}",
             advice=f"Aspects of {release.name}: {', '.join(release.aspects)}.",
         )
-    return Certification(_kept(store, release, heard), ())
+    return Certification(_keep(store, release, answers), ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +229,7 @@ class _Joined:
     """A score under the names of the release, and what did not join."""
 
     scores: ScoreTable
-    remarks: tuple[str, ...]
+    remarks: tuple[Remark, ...]
 
 
 def _joined(table: ScoreTable, release: Release) -> _Joined:
@@ -245,27 +247,21 @@ def _joined(table: ScoreTable, release: Release) -> _Joined:
     if not scored:
         raise BadOption(
             f"none of the {len(names):,} ids of {table.name} is a video of {release.name}: "
-            f"{_some(lost)}",
-            advice=f"Its videos are called {_some(sorted(release.clusters))}.",
-        )
-    remarks = []
-    if lost:
-        remarks.append(
-            f"{len(lost):,} of {len(names):,} ids are not videos of {release.name}: {_some(lost)}"
+            f"{', '.join(_first(lost))}",
+            advice=f"Its videos are called {', '.join(_first(sorted(release.clusters)))}.",
         )
     without = sorted(set(release.clusters) - scored)
-    if without:
-        remarks.append(
-            f"{len(without):,} of {len(release.clusters):,} videos have no score: {_some(without)}"
-        )
     values = {
         aspect: {video: one for name, one in found.items() if (video := names[name]) is not None}
         for aspect, found in table.values.items()
     }
     failed = sum(not one.ok for found in values.values() for one in found.values())
-    if failed:
-        remarks.append(f"{failed:,} values are not numbers")
-    return _Joined(replace(table, values=values), tuple(remarks))
+    remarks = (
+        Remark(RemarkKind.UNKNOWN_IDS, len(lost), len(names), _first(lost)),
+        Remark(RemarkKind.NO_SCORE, len(without), len(release.clusters), _first(without)),
+        Remark(RemarkKind.NOT_NUMBERS, failed),
+    )
+    return _Joined(replace(table, values=values), tuple(one for one in remarks if one.count))
 
 
 def _bare(name: str) -> str:
@@ -273,15 +269,18 @@ def _bare(name: str) -> str:
     return str(path.with_suffix("") if path.suffix.lower() in VIDEO_SUFFIXES else path)
 
 
-def _some(names: Sequence[str]) -> str:
-    shown = [name if len(name) <= 60 else f"{name[:59]}…" for name in names[:_SHOWN]]
-    listed = ", ".join(repr(name) if not name.isprintable() else name for name in shown)
-    return listed + (", …" if len(names) > _SHOWN else "")
+def _first(names: Sequence[str]) -> tuple[str, ...]:
+    shown = (name if len(name) <= 60 else f"{name[:59]}…" for name in names[:_SHOWN])
+    return tuple(repr(name) if not name.isprintable() else name for name in shown)
+
+
+def _unreadable(kind: RemarkKind, problems: Sequence[object]) -> tuple[Remark, ...]:
+    return (Remark(kind, len(problems), names=(str(problems[0]),)),) if problems else ()
 
 
 def _read_scores(
     store: RunStore, release: Release, joined: _Joined, cases: Sequence[Case]
-) -> _Heard:
+) -> _Answers:
     table = joined.scores
     signature = str(
         Signature.of(
@@ -304,7 +303,7 @@ def _read_scores(
     about: dict[str, Json] = {"summary": "scores from elsewhere", "roles": [], "options": {}}
     store.keep_evaluators([EvaluatorNote(table.name, "judge", signature, about)])
     _write(store, table.name, signature, judgements)
-    return _Heard(
+    return _Answers(
         table.name,
         signature,
         judgements,
@@ -343,24 +342,24 @@ def _as_read(job: Job) -> TaskResults:
 # The certificates.
 
 
-def _kept(store: RunStore, release: Release, heard: Sequence[_Heard]) -> tuple[Certificate, ...]:
-    made = tuple(people_certificates(release, heard))
-    if release.problems:
-        lost = f"{len(release.problems):,} rows of {release.name} cannot be read: "
-        made = tuple(
-            replace(one, remarks=(*one.remarks, f"{lost}{release.problems[0]}")) for one in made
-        )
+def _keep(
+    store: RunStore, release: Release, answers: Sequence[_Answers]
+) -> tuple[Certificate, ...]:
+    lost = _unreadable(RemarkKind.UNREADABLE_VOTES, release.problems)
+    made = tuple(
+        replace(one, remarks=(*one.remarks, *lost)) for one in people_certificates(release, answers)
+    )
     for one in made:
-        store.keep_note(f"{NOTE}: {one.judge}", json.loads(to_json(one)))
+        store.keep_note(f"{NOTE}: {one.judge}", to_object(one))
     return made
 
 
-def people_certificates(release: Release, heard: Sequence[_Heard]) -> list[Certificate]:
+def people_certificates(release: Release, answers: Sequence[_Answers]) -> list[Certificate]:
     """One certificate for each judge; claims are corrected over all of them and all aspects."""
     ceilings = {aspect: human_ceiling(release, aspect) for aspect in release.aspects}
-    by_judge = [_by_aspect(one.judgements) for one in heard]
+    by_judge = [_by_aspect(one.judgements) for one in answers]
     every = [
-        (one, *of) for one, aspects in zip(heard, by_judge, strict=True) for of in aspects.items()
+        (one, *of) for one, aspects in zip(answers, by_judge, strict=True) for of in aspects.items()
     ]
     # What people tie on in all pairs cannot be tested, and is no test to correct for.
     tested = [own for _, _, own in every if own]
@@ -371,27 +370,29 @@ def people_certificates(release: Release, heard: Sequence[_Heard]) -> list[Certi
             unit="prompt",
         )
     )
-    untested = Finding(Claim.CANNOT_TELL, 0, None, 1.0, None, unit="prompt")
+    none = Unsettled(WhyUnsettled.NO_ANSWER)
+    untested = Finding(Claim.CANNOT_TELL, 0, None, 1.0, None, unit="prompt", unsettled=none)
     found = iter(
-        _told_apart(release, one, aspect, next(made)) if own else untested
+        _unless_per_model(release, one, aspect, next(made)) if own else untested
         for one, aspect, own in every
     )
     return [
         _certificate(release, one, aspects, [next(found) for _ in aspects], ceilings)
-        for one, aspects in zip(heard, by_judge, strict=True)
+        for one, aspects in zip(answers, by_judge, strict=True)
     ]
 
 
-def _told_apart(release: Release, heard: _Heard, aspect: Aspect, finding: Finding) -> Finding:
-    """The finding; of a score that has hardly more than a number for each model nothing is told."""
+def _unless_per_model(
+    release: Release, answers: _Answers, aspect: Aspect, finding: Finding
+) -> Finding:
+    """The finding; a score with hardly more than one number for each model earns no claim."""
     known = generators_of(release.of(aspect.value.removeprefix(PEOPLE)))
-    ratings = {video: value for (video, of), value in heard.ratings.items() if of is aspect}
+    ratings = {video: value for (video, of), value in answers.ratings.items() if of is aspect}
     models = models_told(ratings, known)
     if not models or finding.claim is Claim.CHANCE:
         return finding
-    number = f"hardly more than one number for each of {models} models"
-    why = f"it has {number}, which tells models apart, not videos"
-    return replace(finding, claim=Claim.CANNOT_TELL, needed=None, why=why)
+    why = Unsettled(WhyUnsettled.ONE_NUMBER_PER_MODEL, count=models)
+    return replace(finding, claim=Claim.CANNOT_TELL, needed=None, unsettled=why)
 
 
 def _by_aspect(judgements: Iterable[Judgement]) -> dict[Aspect, list[Judgement]]:
@@ -406,7 +407,7 @@ def _by_aspect(judgements: Iterable[Judgement]) -> dict[Aspect, list[Judgement]]
 
 def _certificate(
     release: Release,
-    heard: _Heard,
+    answers: _Answers,
     by_aspect: Mapping[Aspect, Sequence[Judgement]],
     findings: Sequence[Finding],
     ceilings: Mapping[str, Ceiling | None],
@@ -431,22 +432,22 @@ def _certificate(
             )
         )
         operators.append(OperatorResult(aspect, name, aspect.title, pairs, right, finding))
-        ratings = {video: value for (video, of), value in heard.ratings.items() if of is aspect}
+        ratings = {video: value for (video, of), value in answers.ratings.items() if of is aspect}
         people.append(people_result(release, name, ceiling, ratings.get if ratings else None))
     every = [one for own in by_aspect.values() for one in own]
     return Certificate(
-        judge=heard.name,
-        signature=heard.signature,
+        judge=answers.name,
+        signature=answers.signature,
         testbeds=(release.name,),
         overall=accuracy(every),
         aspects=tuple(aspects),
         order=order_effect(in_both_orders(every)),
         trend=Outcome.failed(Reason.NOT_APPLICABLE, _NO_TIME),
         duration=Outcome.failed(Reason.NOT_APPLICABLE, _NO_TIME),
-        cost=heard.cost,
-        summary=heard.summary,
+        cost=answers.cost,
+        summary=answers.summary,
         operators=tuple(operators),
         people=tuple(people),
-        remarks=heard.remarks,
-        models=heard.models,
+        remarks=answers.remarks,
+        models=answers.models,
     )

@@ -1,4 +1,4 @@
-"""What one rater is worth against the others, and a score in the same place."""
+"""Agreement of one rater with the others, and of a score in the same place."""
 
 from __future__ import annotations
 
@@ -32,9 +32,6 @@ class Share:
     value: float
     interval: Interval
     n: int
-
-    def __str__(self) -> str:
-        return f"{100 * self.value:.1f}% [{self.interval.percents}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,49 +86,6 @@ class PeopleResult:
     spearman: ClusteredCorrelation | None = None
     """Over single videos, of all prompts, with the mean of people's marks."""
     kendall: ClusteredCorrelation | None = None
-
-
-def people_words(result: PeopleResult) -> Iterator[tuple[str, str]]:
-    """What is known of one aspect beside the share of right answers."""
-    title, ceiling = result.aspect.title, result.ceiling
-    if ceiling is None:
-        why = "all votes are of one person" if result.raters == 1 else "no pair has two raters"
-        why = why if result.decided else "people prefer neither video of any pair"
-        yield f"Ceiling, {title}", f"not known: {why}"
-    else:
-        words = f"one of {ceiling.raters} raters agrees with the others in {ceiling.accuracy}"
-        if ceiling.when_decided is not None:
-            words += f" of pairs ({ceiling.when_decided} without that rater's ties)"
-        if ceiling.in_place is not None:
-            words += f"; in a rater's place this judge has {ceiling.in_place}"
-        yield f"Ceiling, {title}", words
-    if result.by_model is not None:
-        words = f"who knows only the models gets {100 * result.by_model:.1f}% right, in hindsight"
-        if result.within_models is not None:
-            words += (
-                f"; what the score says beyond its models' means picks the preferred video in"
-                f" {result.within_models} of {result.within_models.n:,} pairs"
-            )
-        yield f"Models, {title}", words
-    pairs = result.decided + result.tied
-    if result.tied:
-        words = f"people prefer neither in {result.tied:,} of {pairs:,} pairs"
-        if result.with_ties is not None:
-            words += f"; ties counted, right in {result.with_ties}"
-        if result.tau_b is not None:
-            words += f"; τ-b within prompts {result.tau_b}"
-        yield f"Ties, {title}", words
-    if result.spearman is not None and result.kendall is not None:
-        words = f"ρ {result.spearman}, τ-b {result.kendall} over {result.spearman.n:,} videos"
-        yield f"Marks, {title}", words
-    if ceiling is not None and ceiling.rank is not None:
-        words = f"one rater with the others ρ {ceiling.rank}"
-        if ceiling.rank_in_place is not None:
-            words += f"; in a rater's place this judge has {ceiling.rank_in_place}"
-        if ceiling.alpha is not None and ceiling.alpha_without_offsets is not None:
-            words += f"; Krippendorff's α {ceiling.alpha:.2f}"
-            words += f", {ceiling.alpha_without_offsets:.2f} without raters' offsets"
-        yield f"Raters, {title}", words
 
 
 Rate = Callable[[str], float | None]

@@ -12,8 +12,17 @@ from sqlalchemy import Connection, create_engine, event, insert, inspect, select
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
+from screentest._util.optional import install_line
 from screentest.annotate.store import schema
-from screentest.core import BadOption, RunTooNew, ScreentestError, StorageError, UserError
+from screentest.core import (
+    BadOption,
+    MissingPackage,
+    Reason,
+    RunTooNew,
+    ScreentestError,
+    StorageError,
+    UserError,
+)
 
 
 class Database:
@@ -144,9 +153,10 @@ def _checked(url: str) -> Any:
     try:
         parsed.get_dialect()().import_dbapi()
     except (ImportError, NoSuchModuleError):
-        raise UserError(
+        raise MissingPackage(
+            Reason.MISSING_MODEL,
             f"the driver for {parsed.drivername} is missing",
-            advice="pip install 'screentest[postgres]'",
+            advice=f"Install it: {install_line(['psycopg'])}",
         ) from None
     return parsed
 

@@ -48,9 +48,9 @@ class WebDataset:
         items: dict[str, Item] = {}
         problems: list[Problem] = []
         for archive in archives:
-            found, wrong = self._archive(archive)
+            members, wrong = self._archive(archive)
             problems += wrong
-            for item in found:
+            for item in members:
                 if item.id in items:
                     problems.append(
                         Problem(
@@ -97,9 +97,9 @@ class WebDataset:
             problems.append(missing(f"{archive.name} has no video {quoted(key)}"))
         items = [Item(key, video, prompts.get(key, "")) for key, video in videos.items()]
         problems += [
-            Problem(ProblemKind.UNLISTED, f"no prompt in {archive.name}", id=one.id)
-            for one in items
-            if not one.prompt
+            Problem(ProblemKind.UNLISTED, f"no prompt in {archive.name}", id=item.id)
+            for item in items
+            if not item.prompt
         ]
         return items, problems
 

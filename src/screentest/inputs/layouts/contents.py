@@ -15,6 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from screentest._util.optional import optional
 from screentest.core import Item, ManifestError
 from screentest.inputs.fields import Complaint, Problem, ProblemKind, load_json, quoted
 from screentest.inputs.files import VIDEO_SUFFIXES, identity, unlisted
@@ -108,7 +109,7 @@ def _json_rows(content: Any) -> Iterator[TableRow]:
     """An array of objects or of texts, such an array under ``data``, or texts by name."""
     if isinstance(content, dict) and isinstance(content.get("data"), list):
         content = content["data"]
-    if isinstance(content, dict) and all(isinstance(one, str) for one in content.values()):
+    if isinstance(content, dict) and all(isinstance(text, str) for text in content.values()):
         content = [{"video": name, "prompt": text} for name, text in content.items()]
     if not isinstance(content, list):
         raise Complaint("is not an array of rows", 'Write [{"video": "…", "prompt": "…"}, …].')
@@ -124,13 +125,13 @@ def _object(value: Any, place: str) -> dict[str, Any]:
 
 
 def _parquet_rows(path: Path) -> Iterator[TableRow]:
-    import pyarrow
-    from pyarrow import parquet
-
+    pyarrow, parquet = optional("pyarrow"), optional("pyarrow.parquet")
     try:
         file = parquet.ParquetFile(path)
         # The videos themselves may be in a column; only their names and texts are read.
-        plain = [one.name for one in file.schema_arrow if not pyarrow.types.is_nested(one.type)]
+        plain = [
+            column.name for column in file.schema_arrow if not pyarrow.types.is_nested(column.type)
+        ]
         named = [name for name in plain if not pyarrow.types.is_binary(_type(file, name))]
         rows = file.read(columns=named).to_pylist()
     except pyarrow.ArrowException as error:
@@ -183,7 +184,7 @@ def near_column(present: Iterable[str], names: Sequence[str]) -> str:
 
 
 def column_advice(rows: Sequence[TableRow], names: Sequence[str]) -> str:
-    """What to do about a table without any of these columns."""
+    """Advise on a table without any of these columns."""
     present = names_of(rows)
     near = near_column(present, names) if len(names) > 1 else ""  # one is named by the user
     has = ", ".join(map(quoted, present[:12])) + (", …" if len(present) > 12 else "")
@@ -209,7 +210,7 @@ def read_prompts(path: Path) -> list[ListedPrompt]:
             raise ManifestError(f"{path} does not open: {error.strerror or error}") from None
         while lines and not lines[-1].strip():
             lines.pop()
-        found = [ListedPrompt(line.strip()) for line in lines]
+        prompts = [ListedPrompt(line.strip()) for line in lines]
     else:
         rows = table_rows(path)
         column = column_of(rows, PROMPT_COLUMNS)
@@ -219,16 +220,16 @@ def read_prompts(path: Path) -> list[ListedPrompt]:
                 advice=column_advice(rows, PROMPT_COLUMNS),
             )
         named = column_of(rows, ("id", "index", "prompt_id", "video_id"))
-        found = [
+        prompts = [
             ListedPrompt(caption(row.fields.get(column)), text_of(row.fields.get(named)))
             for row in rows
         ]
-    if not found:
+    if not prompts:
         raise ManifestError(f"{path} has no prompts")
-    for line, one in enumerate(found, start=1):
-        if not one.text:  # whoever counts lines would be one off from here on
+    for line, prompt in enumerate(prompts, start=1):
+        if not prompt.text:  # whoever counts lines would be one off from here on
             raise ManifestError(f"{path}: prompt {line} is empty", advice="Write a prompt a line.")
-    return found
+    return prompts
 
 
 def caption(value: Any) -> str:
@@ -255,7 +256,7 @@ class Listing:
     def _entries(self) -> tuple[Path, ...]:
         try:
             return tuple(
-                sorted(one for one in self.folder.iterdir() if not one.name.startswith("."))
+                sorted(path for path in self.folder.iterdir() if not path.name.startswith("."))
             )
         except OSError:
             return ()
@@ -264,32 +265,36 @@ class Listing:
     def videos(self) -> tuple[Path, ...]:
         """The videos in it, not those below."""
         return tuple(
-            one
-            for one in self._entries
-            if one.suffix.lower() in (*VIDEO_SUFFIXES, ".gif") and not one.is_dir()
+            entry
+            for entry in self._entries
+            if entry.suffix.lower() in (*VIDEO_SUFFIXES, ".gif") and not entry.is_dir()
         )
 
     @cached_property
     def folders(self) -> tuple[Path, ...]:
-        return tuple(one for one in self._entries if one.is_dir())
+        return tuple(entry for entry in self._entries if entry.is_dir())
 
     def first(self, names: Iterable[str]) -> Path | None:
         """The first of these files that is there."""
-        return next((self.folder / one for one in names if (self.folder / one).is_file()), None)
+        return next((self.folder / name for name in names if (self.folder / name).is_file()), None)
 
     def ending(self, *suffixes: str) -> tuple[Path, ...]:
-        return tuple(one for one in self._entries if one.is_file() and one.name.endswith(suffixes))
+        return tuple(
+            entry for entry in self._entries if entry.is_file() and entry.name.endswith(suffixes)
+        )
 
     def told(self) -> str:
-        """What is there, in words, for a message.
+        """Describe the folder for a message.
 
         >>> Listing(Path("/nowhere")).told()
         'nothing'
         """
-        counts = Counter(one.suffix.lower() or one.name for one in self._entries if one.is_file())
+        counts = Counter(
+            entry.suffix.lower() or entry.name for entry in self._entries if entry.is_file()
+        )
         parts = [f"{count} {suffix}" for suffix, count in counts.most_common(5)]
         if self.folders:
-            names = ", ".join(quoted(one.name) for one in self.folders[:3])
+            names = ", ".join(quoted(folder.name) for folder in self.folders[:3])
             more = ", …" if len(self.folders) > 3 else ""
             parts.append(f"{len(self.folders)} folders ({names}{more})")
         return ", ".join(parts) or "nothing"
@@ -339,32 +344,32 @@ def too_few(seeds: Mapping[str, Sequence[str]], words: Callable[[str], str]) -> 
     """
     counts = sorted(map(len, seeds.values()))
     enough = counts[len(counts) // 2] if counts else 0
-    of = Counter(seed for own in seeds.values() for seed in own)
-    usual = [one for one in sorted_seeds(of) if 2 * of[one] >= len(seeds)]
-    for prompt, own in seeds.items():
-        if len(own) >= enough:
+    of = Counter(seed for numbers in seeds.values() for seed in numbers)
+    usual = [number for number in sorted_seeds(of) if 2 * of[number] >= len(seeds)]
+    for prompt, present in seeds.items():
+        if len(present) >= enough:
             continue
-        lost = [seed for seed in usual if seed not in own]
-        if len(usual) == enough == len(own) + len(lost):
-            some = "video" if len(lost) == 1 else "videos"
-            yield missing(f"no {some} {', '.join(lost)} of {words(prompt)}")
+        lost = [seed for seed in usual if seed not in present]
+        if len(usual) == enough == len(present) + len(lost):
+            noun = "video" if len(lost) == 1 else "videos"
+            yield missing(f"no {noun} {', '.join(lost)} of {words(prompt)}")
         else:
-            have = f"{len(own)} video{'s' * (len(own) > 1)} ({', '.join(own)})"
+            have = f"{len(present)} video{'s' * (len(present) > 1)} ({', '.join(present)})"
             yield missing(f"only {have} of {words(prompt)}: others have {enough}")
 
 
 def seeds_told(seeds: Mapping[str, Sequence[str]]) -> str:
-    """How many videos each prompt has, in words.
+    """Count the videos of each prompt, in words.
 
     >>> seeds_told({"A cat": ["0", "1"], "A dog": ["7"]})
     '2 prompts, 1 to 2 videos of each, seeds 0, 1, 7'
     """
-    counts = {len(own) for own in seeds.values()}
+    counts = {len(numbers) for numbers in seeds.values()}
     each = f"{min(counts)} to {max(counts)}" if len(counts) > 1 else f"{max(counts)}"
-    numbers = sorted_seeds(seed for own in seeds.values() for seed in own)
-    some = ", ".join(numbers[:8]) + (", …" if len(numbers) > 8 else "")
+    numbers = sorted_seeds(seed for present in seeds.values() for seed in present)
+    listed = ", ".join(numbers[:8]) + (", …" if len(numbers) > 8 else "")
     noun = "video" if counts == {1} else "videos"
-    return f"{len(seeds)} prompt{'s' * (len(seeds) > 1)}, {each} {noun} of each, seeds {some}"
+    return f"{len(seeds)} prompt{'s' * (len(seeds) > 1)}, {each} {noun} of each, seeds {listed}"
 
 
 def surplus(folder: Path, items: Iterable[Item]) -> Iterator[Problem]:
@@ -398,8 +403,8 @@ def without_doubles(items: Iterable[Item]) -> tuple[tuple[Item, ...], tuple[Prob
 
 
 def most_match(pattern: re.Pattern[str], videos: Sequence[Path]) -> bool:
-    """Whether two of three names at least are of a form: a stray file does not hide the others."""
-    matching = sum(pattern.fullmatch(one.stem) is not None for one in videos)
+    """Return True if two names of three are of a form: a stray file does not hide the others."""
+    matching = sum(pattern.fullmatch(video.stem) is not None for video in videos)
     return 0 < 2 * len(videos) <= 3 * matching
 
 
@@ -409,7 +414,7 @@ _NOT_IN_NAMES = re.compile(r"[\\/:*?\"<>|_\s]+")
 
 
 def name_key(prompt: str) -> str:
-    """What is left of a prompt in the name of a file; ``_`` counts as a space.
+    """The rest of a prompt in the name of a file; ``_`` counts as a space.
 
     >>> name_key("A cat / a dog?") == name_key("a_cat_a_dog")
     True

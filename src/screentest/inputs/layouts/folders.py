@@ -42,7 +42,7 @@ class Models:
 
     @staticmethod
     def _folders(listing: Listing) -> list[Path]:
-        return [one for one in listing.folders if Listing(one).videos or _is_other(one)]
+        return [folder for folder in listing.folders if Listing(folder).videos or _is_other(folder)]
 
     def read(self, path: Path) -> Corpus:
         """The videos of all."""
@@ -58,7 +58,8 @@ class Models:
                 groups = {"model": folder.name, **item.groups}
                 items.append(replace(item, id=f"{folder.name}/{item.id}", groups=groups))
             problems += [
-                replace(one, message=f"{folder.name}: {one.message}") for one in part.problems
+                replace(problem, message=f"{folder.name}: {problem.message}")
+                for problem in part.problems
             ]
         if not items:
             raise ManifestError(f"{path} has no folders of videos")
@@ -78,7 +79,7 @@ class Models:
 
 
 def _is_other(folder: Path) -> bool:
-    """Whether it has a table or archive of its own."""
+    """Return True if it has a table or archive."""
     return any(kind.accepts(folder) for kind in (metadata(), videos2caption(), webdataset()))
 
 
@@ -89,9 +90,9 @@ def _not_shared(items: Sequence[Item]) -> Iterator[Problem]:
         if item.prompt:
             have[item.groups["model"]].add(item.prompt)
     every = dict.fromkeys(item.prompt for item in items if item.prompt)
-    for model, own in have.items():
+    for model, ids in have.items():
         for prompt in every:
-            if prompt not in own:
+            if prompt not in ids:
                 yield missing(
                     f"{model}: no video of the prompt {quoted(prompt)}, which others have"
                 )

@@ -64,11 +64,11 @@ class PromptNames:
         Some prompts are one word; but where all names are, they are names: ``render-1.mp4``.
         """
         videos = Listing(path).videos if path.is_dir() else ()
-        stems = [one.stem for one in videos]
+        stems = [video.stem for video in videos]
         if not most_match(BY_PROMPT, videos) or any(map(CLIP.fullmatch, stems)):
             return False
-        named = [found["prompt"] for one in stems if (found := BY_PROMPT.fullmatch(one))]
-        words = [len(name_key(one).split()) for one in set(named)]
+        named = [match["prompt"] for stem in stems if (match := BY_PROMPT.fullmatch(stem))]
+        words = [len(name_key(prompt).split()) for prompt in set(named)]
         return 2 * sum(count > 1 for count in words) >= len(words)
 
     def read(self, path: Path) -> Corpus:
@@ -77,19 +77,19 @@ class PromptNames:
         if not listing.videos:
             raise ManifestError(f"{path} has no videos", advice="Give their folder.")
         source = self._prompts or listing.first(PROMPT_LISTS)
-        known = [one.text for one in read_prompts(source)] if source is not None else None
+        listed = [prompt.text for prompt in read_prompts(source)] if source is not None else None
         problems: list[Problem] = []
         taken: dict[tuple[str, str], Item] = {}
         for video in listing.videos:
-            found = BY_PROMPT.fullmatch(video.stem)
-            prompt = found["prompt"] if found else ""
-            if known is not None and prompt:
-                prompt = _listed_as(prompt, known)
-            if found is None or not prompt:
-                named = "is named by no prompt of the list" if found else "is not named PROMPT-SEED"
+            match = BY_PROMPT.fullmatch(video.stem)
+            prompt = match["prompt"] if match else ""
+            if listed is not None and prompt:
+                prompt = _listed_as(prompt, listed)
+            if match is None or not prompt:
+                named = "is named by no prompt of the list" if match else "is not named PROMPT-SEED"
                 problems.append(left_out(video, named))
                 continue
-            seed = str(int(found["seed"]))
+            seed = str(int(match["seed"]))
             item = Item(video.name, video, prompt, groups={"seed": seed})
             earlier = taken.setdefault((prompt, seed), item)
             if earlier is not item:
@@ -98,9 +98,9 @@ class PromptNames:
         for prompt, seed in taken:
             seeds[prompt].append(seed)
         problems += too_few(seeds, lambda prompt: f"the prompt {quoted(prompt)}")
-        if known is not None:
-            lost = [one for one in dict.fromkeys(known) if one not in seeds]
-            problems += [missing(f"no video of the prompt {quoted(one)}") for one in lost]
+        if listed is not None:
+            lost = [prompt for prompt in dict.fromkeys(listed) if prompt not in seeds]
+            problems += [missing(f"no video of the prompt {quoted(prompt)}") for prompt in lost]
         if not taken:
             raise ManifestError(f"no video in {path} is named PROMPT-SEED", advice=_HOW)
         words = f"{seeds_told(seeds)}, prompts by {'names' if source is None else source.name}"
@@ -115,9 +115,9 @@ def _listed_as(name: str, known: Sequence[str]) -> str:
     if name in known:  # two prompts of VBench differ by a capital letter
         return name
     key = name_key(name)
-    same = [one for one in known if name_key(one) == key]
+    same = [prompt for prompt in known if name_key(prompt) == key]
     if not same and len(key) >= _CUT:
-        same = list(dict.fromkeys(one for one in known if name_key(one).startswith(key)))
+        same = list(dict.fromkeys(prompt for prompt in known if name_key(prompt).startswith(key)))
     return same[0] if same and (len(same) == 1 or len(set(same)) == 1) else ""
 
 
@@ -150,17 +150,17 @@ class Lists:
         texts, files = listing.first(self.PROMPTS), listing.first(self.VIDEOS)
         if texts is None or files is None:
             raise ManifestError(f"{path} has no prompts.txt with videos.txt")
-        prompts = [one.text for one in read_prompts(texts)]
-        videos = [one.text for one in read_prompts(files)]
+        prompts = [prompt.text for prompt in read_prompts(texts)]
+        videos = [prompt.text for prompt in read_prompts(files)]
         if len(prompts) != len(videos):
             raise ManifestError(
                 f"{texts.name} has {len(prompts)} lines and {files.name} {len(videos)}",
                 advice="Line by line they belong together; which one is missing cannot be known.",
             )
         both = zip(videos, prompts, strict=True)
-        single, doubled = without_doubles(Item(one, path / one, text) for one, text in both)
-        found = (*doubled, *surplus(path, single))
-        return Corpus("lists", single, (), found, f"{len(single)} lines")
+        single, doubled = without_doubles(Item(name, path / name, text) for name, text in both)
+        problems = (*doubled, *surplus(path, single))
+        return Corpus("lists", single, (), problems, f"{len(single)} lines")
 
 
 @register(
@@ -199,14 +199,14 @@ class Numbered:
         if source is None:
             raise ManifestError(
                 f"{path} has no list of prompts",
-                advice="Put prompts.txt into it, or give --layout numbered:prompts=FILE.",
+                advice="Put prompts.txt into it, or give `layout=numbered:prompts=FILE`.",
             )
         prompts = read_prompts(source)
         problems: list[Problem] = []
         videos: list[tuple[int, str, Path]] = []
         for video in listing.videos:
-            if found := NUMBERED.fullmatch(video.stem):
-                videos.append((int(found["number"]), str(int(found["seed"] or 0)), video))
+            if match := NUMBERED.fullmatch(video.stem):
+                videos.append((int(match["number"]), str(int(match["seed"] or 0)), video))
             else:
                 problems.append(left_out(video, "has no number"))
         if not videos:
@@ -239,14 +239,14 @@ class Numbered:
         raise BadOption(
             f"numbers go from {min(numbers)} to {max(numbers)}, and {source.name} has"
             f" {len(prompts)} prompts: whether it is counted from 0 or 1 cannot be seen",
-            advice="Say it: --layout numbered:first=0, or first=1.",
+            advice="Give `layout=numbered:first=0`, or first=1.",
         )
 
     @staticmethod
     def _lost(
         prompts: Sequence[ListedPrompt], first: int, taken: Mapping[tuple[int, str], Item]
     ) -> Iterator[Problem]:
-        texts = {f"{place}": one.text for place, one in enumerate(prompts, start=first)}
+        texts = {f"{place}": prompt.text for place, prompt in enumerate(prompts, start=first)}
         seeds: dict[str, list[str]] = defaultdict(list)
         for number, seed in sorted(taken):
             seeds[str(number)].append(seed)

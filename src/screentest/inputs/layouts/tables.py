@@ -86,7 +86,7 @@ class Metadata:
             return usual
         if listed := listing.first(PROMPT_LISTS):
             return listed if names_videos(listed, self._videos) else None
-        fitting = [one for one in tables if self._is_one(one)]
+        fitting = [table for table in tables if self._is_one(table)]
         return fitting[0] if len(fitting) == 1 else None
 
     def _is_one(self, table: Path) -> bool:
@@ -97,7 +97,7 @@ class Metadata:
 
 
 def names_videos(table: Path, columns: Sequence[str] = VIDEO_COLUMNS) -> bool:
-    """Whether a file is a table with videos beside it in a column."""
+    """Return True if a file is a table with a column of videos beside it."""
     if table.suffix.lower() not in TABLES or columns_of(table).isdisjoint(columns):
         return False
     try:
@@ -149,22 +149,22 @@ def read_table(
     words += f"prompts by {prompt!r}" if prompt else "no column of prompts"
     if not prompt and (near := near_column(set(names_of(rows)) - {video}, prompts)):
         problems.append(no_prompt(f"{table.name} has no column of prompts", near))
-    elif prompt and (empty := sum(not one.prompt for one in items)):
+    elif prompt and (empty := sum(not item.prompt for item in items)):
         words += f", {empty} without a prompt"
         if empty < len(items):
             noun = "row" if len(items) == 1 else "rows"
             problems.append(no_prompt(f"{empty} of {len(items)} {noun} have no {prompt}"))
-    found = [*problems, *doubled, *surplus(place, items)]
-    return Corpus(layout, single, (), tuple(found), words)
+    reported = [*problems, *doubled, *surplus(place, items)]
+    return Corpus(layout, single, (), tuple(reported), words)
 
 
 def _groups(fields: Mapping[str, object], used: set[str]) -> dict[str, str]:
-    found = {}
+    groups = {}
     for name, value in fields.items():
         wanted = name in GROUP_COLUMNS or name.startswith(GROUP_PREFIX)
         if wanted and name not in used and (text := text_of(value)):
-            found[name.removeprefix(GROUP_PREFIX)] = text
-    return found
+            groups[name.removeprefix(GROUP_PREFIX)] = text
+    return groups
 
 
 @register(

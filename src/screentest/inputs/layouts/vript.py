@@ -87,17 +87,17 @@ class _Reader:
             self._content(file, self._read_categories)
         sources: list[PartedSource] = []
         items: list[Item] = []
-        known: dict[str, Path] = {}
+        places: dict[str, Path] = {}
         absent = 0
         for video, file in self._described():
             name = video.id
-            if name in known:
+            if name in places:
                 # A whole download has every caption twice: packed files and one file of rows.
-                if file not in here.rows or known[name] in here.rows:
-                    message = f"is also described in {quoted(str(known[name]))}"
+                if file not in here.rows or places[name] in here.rows:
+                    message = f"is also described in {quoted(str(places[name]))}"
                     self._tell(ProblemKind.DUPLICATE_ID, message, name, file)
                 continue
-            known[name] = file
+            places[name] = file
             if file in here.rows and name not in here.clips and name not in here.films:
                 absent += 1  # rows are for all videos, a folder may have some of them
                 continue
@@ -108,9 +108,9 @@ class _Reader:
                 sources.append(film)
         if absent:
             self._tell(ProblemKind.MISSING, f"{absent:,} described videos are not there")
-        if not known and not self.problems:
+        if not places and not self.problems:
             raise _no_captions(place, here.packed)
-        for name in sorted(here.clips.keys() - known.keys()):
+        for name in sorted(here.clips.keys() - places.keys()):
             message = f"{len(here.clips[name])} clips have no captions file"
             self._tell(ProblemKind.UNLISTED, message, name)
         return VriptReading(tuple(sources), tuple(self.problems), tuple(items))
@@ -152,17 +152,17 @@ class _Reader:
     def _described(self) -> Iterator[tuple[DescribedVideo, Path]]:
         """The videos that captions files describe; other files have none."""
         for file in self.download.captions:
-            found: list[DescribedVideo] = []
+            videos: list[DescribedVideo] = []
 
-            def take(content: Any, found: list[DescribedVideo] = found) -> None:
+            def take(content: Any, videos: list[DescribedVideo] = videos) -> None:
                 for entry in content if isinstance(content, list) else [content]:
                     if describes(entry):
-                        found.append(described_video(entry["meta"], entry["data"]))
+                        videos.append(described_video(entry["meta"], entry["data"]))
                     elif self.alone:
                         raise Complaint("has no meta and data", "Give a captions file of Vript.")
 
             self._content(file, take)
-            yield from ((video, file) for video in found)
+            yield from ((video, file) for video in videos)
         for file in self.download.rows:
             yield from ((video, file) for video in self._rows(file))
 
@@ -208,7 +208,9 @@ class _Reader:
             message = f"{len(video.strange)} keys do not name a clip of it: {video.strange[0]}"
             self._tell(ProblemKind.BAD_ROW, message, name, origin)
         numbers = sorted(video.captions.keys() | files.keys() | set(range(1, video.count + 1)))
-        usable = [one for one in numbers if one in files and not fault_of(files[one])[1]]
+        usable = [
+            number for number in numbers if number in files and not fault_of(files[number])[1]
+        ]
         category = self.categories.get(name) or video.category
         groups = {"category": category} if category else {}
         film = self.download.films.get(name)
@@ -226,7 +228,9 @@ class _Reader:
             message = "not one of its clips is there"
             self._tell(ProblemKind.MISSING, message, name, origin)
             return None
-        parts = tuple(SourcePart(files[one], video.captions.get(one, "")) for one in usable)
+        parts = tuple(
+            SourcePart(files[number], video.captions.get(number, "")) for number in usable
+        )
         return PartedSource(name, parts, video.title, groups)
 
     def _untrimmed(

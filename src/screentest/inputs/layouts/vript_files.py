@@ -87,7 +87,7 @@ class DescribedVideo:
 
 
 def describes(entry: Any) -> bool:
-    """Whether it is the captions of a video."""
+    """Return True if it is the captions of a video."""
     return isinstance(entry, dict) and "meta" in entry and "data" in entry
 
 
@@ -102,7 +102,7 @@ def bare_id(clip_id: str) -> str:
 
 
 def number_of(clip_id: str, video: str) -> int | None:
-    """Which clip of a video an id names; None where it is not one of it."""
+    """The number of the clip that an id names; None where it is not one of the video."""
     match = CLIP.fullmatch(bare_id(clip_id))
     return int(match["number"]) if match is not None and match["video"] == video else None
 
@@ -134,7 +134,7 @@ def described_video(meta: Any, data: Any) -> DescribedVideo:
 
 
 def caption_of(clip: Any) -> str:
-    """What a clip shows. Shot type and camera movement are not part of it."""
+    """The caption of a clip. Shot type and camera movement are not part of it."""
     caption = clip.get("caption") if isinstance(clip, dict) else None
     content = caption.get("content") if isinstance(caption, dict) else caption
     if not isinstance(content, str):
@@ -148,7 +148,9 @@ def read_cuts(content: Any, video: str, times: dict[int, Span], untimed: list[st
     if isinstance(listed, dict):
         pairs = iter(listed.items())
     elif isinstance(listed, list):
-        pairs = ((one.get("clip_id"), one) for one in listed if isinstance(one, dict))
+        pairs = (
+            (caption.get("clip_id"), caption) for caption in listed if isinstance(caption, dict)
+        )
     else:
         raise Complaint("has no clips")
     for clip_id, entry in pairs:

@@ -16,7 +16,7 @@ import numpy as np
 from screentest.core.errors import NoValue
 from screentest.core.frames import Image
 from screentest.core.item import Item
-from screentest.core.metric import Level, OutputInfo, Resources
+from screentest.core.metric import Level, OutputInfo, Resources, Traits
 from screentest.core.outcome import Outcome, Point, Reason, Score, attempt
 from screentest.metrics.alignment.captions import in_any_order, shot_captions
 from screentest.metrics.curve import curve_score
@@ -32,12 +32,8 @@ AGREEMENT = OutputInfo(
     high=5.0,
     unit="deviations",
     bounded=False,
-    label="agreement with the captions",
-    reads=False,
 )
-SIMILARITY = OutputInfo(
-    "cosine of shots with their captions", low=-1.0, label="likeness to the prompt"
-)
+SIMILARITY = OutputInfo("cosine of shots with their captions", low=-1.0)
 
 
 @metric(
@@ -49,13 +45,12 @@ SIMILARITY = OutputInfo(
         "caption_order": OutputInfo(
             "agreement in order over that in any order",
             low=-1.0,
-            label="order of the captions",
-            reads=False,
         ),
-        "caption_coverage": OutputInfo(
-            "share of captions with a shot of their own", label="captions shown", reads=False
-        ),
+        "caption_coverage": OutputInfo("share of captions with a shot of their own"),
     },
+    traits=dict.fromkeys(
+        ("caption_agreement", "caption_order", "caption_coverage"), Traits(counts_shots=True)
+    ),
     level=Level.CLIP,
     roles=("image_text",),
     needs=("text",),

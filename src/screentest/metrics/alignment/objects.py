@@ -23,7 +23,7 @@ from screentest.english.things import NamedThing, named_things
 from screentest.metrics.functions import metric
 from screentest.models.backends.labels import label_words
 from screentest.models.pictures import BASIC_COLOURS, basic_colour, name_pixels
-from screentest.video import evenly
+from screentest.video.samples import evenly
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -41,13 +41,11 @@ MOST_SHOTS = 16
 """Shots that are looked at; of a longer film as many, evenly."""
 PULL = "screentest models pull light, then --models light; or --model detection=NAME."
 OUTPUTS = {
-    "prompt_objects": OutputInfo(
-        "how surely the prompt's things are as it says", label="things as the prompt says"
-    ),
-    "there": OutputInfo("how surely the things it names are seen", label="things that are named"),
-    "number": OutputInfo("how near their numbers are", label="numbers of things"),
-    "colour": OutputInfo("how much of them has the named colour", label="colours of things"),
-    "side": OutputInfo("share of them on the named side", label="sides of things"),
+    "prompt_objects": OutputInfo("how surely the prompt's things are as it says"),
+    "there": OutputInfo("how surely the things it names are seen"),
+    "number": OutputInfo("how near their numbers are"),
+    "colour": OutputInfo("how much of them has the named colour"),
+    "side": OutputInfo("share of them on the named side"),
     "coverage": OutputInfo("share of the things it names that were looked for", descriptive=True),
 }
 
@@ -166,8 +164,8 @@ class Eyes:
         if labels is None and not any(_knows(detector, ["person"])):
             raise NoValue(
                 Reason.MISSING_MODEL,
-                "neither the detector nor a classifier that is chosen here reads words",
-                advice=f"Get one that does: {PULL}",
+                "no text-aware detector is selected",
+                advice=f"Select one: {PULL}",
             )
         return cls(detector, labels, label_words(labels.names) if labels is not None else {})
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from screentest.core.aspects import BUILTIN_ASPECTS, Aspect
 from screentest.core.errors import NoValue
 from screentest.core.item import Item, Shot
-from screentest.core.metric import OutputInfo, Resources
+from screentest.core.metric import OutputInfo, Resources, Traits
 from screentest.core.outcome import Failure, Outcome, Point, Reason, Score
 from screentest.metrics.functions import metric
 from screentest.stats.aggregate import lower_tails
@@ -158,9 +158,10 @@ def _order(known: Sequence[tuple[Shot, ClipAnswer]], details: dict[str, int]) ->
 @metric(
     summary="number of shots against the script's",
     outputs={
-        "shot_count": OutputInfo("the smaller number divided by the larger one", reads=False),
-        "shots_had": OutputInfo("shots per clip of the script, at most one", reads=False),
+        "shot_count": OutputInfo("the smaller number divided by the larger one"),
+        "shots_had": OutputInfo("shots per clip of the script, at most one"),
     },
+    traits=dict.fromkeys(("shot_count", "shots_had"), Traits(counts_shots=True)),
     needs=("script",),
     shots=True,
 )

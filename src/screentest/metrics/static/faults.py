@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from screentest.core import Image, Look, OutputInfo
+from screentest.core import Image, OutputInfo, Traits
 from screentest.metrics.curve import COLOUR, DETAIL
 from screentest.metrics.functions import metric
 from screentest.metrics.static.picture import LEAST_DETAIL, NOISY, OVERSHARPENED, SMALLEST
@@ -53,15 +53,11 @@ _Raw = partial(OutputInfo, descriptive=True)
 """What a judge weighs against each other: none of them alone says that a picture is better."""
 FAULTS = {
     "fine_detail": _Raw("the finest octave in edges, of three, in the softer direction"),
-    "texture_detail": _Raw("the same of all detail", helped_by=(OVERSHARPENED, NOISY)),
-    "halos": _Raw(
-        "how regularly edges are followed by opposite ones", low=-1.0, label="halos at edges"
-    ),
-    "combing": _Raw(
-        "lines that go to and fro, beyond columns that do", low=-1.0, label="interlaced lines"
-    ),
-    "bands": _Raw("levels left out between others", high=2.0, label="banding"),
-    "level": _Raw("share of nearly level and upright edges that are so", label="upright edges"),
+    "texture_detail": _Raw("the same of all detail"),
+    "halos": _Raw("how regularly edges are followed by opposite ones", low=-1.0),
+    "combing": _Raw("lines that go to and fro, beyond columns that do", low=-1.0),
+    "bands": _Raw("levels left out between others", high=2.0),
+    "level": _Raw("share of nearly level and upright edges that are so"),
 }
 
 
@@ -69,6 +65,7 @@ FAULTS = {
     version=2,
     summary="faults of sensors, encoders and processing",
     outputs=FAULTS,
+    traits={"texture_detail": Traits((OVERSHARPENED, NOISY))},
     request=DETAIL,
 )
 def faults(image: Image) -> tuple[float, ...] | None:
@@ -246,22 +243,15 @@ def level(picture: Image) -> float:
 DARK, LIGHT = 8, 247
 """Levels up to and from which nothing is told apart."""
 TONES = {
-    "brightness": _Raw("mean, 0 black, 1 white", look=Look("brighter", "darker", 0.08)),
-    "spread": _Raw(
-        "deviation of brightness, 1 is half black half white", label="spread of brightness"
-    ),
-    "darkest": _Raw("brightness of the darkest hundredth", label="darkest tones"),
-    "lightest": _Raw("brightness of the lightest hundredth", label="lightest tones"),
-    "clipped_dark": _Raw(
-        "share of the picture in which shadows are cut off", label="clipped shadows"
-    ),
-    "clipped_light": _Raw(
-        "share of the picture in which lights are cut off", label="clipped light"
-    ),
+    "brightness": _Raw("mean, 0 black, 1 white"),
+    "spread": _Raw("deviation of brightness, 1 is half black half white"),
+    "darkest": _Raw("brightness of the darkest hundredth"),
+    "lightest": _Raw("brightness of the lightest hundredth"),
+    "clipped_dark": _Raw("share of the picture in which shadows are cut off"),
+    "clipped_light": _Raw("share of the picture in which lights are cut off"),
     "strength": _Raw(
         "deviation of colours that brightness does not explain, as a share of it",
         high=4.0,
-        label="strength of colours",
     ),
     "blue_cast": _Raw("edges in blue against those in green, in doublings", -8.0, 8.0),
     "red_cast": _Raw("edges in red against those in green, in doublings", -8.0, 8.0),
@@ -270,21 +260,20 @@ TONES = {
         low=-8.0,
         high=8.0,
         bounded=False,
-        label="colours that run",
     ),
-    "inks": _Raw(
-        "share of the colours' deviation that brightness explains", label="colours of a print"
-    ),
-    "balance": _Raw(
-        "skewness of brightness", low=-20.0, high=20.0, bounded=False, label="skew of brightness"
-    ),
-    "overhead": _Raw(
-        "how much brighter the upper third is than the lower", low=-1.0, label="light from above"
-    ),
+    "inks": _Raw("share of the colours' deviation that brightness explains"),
+    "balance": _Raw("skewness of brightness", low=-20.0, high=20.0, bounded=False),
+    "overhead": _Raw("how much brighter the upper third is than the lower", low=-1.0),
 }
 
 
-@metric(summary="light and colours of each shot", outputs=TONES, request=COLOUR, version=3)
+@metric(
+    summary="light and colours of each shot",
+    outputs=TONES,
+    traits={"brightness": Traits(visible=0.08)},
+    request=COLOUR,
+    version=3,
+)
 def tones(image: Image) -> tuple[float, ...] | None:
     """Numbers of brightness and of colours; see their descriptions."""
     picture = inner(image).astype(np.int32)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from screentest.core import Image, Look, OutputInfo, SideEffect
+from screentest.core import Image, OutputInfo, SideEffect, Traits
 from screentest.metrics.curve import COLOUR, DETAIL, PLANES
 from screentest.metrics.functions import metric
-from screentest.models import distortions
+from screentest.models.networks import distortions
 
 if TYPE_CHECKING:
     from screentest.models.pictures import Plane
@@ -23,33 +23,27 @@ T = TypeVar("T")
 WINDOW = 384
 """Pixels a side, at most: the middle of a larger picture stands for all of it."""
 SMALLEST = 32
-BLURRED = SideEffect("sharpness", "blurred pictures")
-SMOOTHED = SideEffect(
-    "faults.texture_detail", "pictures that lost fine detail", more=False, along="sharpness"
-)
+BLURRED = SideEffect("sharpness")
+SMOOTHED = SideEffect("faults.texture_detail", more=False, along="sharpness")
 """As strong compression, enlarging and noise reduction leave them."""
-CLIPPED = SideEffect("contrast.exposure", "pictures with clipped light or shadow", beyond=0.9)
-OVERSHARPENED = SideEffect("faults.halos", "oversharpened pictures", more=True, beyond=0.2)
+CLIPPED = SideEffect("contrast.exposure", beyond=0.9)
+OVERSHARPENED = SideEffect("faults.halos", more=True, beyond=0.2)
 VISIBLE_NOISE = 1.0
 """Levels: from here on noise is seen, and makes edges steeper."""
-GRAINY = SideEffect("grain", "noisy pictures", more=True, beyond=VISIBLE_NOISE)
-NOISY = SideEffect(
-    "noise",
-    "pictures with more detail or more noise",
-    more=True,
-    beyond=VISIBLE_NOISE,
-    doubt="pictures with less detail or less noise",
-)
+GRAINY = SideEffect("grain", more=True, beyond=VISIBLE_NOISE)
+NOISY = SideEffect("noise", more=True, beyond=VISIBLE_NOISE, ambiguous=True)
 """Noise that stands still looks like detail."""
-UNNATURAL = SideEffect(
-    "naturalness.unnaturalness",
-    "pictures with more detail, or with something added",
-    more=True,
-    doubt="pictures with less detail, or with nothing added",
-)
+UNNATURAL = SideEffect("naturalness.unnaturalness", more=True, ambiguous=True)
 """Lines and patterns that were added look sharp, and like nothing in nature."""
-DARK = SideEffect("tones.brightness", "dark pictures", more=False, beyond=0.25)
-FLAT = SideEffect("contrast", "flat pictures", more=False, beyond=0.35)
+DARK = SideEffect("tones.brightness", more=False, beyond=0.25)
+FLAT = SideEffect("contrast", more=False, beyond=0.35)
+
+
+def _unless_grainy(*effects: SideEffect) -> tuple[SideEffect, ...]:
+    """Noise that changes from frame to frame is noise, and no detail that another lost."""
+    return tuple(replace(one, unless="grain", unless_from=VISIBLE_NOISE) for one in effects)
+
+
 LEAST_DETAIL = 2.0
 """Pictures whose levels deviate less (black, the end of a fade) show nothing to judge."""
 
@@ -104,11 +98,9 @@ LEVELS = 1024
     version=2,
     summary="how much of the detail is fine",
     outputs={
-        "sharpness": OutputInfo(
-            "share of the finest octave in the detail",
-            helped_by=(OVERSHARPENED, GRAINY, CLIPPED, NOISY, UNNATURAL),
-        )
+        "sharpness": OutputInfo("share of the finest octave in the detail"),
     },
+    traits={"sharpness": Traits((OVERSHARPENED, GRAINY, CLIPPED, NOISY, UNNATURAL))},
     request=DETAIL,
 )
 @remembered
@@ -159,15 +151,13 @@ CUT_OFF = 4
         "contrast": OutputInfo(
             "deviation of brightness, 1 is half black half white",
             descriptive=True,
-            look=Look("higher in contrast", "flatter", 0.1),
         ),
         "tonal_range": OutputInfo("from the darkest to the lightest hundredth", descriptive=True),
         "exposure": OutputInfo(
             "share of the picture with no clipped shadow or colour",
-            lead="less clipped light and shadow",
-            helped_by=(FLAT, BLURRED),
         ),
     },
+    traits={"contrast": Traits(visible=0.1), "exposure": Traits((FLAT, BLURRED))},
     request=COLOUR,
 )
 def contrast(image: Image) -> tuple[float, float, float]:
@@ -207,9 +197,9 @@ def contrast(image: Image) -> tuple[float, float, float]:
             high=150.0,
             bounded=False,
             descriptive=True,
-            look=Look("more colourful", "less colourful", 12.0),
         )
     },
+    traits={"colourfulness": Traits(visible=12.0)},
     request=COLOUR,
 )
 def colourfulness(image: Image) -> float:
@@ -237,17 +227,14 @@ def colourfulness(image: Image) -> float:
             "yellow against blue, of the mean colour",
             low=-1.0,
             descriptive=True,
-            label="yellow tint",
-            look=Look("yellower", "bluer", 0.04),
         ),
         "red": OutputInfo(
             "red against green, of the mean colour",
             low=-1.0,
             descriptive=True,
-            label="red tint",
-            look=Look("redder", "greener", 0.04),
         ),
     },
+    traits={"yellow": Traits(visible=0.04), "red": Traits(visible=0.04)},
     request=COLOUR,
 )
 def tint(image: Image) -> tuple[float, float]:
@@ -279,11 +266,6 @@ COLOUR_WEIGHT = 0.5
             higher_is_better=False,
             unit="levels",
             bounded=False,
-            merit="freedom from noise",
-            helped_by=tuple(
-                replace(one, unless="grain", unless_from=VISIBLE_NOISE)
-                for one in (BLURRED, SMOOTHED, DARK, FLAT, CLIPPED)
-            ),
         ),
         "luma_noise": OutputInfo(
             "the same in brightness alone",
@@ -292,9 +274,9 @@ COLOUR_WEIGHT = 0.5
             unit="levels",
             bounded=False,
             descriptive=True,
-            label="noise in brightness",
         ),
     },
+    traits={"noise": Traits(_unless_grainy(BLURRED, SMOOTHED, DARK, FLAT, CLIPPED))},
     request=PLANES,
 )
 def noise(image: Image) -> tuple[float, float] | None:
@@ -349,10 +331,9 @@ def colours(planes: Image) -> tuple[Plane, Plane]:
             high=4.0,
             higher_is_better=False,
             bounded=False,
-            merit="freedom from blocks",
-            helped_by=(BLURRED, GRAINY),
         )
     },
+    traits={"blockiness": Traits((BLURRED, GRAINY))},
     rate=1.0,
     request=DETAIL,
 )
@@ -372,15 +353,9 @@ def blockiness(image: Image) -> float | None:
             higher_is_better=False,
             unit="deviations",
             bounded=False,
-            label="unnatural look",
-            merit="natural look",
-            lead="a more natural look",
-            helped_by=tuple(
-                replace(one, unless="grain", unless_from=VISIBLE_NOISE)
-                for one in (BLURRED, SMOOTHED, CLIPPED)
-            ),
         )
     },
+    traits={"unnaturalness": Traits(_unless_grainy(BLURRED, SMOOTHED, CLIPPED))},
     rate=1.0,
     request=DETAIL,
 )

@@ -59,7 +59,6 @@ GRAIN = {
             unit="levels",
             bounded=False,
             descriptive=True,
-            label="changing noise",
         ),
         usual,
     )

@@ -22,8 +22,6 @@ LONGEST = 120
 LOOPS = OutputInfo(
     "share of the time that repeats what was shown before",
     higher_is_better=False,
-    merit="freedom from loops",
-    lead="fewer loops",
 )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from screentest.core import Image, OutputInfo, SideEffect, register
+from screentest.core import Image, OutputInfo, SideEffect, Traits, register
 from screentest.metrics.curve import GREY, ShotMetric, ShotOutput, mean_of
 from screentest.metrics.functions import metric
 from screentest.metrics.static.picture import BLURRED, GRAINY
@@ -23,8 +23,8 @@ FASTEST = 0.05
 """The share of the picture that moves most: a small thing that moves is motion too."""
 SMALLEST = 16
 STILL_FILM = (
-    SideEffect("frozen", "pictures that stand still"),
-    SideEffect("steadiness.held", "pictures that stand still"),
+    SideEffect("frozen"),
+    SideEffect("steadiness.held"),
 )
 
 
@@ -40,7 +40,6 @@ STILL_FILM = (
             unit="diagonals/s",
             bounded=False,
             descriptive=True,
-            label="fastest motion",
         ),
     },
     request=GREY,
@@ -110,15 +109,10 @@ def longest(rows: Rows) -> float:
     summary="time in which the picture stands still",
     outputs={
         "frozen": ShotOutput(
-            OutputInfo(
-                "share of held frames",
-                higher_is_better=False,
-                label="frozen time",
-                merit="freedom from freezes",
-                # No two noisy frames are the same.
-                helped_by=(GRAINY,),
-            ),
+            OutputInfo("share of held frames", higher_is_better=False),
             mean_of(0),
+            # No two noisy frames are the same.
+            Traits((GRAINY,)),
         ),
         "longest_hold": ShotOutput(
             OutputInfo(
@@ -126,12 +120,9 @@ def longest(rows: Rows) -> float:
                 high=1e6,
                 higher_is_better=False,
                 unit="frames",
-                label="longest freeze",
-                merit="shortness of freezes",
-                lead="shorter freezes",
-                helped_by=(GRAINY,),
             ),
             longest,
+            Traits((GRAINY,)),
         ),
     },
     rate=None,
@@ -180,13 +171,12 @@ FLICKER = {
             high=255.0,
             higher_is_better=False,
             unit="levels",
-            merit="freedom from flicker",
-            # What moves changes, and the more the finer its detail is; where frames are thrown
-            # back as well, it is flicker.
-            helped_by=tuple(
-                replace(one, unless="steadiness.returning") for one in (*STILL_FILM, BLURRED)
-            ),
         ),
         mean_of(0),
+        # What moves changes, and the more the finer its detail is; where frames are out of order
+        # as well, it is flicker.
+        Traits(
+            tuple(replace(one, unless="steadiness.returning") for one in (*STILL_FILM, BLURRED))
+        ),
     )
 }

@@ -26,7 +26,7 @@ USUAL = (0.02, 0.45, 0.2)
 """How much sharpness, entropy and the logarithm of noise deviate between shots of one film:
 about the median over eight films."""
 _LEAST_NOISE = 0.3
-LOOK = OutputInfo("how near a shot's texture is to that of its film", label="one look across shots")
+LOOK = OutputInfo("how near a shot's texture is to that of its film")
 
 
 @register("metric", "shot_consistency", version=2, summary="shots that look unlike their film")
@@ -76,8 +76,6 @@ LEAST_DETAIL = 4.0
 REPEATED = OutputInfo(
     "share of the time in shots that were shown before",
     higher_is_better=False,
-    merit="freedom from repeats",
-    lead="fewer repeated shots",
 )
 
 
@@ -135,7 +133,6 @@ CONTINUITY = OutputInfo(
     "how much nearer neighbouring shots are in their colours than any two",
     low=-2.0,
     bounded=False,
-    label="continuity of colours",
 )
 
 

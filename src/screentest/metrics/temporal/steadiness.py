@@ -6,11 +6,12 @@ first rows of a shot are left out.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from screentest.core import Image, OutputInfo, SideEffect, register
+from screentest.core import Image, OutputInfo, Traits, register
 from screentest.metrics.curve import GREY, ShotMetric, ShotOutput
 from screentest.metrics.static.faults import inner
 from screentest.metrics.static.picture import GRAINY
@@ -110,57 +111,19 @@ def lively(rows: Rows) -> float:
     return float(_own(rows)[:, 1].mean())
 
 
-def _share(description: str, label: str, merit: str, lead: str, *helped: SideEffect) -> OutputInfo:
-    return OutputInfo(
-        description,
-        higher_is_better=False,
-        label=label,
-        merit=merit,
-        lead=lead,
-        helped_by=helped,
-    )
-
-
+_LOWER = partial(OutputInfo, higher_is_better=False)
 STEADINESS = {
     "held": ShotOutput(
-        _share(
-            "share of frames that are the one before once more",
-            "held frames",
-            "freedom from held frames",
-            "fewer held frames",
-            GRAINY,
-        ),
-        held,
+        _LOWER("share of frames that are the one before once more"), held, Traits((GRAINY,))
     ),
     "halting": ShotOutput(
-        _share(
-            "share of frames that halt while others move",
-            "halting motion",
-            "fluent motion",
-            "more fluent motion",
-            *STILL_FILM,
-        ),
-        halting,
+        _LOWER("share of frames that halt while others move"), halting, Traits(STILL_FILM)
     ),
     "returning": ShotOutput(
-        _share(
-            "share of frames thrown back in time",
-            "frames thrown back",
-            "frames in their order",
-            "fewer frames thrown back",
-            *STILL_FILM,
-        ),
-        returning,
+        _LOWER("share of frames thrown back in time"), returning, Traits(STILL_FILM)
     ),
     "uneven": ShotOutput(
-        _share(
-            "how far each step differs from the one before",
-            "uneven motion",
-            "even motion",
-            "more even motion",
-            *STILL_FILM,
-        ),
-        uneven,
+        _LOWER("how far each step differs from the one before"), uneven, Traits(STILL_FILM)
     ),
     "lively": ShotOutput(
         OutputInfo(
@@ -168,7 +131,6 @@ STEADINESS = {
             high=255.0,
             unit="levels",
             descriptive=True,
-            label="liveliness",
         ),
         lively,
     ),

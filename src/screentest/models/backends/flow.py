@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from screentest._util.optional import optional
 from screentest.core import Image, NoValue, Reason, register
 from screentest.models import weights
-from screentest.models.optional import optional
+from screentest.models.networks.pretrained import NEUTRAL, ModelDevice, read_tensors
+from screentest.models.networks.runtimes import batches
 from screentest.models.pictures import brightened, check_pair, opencv_identity
-from screentest.models.pretrained import EXTRA, NEUTRAL, ModelDevice, read_tensors, ready
-from screentest.models.runtimes import batches
 
 if TYPE_CHECKING:
     from screentest.models.roles import FlowField
@@ -93,7 +93,7 @@ RAFT_SMALLEST_SIDE = 128
     version=1,
     summary="RAFT by torchvision; weights by path, or torchvision's own download",
     neutral=NEUTRAL,
-    ready=ready,
+    packages=("torch", "torchvision"),
 )
 def raft(
     *,
@@ -112,7 +112,7 @@ def raft(
 
 
 def _network(model: str, size: str, allow_pickle: bool) -> tuple[Any, str]:
-    flows = optional("torchvision.models.optical_flow", EXTRA)
+    flows = optional("torchvision.models.optical_flow")
     build = flows.raft_large if size == "large" else flows.raft_small
     if not model:
         chosen = (flows.Raft_Large_Weights if size == "large" else flows.Raft_Small_Weights).DEFAULT
@@ -166,23 +166,23 @@ def in_our_layout(state: Mapping[str, Any]) -> dict[str, Any]:
     >>> list(in_our_layout({"module.fnet.layer2.0.downsample.0.bias": 1}))
     ['feature_encoder.layer2.0.downsample.0.bias']
     """
-    found: dict[str, Any] = {}
+    tensors: dict[str, Any] = {}
     for name, tensor in state.items():
         plain = name.removeprefix("module.")
         part, _, rest = plain.partition(".")
         if part in _ENCODERS:
             renamed = _in_encoder(rest)
             if renamed:
-                found[f"{_ENCODERS[part]}.{renamed}"] = tensor
+                tensors[f"{_ENCODERS[part]}.{renamed}"] = tensor
         elif part == "update_block":
             place, _, kind = rest.rpartition(".")
             if place in _MASK:
-                found[f"{_MASK[place]}.{kind}"] = tensor
+                tensors[f"{_MASK[place]}.{kind}"] = tensor
             else:
-                found[f"update_block.{_UPDATES.get(place, place)}.{kind}"] = tensor
+                tensors[f"update_block.{_UPDATES.get(place, place)}.{kind}"] = tensor
         else:
-            found[name] = tensor
-    return found
+            tensors[name] = tensor
+    return tensors
 
 
 def _in_encoder(rest: str) -> str:
@@ -209,7 +209,7 @@ class Raft:
     def __init__(
         self, network: Any, name: str, place: ModelDevice, updates: int, batch: int
     ) -> None:
-        self._torch = optional("torch", EXTRA)
+        self._torch = optional("torch")
         self._network = network
         self._name = name
         self._place = place

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from screentest._util.optional import optional
 from screentest.core import Image, register
 from screentest.models import weights
-from screentest.models.optional import optional
+from screentest.models.networks.pretrained import NEUTRAL, TRANSFORMERS, ModelDevice, Origin
+from screentest.models.networks.runtimes import ONNX, onnx_session, versions
+from screentest.models.networks.saliency import Guess, cut
 from screentest.models.pictures import check_picture, limit_long_side, opencv_identity, writable
-from screentest.models.pretrained import EXTRA, NEUTRAL, ModelDevice, Origin, ready
-from screentest.models.runtimes import ONNX, onnx_session, runs, versions
-from screentest.models.saliency import Guess, cut
 
 if TYPE_CHECKING:
     from screentest.models.roles import Mask
@@ -76,9 +76,9 @@ def _segment(image: Image, box: Box) -> Mask:
         (right - outer[0]) * scale[0],
         (bottom - outer[1]) * scale[1],
     )
-    found = cut(small, _guesses(small, inner))
+    cutout = cut(small, _guesses(small, inner))
     height, width = part.shape[:2]
-    shape = np.asarray(cv2.resize(found, (width, height))).reshape(height, width)
+    shape = np.asarray(cv2.resize(cutout, (width, height))).reshape(height, width)
     if (shape >= 0.5).sum() < LEAST * (right - left) * (bottom - top):
         mask[top:bottom, left:right] = 1
     else:
@@ -125,7 +125,8 @@ _DEVIATION = np.array([0.229, 0.224, 0.225], np.float32)
     "sam2_tiny",
     version=1,
     summary="SAM 2 hiera tiny by ONNX Runtime, prompted by boxes; without torch",
-    ready=lambda: runs(ONNX) and weights.available(TINY),
+    packages=(ONNX,),
+    ready=lambda: weights.available(TINY),
     weights=(TINY,),
     neutral=("threads",),
     get=f"screentest models pull {TINY}",
@@ -166,7 +167,7 @@ class Sam2Tiny:
 
         square = cv2.resize(image, (_SAM_SIDE, _SAM_SIDE), interpolation=cv2.INTER_LINEAR)
         scaled = (square.astype(np.float32) / 255 - _MEAN) / _DEVIATION
-        names = [one.name for one in self._encoder.get_outputs()]
+        names = [output.name for output in self._encoder.get_outputs()]
         pixels = np.ascontiguousarray(scaled.transpose(2, 0, 1)[None])
         return dict(zip(names, self._encoder.run(names, {"image": pixels}), strict=True))
 
@@ -198,7 +199,7 @@ def _has_area(box: Box) -> bool:
     version=1,
     summary="SAM 2, prompted by boxes",
     neutral=NEUTRAL,
-    ready=ready,
+    packages=TRANSFORMERS,
 )
 def sam2(
     *, model: str = "facebook/sam2-hiera-large", revision: str = "", device: str = "auto"
@@ -211,8 +212,8 @@ class Sam2:
     """The shape of what is in a box, by SAM 2."""
 
     def __init__(self, origin: Origin, place: ModelDevice) -> None:
-        self._torch = optional("torch", EXTRA)
-        transformers = optional("transformers", EXTRA)
+        self._torch = optional("torch")
+        transformers = optional("transformers")
         self._place = place
         self._model: Any = origin.load(transformers.Sam2Model.from_pretrained, dtype=place.dtype)
         self._model.to(place.device).eval()

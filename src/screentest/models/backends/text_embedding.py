@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from screentest._util.optional import optional
 from screentest.core import register
 from screentest.models import weights
 from screentest.models.backends.bert import Bert
-from screentest.models.optional import optional
+from screentest.models.networks.pretrained import NEUTRAL, TRANSFORMERS, ModelDevice, Origin
+from screentest.models.networks.runtimes import ONNX, TOKENIZERS, onnx_session, versions
 from screentest.models.pictures import readable
-from screentest.models.pretrained import EXTRA, NEUTRAL, ModelDevice, Origin, ready
-from screentest.models.runtimes import ONNX, TOKENIZERS, onnx_session, require, runs, versions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -114,7 +114,7 @@ def _features(text: str) -> Iterator[tuple[str, float]]:
     version=1,
     summary="any sentence-transformers model, from a folder or hub id",
     neutral=NEUTRAL,
-    ready=ready,
+    packages=(*TRANSFORMERS, "sentence_transformers"),
 )
 def hf(
     *,
@@ -134,7 +134,7 @@ class SentenceModel:
     """Texts by any sentence-transformers model."""
 
     def __init__(self, origin: Origin, place: ModelDevice, batch: int) -> None:
-        library = optional("sentence_transformers", EXTRA)
+        library = optional("sentence_transformers")
         self._batch = batch
         self._model: Any = origin.load(
             library.SentenceTransformer,
@@ -166,26 +166,26 @@ _MARKS = 2
 
 
 def load_tokenizer(path: Path) -> Any:
-    """A tokenizer from its JSON file, without padding."""
-    tokenizer = require(TOKENIZERS).Tokenizer.from_file(str(path))
+    """Return a tokenizer from its JSON file, without padding."""
+    tokenizer = optional(TOKENIZERS).Tokenizer.from_file(str(path))
     tokenizer.no_padding()
     tokenizer.enable_truncation(LONGEST)
     return tokenizer
 
 
 def token_ids(tokenizer: Any, text: str) -> NDArray[np.int64]:
-    """The token ids of one text, cut where it is too long."""
+    """Return the token ids of one text, cut where it is too long."""
     return windows(tokenizer, text)[0]
 
 
 def windows(tokenizer: Any, text: str) -> list[NDArray[np.int64]]:
-    """The token ids of a whole text, in as many pieces as it needs."""
+    """Return the token ids of a whole text, in as many pieces as it needs."""
     encoding = tokenizer.encode(readable(text))
-    return [np.asarray(one.ids, np.int64) for one in (encoding, *encoding.overflowing)]
+    return [np.asarray(piece.ids, np.int64) for piece in (encoding, *encoding.overflowing)]
 
 
 def count_tokens(tokenizer: Any, text: str) -> int:
-    """How many tokens a text has, with the mark at each end."""
+    """Return the number of tokens in a text, with the mark at each end."""
     return _MARKS + sum(len(window) - _MARKS for window in windows(tokenizer, text))
 
 
@@ -200,7 +200,11 @@ _SIDE_BY_SIDE = 32
     "minilm",
     version=1,
     summary="all-MiniLM-L6-v2 in full precision, equal to sentence-transformers",
-    ready=lambda: runs(ONNX, TOKENIZERS) and weights.available(WEIGHTS),
+    packages=(
+        ONNX,
+        TOKENIZERS,
+    ),
+    ready=lambda: weights.available(WEIGHTS),
     weights=(WEIGHTS,),
     neutral=("threads",),
     get=f"screentest models pull {WEIGHTS}",
@@ -245,8 +249,8 @@ class MiniLM:
         ids = [token_ids(self._tokenizer, text) for text in texts]
         rows = np.empty((len(texts), WIDTH), np.float32)
         for start in range(0, len(ids), _SIDE_BY_SIDE):
-            found = self._bert.side_by_side(ids[start : start + _SIDE_BY_SIDE])
-            for number, states in enumerate(found, start):
+            encoded = self._bert.side_by_side(ids[start : start + _SIDE_BY_SIDE])
+            for number, states in enumerate(encoded, start):
                 rows[number] = mean_direction(states)
         return rows
 
@@ -256,7 +260,7 @@ class MiniLM:
         return mean_direction(np.concatenate(pieces))
 
     def count_tokens(self, text: str) -> int:
-        """How many tokens a text has; ``embed`` reads 256."""
+        """Return the number of tokens in a text; ``embed`` reads 256."""
         return count_tokens(self._tokenizer, text)
 
     def _embed(self, text: str) -> Vectors:
@@ -264,7 +268,7 @@ class MiniLM:
 
 
 def mean_direction(vectors: Vectors) -> Vectors:
-    """The mean of some rows, scaled to length one.
+    """Return the mean of rows, scaled to length one.
 
     >>> mean_direction(np.array([[1, 2], [5, 6]], np.float32)).round(2).tolist()
     [0.6000000238418579, 0.800000011920929]
@@ -274,7 +278,6 @@ def mean_direction(vectors: Vectors) -> Vectors:
 
 
 INT8_WEIGHTS = "minilm-int8"
-_MINILM_INT8_REMEMBERED = 4096
 
 
 @register(
@@ -282,7 +285,11 @@ _MINILM_INT8_REMEMBERED = 4096
     "minilm_int8",
     version=1,
     summary="all-MiniLM-L6-v2 in 8 bits: quick, less exact",
-    ready=lambda: runs(ONNX, TOKENIZERS) and weights.available(INT8_WEIGHTS),
+    packages=(
+        ONNX,
+        TOKENIZERS,
+    ),
+    ready=lambda: weights.available(INT8_WEIGHTS),
     weights=(INT8_WEIGHTS,),
     neutral=("threads",),
     get=f"screentest models pull {INT8_WEIGHTS}",
@@ -302,7 +309,7 @@ class MiniLMInt8:
     def __init__(self, threads: int = 0) -> None:
         self._session = onnx_session(weights.path(INT8_WEIGHTS), wanted_threads=threads)
         self._tokenizer = load_tokenizer(weights.path(INT8_WEIGHTS, "tokenizer.json"))
-        self._remembered = lru_cache(_MINILM_INT8_REMEMBERED)(self._embed)
+        self._remembered = lru_cache(_REMEMBERED)(self._embed)
 
     @property
     def identity(self) -> Mapping[str, str]:

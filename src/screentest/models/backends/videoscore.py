@@ -10,10 +10,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from screentest._util.optional import optional
 from screentest.core import BadOption, Image, NoValue, Reason, register
-from screentest.models.optional import optional
+from screentest.models.networks.pretrained import NEUTRAL, TRANSFORMERS, ModelDevice, Origin
 from screentest.models.pictures import to_pillow
-from screentest.models.pretrained import EXTRA, NEUTRAL, ModelDevice, Origin, ready
 
 QUALITIES = (
     "visual_quality",
@@ -50,7 +50,7 @@ The frames:
     version=2,
     summary="VideoScore v1 (16 frames) or v1.1 (48 frames), from a folder or hub id",
     neutral=(*NEUTRAL, "question_file", "max_frames"),  # both are in the identity
-    ready=ready,
+    packages=TRANSFORMERS,
 )
 def hf(
     *,
@@ -83,7 +83,7 @@ def hf(
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """How a version of the model is asked."""
+    """The question of one version of the model."""
 
     question: str
     frames: int
@@ -98,8 +98,8 @@ def asking_of(card: str, name: str) -> Asking:
     [16, 48]
     """
     frames = FRAMES_V1_1 if _V1_1.search(Path(name).name) else FRAMES_V1
-    if said := _CARD_FRAMES.search(card):
-        frames = max(1, int(said[1]))
+    if stated := _CARD_FRAMES.search(card):
+        frames = max(1, int(stated[1]))
     written = _CARD_QUESTION.search(card)
     if written is None or _CARD_SLOT not in written[1]:
         return Asking(QUESTION, frames, "ours")
@@ -110,8 +110,8 @@ class VideoScoreModel:
     """Reads the five dimensions off the regression head of a VideoScore checkpoint."""
 
     def __init__(self, origin: Origin, place: ModelDevice, asking: Asking) -> None:
-        self._torch = optional("torch", EXTRA)
-        transformers = optional("transformers", EXTRA)
+        self._torch = optional("torch")
+        transformers = optional("transformers")
         self._place = place
         self._question = asking.question
         self.max_frames = asking.frames
@@ -126,7 +126,7 @@ class VideoScoreModel:
         }
 
     def score(self, frames: Sequence[Image], prompt: str) -> Mapping[str, float]:
-        """The five numbers, each about 1 to 4."""
+        """Return the five numbers, each about 1 to 4."""
         if not frames:
             raise NoValue(Reason.NOT_APPLICABLE, "no frames to score")
         # Not str.format: a prompt may hold braces of its own. Nor may it hold picture tokens.
@@ -155,8 +155,8 @@ def _short(text: str) -> str:
 @cache
 def regression_class() -> Any:
     """Idefics2 that ends in numbers instead of words; transformers has no such class."""
-    torch = optional("torch", EXTRA)
-    transformers = optional("transformers", EXTRA)
+    torch = optional("torch")
+    transformers = optional("transformers")
 
     base: Any = transformers.Idefics2PreTrainedModel
 
@@ -171,7 +171,7 @@ def regression_class() -> Any:
             self.post_init()
 
         def forward(self, input_ids: Any, attention_mask: Any, **pictures: Any) -> Any:
-            """The numbers at the last token of each text."""
+            """Return the numbers at the last token of each text."""
             states = self.model(
                 input_ids=input_ids, attention_mask=attention_mask, use_cache=False, **pictures
             ).last_hidden_state

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from screentest._util.optional import optional
 from screentest.core import NoValue, Outcome, Reason, attempt, register
 from screentest.models.chat.messages import (
     ChatAnswer,
@@ -16,9 +17,8 @@ from screentest.models.chat.messages import (
     Usage,
 )
 from screentest.models.chat.parsing import conclude, repair_turns
-from screentest.models.optional import optional
+from screentest.models.networks.pretrained import NEUTRAL, TRANSFORMERS, ModelDevice, Origin
 from screentest.models.pictures import to_pillow
-from screentest.models.pretrained import EXTRA, NEUTRAL, ModelDevice, Origin, ready
 
 _GENERATION = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty")
 
@@ -29,7 +29,7 @@ _GENERATION = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty")
     version=1,
     summary="a local vision-language or text model by transformers, from a folder or hub id",
     neutral=NEUTRAL,
-    ready=ready,
+    packages=TRANSFORMERS,
 )
 def hf(
     *, model: str, revision: str = "", trust_remote_code: bool = False, device: str = "auto"
@@ -42,8 +42,8 @@ class LocalChat:
     """Fills the role chat. Requests are answered one after another."""
 
     def __init__(self, origin: Origin, place: ModelDevice) -> None:
-        self._torch = optional("torch", EXTRA)
-        transformers = optional("transformers", EXTRA)
+        self._torch = optional("torch")
+        transformers = optional("transformers")
         self._place = place
         self._name = origin.model
         config = origin.load(transformers.AutoConfig.from_pretrained, weights=False)
@@ -166,5 +166,5 @@ class LocalChat:
 
     def _ends(self, tokens: Any) -> bool:
         ends = self._model.generation_config.eos_token_id
-        known = set(ends if isinstance(ends, list) else [ends])
-        return int(tokens[-1]) in known
+        marks = set(ends if isinstance(ends, list) else [ends])
+        return int(tokens[-1]) in marks

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from screentest.analysis.models.alone import lowest_videos, own_headline
-from screentest.analysis.models.answer import GROUPS
-from screentest.analysis.models.remarks import prompt_unread
-from screentest.analysis.models.text import number
-from screentest.analysis.models.unread import unread_remark
+from screentest._util.text import plural
+from screentest.analysis.models.coverage import lowest_videos, not_covered, unread_videos
 from screentest.analysis.results import Total, Value
 from screentest.core.table import ARROWS
+from screentest.present.certificates import headline_of_all
 from screentest.present.page.belief import checks
-from screentest.present.page.certified import certificates_headline
 from screentest.present.page.data import Report
 from screentest.present.page.dots import Dot, Lane, dot_plot
 from screentest.present.page.drilldown import direction
@@ -27,14 +24,16 @@ from screentest.present.page.parts import (
     View,
     chip,
     code,
-    counted,
     cut_id,
     facts,
     folds,
     from_to,
     moment,
+    shown_line,
     strip,
 )
+from screentest.present.screens import not_covered_words, scores_headline, unread_words
+from screentest.present.text import number
 
 
 def alone(
@@ -47,11 +46,11 @@ def alone(
     totals = [total for total in report.totals if total.summary is not None]
     items = list(place)
     lowest = lowest_videos(results, report.pool)
-    unread = prompt_unread(results)
-    lead = [gone] if (gone := unread_remark(results)) else []
-    lead += [f"Not measured. {unread}"] if unread else []
-    if items and not any(item.text for item in results.items.values()):
-        lead.append("Not measured. Anything about prompts: the videos have none.")
+    lead = []
+    if gone := unread_videos(results):
+        lead.append(shown_line("unreadable", unread_words(gone, len(results.items))))
+    if items and (uncovered := not_covered_words(not_covered(results))):
+        lead.append(shown_line("not covered", uncovered))
     rows = sorted(
         (_own_row(report, total, place) for total in totals), key=lambda row: row.group_order
     )
@@ -59,7 +58,7 @@ def alone(
     card = ModelCard("", strip(items, place), tuple(_own_lines(report, lowest, place)))
     return View(
         facts=facts(report, ""),
-        headline=_own_headline(report, lowest),
+        headline=_own_headline(report),
         lead=tuple(lead),
         models=(report.by or "all",),
         cards=(card,) if items and len(items) > 1 else (),
@@ -67,7 +66,7 @@ def alone(
         open_rows=tuple(row for row in rows if row.better),
         folds=folds(
             (
-                f"{counted(len(describing), 'measure')} that describe, and are not better or worse",
+                f"{plural(len(describing), 'metric')} that only describe",
                 describing,
             ),
         ),
@@ -78,12 +77,12 @@ def alone(
     )
 
 
-def _own_headline(report: Report, lowest: Mapping[str, Value]) -> str:
+def _own_headline(report: Report) -> str:
     if report.results.items:
-        return own_headline(report.results, lowest)
+        return scores_headline(report.results, report.pool)
     if report.certificates:
-        return certificates_headline(report.certificates)
-    return "What judges said."
+        return headline_of_all(report.certificates)
+    return "Verdicts of judges"
 
 
 def _own_lines(
@@ -132,11 +131,10 @@ def _own_row(report: Report, total: Total, place: Mapping[str, int]) -> ShownRow
     return ShownRow(
         words,
         "; ".join(dict.fromkeys(filter(None, [*about, total.info.unit]))),
-        GROUPS.get(total.info.group, GROUPS["other"]),
+        (report.results.traits_of(total.name).group or "other").capitalize(),
         better,
         (ShownCell(number(summary.value), ends, missing),),
-        f"{number(min(numbers))} to {number(max(numbers))}"
-        + ("" if sign else "; describes, neither direction is better"),
+        f"{number(min(numbers))} to {number(max(numbers))}" + ("" if sign else "; only describes"),
         dot_plot(
             words,
             [Lane("mean", summary.value, dots)],

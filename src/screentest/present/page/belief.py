@@ -1,6 +1,6 @@
 """Can I believe it? What speaks for the numbers of a report, and what against them.
 
-Everything here is said elsewhere too: by the answer, by certificates, by the run.
+Everything here is said elsewhere too: by the comparison, by certificates, by the run.
 """
 
 from __future__ import annotations
@@ -10,33 +10,38 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from screentest._util.text import plural
 from screentest.analysis.judges.certificate import Certificate
-from screentest.analysis.models.answer import Answer
-from screentest.analysis.models.remarks import (
-    HOW,
-    SMALL,
-    bordered,
-    borders_remark,
-    prompt_partly,
-    prompt_unread,
-)
-from screentest.analysis.models.text import about
-from screentest.analysis.models.unread import unread_remark, unread_videos
+from screentest.analysis.models.comparison import ModelComparison
+from screentest.analysis.models.coverage import PromptCoverage, bordered, unread_videos
+from screentest.analysis.models.rows import State
 from screentest.analysis.results import Results
 from screentest.core import Reason, UserError, registry
+from screentest.present.certificates import bias_words
 from screentest.present.page.data import Report
 from screentest.present.page.trust import sees_something, trust
+from screentest.present.screens import (
+    borders_words,
+    comparison_screen,
+    file_and_reason,
+    not_covered_words,
+    prompt_count,
+)
+from screentest.present.sentences import say
+from screentest.present.text import about, label, names, percent
 from screentest.stats import Claim
 
 Kind: TypeAlias = Literal["ok", "note", "warn", "fail"]
 _SAID: Mapping[str, str] = {
-    "ok": "In order",
-    "note": "To know",
-    "warn": "Caution",
-    "fail": "Against it",
+    "ok": "OK",
+    "note": "Note",
+    "warn": "Warning",
+    "fail": "Problem",
 }
 _WEIGHT: Sequence[Kind] = ("fail", "warn", "note", "ok")
 """The order in which they are read."""
+CHECKED = ("left out", "missing", "merged", "paired")
+"""Lines of the first screen that are a check here."""
 _MOST = 3
 """Names in a sentence; the rest is counted."""
 
@@ -57,63 +62,57 @@ class Check:
         return _SAID[self.kind]
 
 
-def checks(report: Report, answer: Answer | None) -> list[Check]:
+def checks(report: Report, comparison: ModelComparison | None) -> list[Check]:
     """All that apply, what speaks against the numbers first: what nothing measures, too few
     prompts, what is not certified. Enough prompts make safe only what is measured."""
     if not report.results.items:
         return []
     found: list[Check] = []
-    if answer is not None:
-        found += _unmeasured(report.results, answer)
-        found.append(_prompts(answer))
+    if comparison is not None:
+        found += _not_covered(comparison)
+        found.append(_prompts(comparison))
     found += _certified(report)
     found += _stand_ins(report)
     found += _borders(report.results)
     found += _unread(report.results)
     found += _coverage(report)
-    if answer is not None:
-        said = {unread_remark(report.results), *uncompared(answer)}
-        remarks = [one for one in answer.remarks if one not in said]
-        found += [Check("warn", "Left out.", " ".join(remarks))] if remarks else []
+    if comparison is not None:
+        lines = [line for line in comparison_screen(comparison).lines if line[0] in CHECKED]
+        told = " ".join(f"{name.capitalize()}: {text}." for name, text in lines)
+        found += [Check("warn", "Left out.", told)] if lines else []
     return sorted(found, key=lambda one: _WEIGHT.index(one.kind))
 
 
-def uncompared(answer: Answer) -> list[str]:
-    """What is measured and cannot be compared, with its values, in the words of the answer."""
-    return [one for one in answer.remarks if one.startswith("Not compared")]
+def _not_covered(comparison: ModelComparison) -> Iterator[Check]:
+    """The aspects that have no score, and how to get one."""
+    found = comparison.not_covered
+    if text := not_covered_words(found):
+        partly = found.prompts in (PromptCoverage.HEURISTIC, PromptCoverage.NO_MODEL)
+        how = f" {say('get_models')}" if partly else ""
+        yield Check("warn", "Not all is covered.", f"No score: {text}.{how}")
 
 
-def _unmeasured(results: Results, answer: Answer) -> Iterator[Check]:
-    """That something is not measured, which is listed below the headline, and what would."""
-    if not answer.unmeasured:
-        return
-    how = prompt_unread(results)
-    if not how and "stand-in" in prompt_partly(results):
-        how = f"Only a stand-in reads the prompt; a model does with {SMALL}; or {HOW}."
-    rest = "Of what stands below the headline as not measured, no number here says anything."
-    yield Check("warn", "Not all is measured.", f"{how} {rest}".strip())
-
-
-def _prompts(answer: Answer) -> Check:
-    had = answer.on(answer.tested)
-    settled = [row for row in answer.rows if row.state == "holds"]
-    tests = _many(answer.comparisons, "comparison")
+def _prompts(comparison: ModelComparison) -> Check:
+    had = prompt_count(comparison, comparison.tested)
+    settled = comparison.having(State.SIGNIFICANT)
+    tests = plural(comparison.comparisons, "comparison")
     if settled:
-        names = _listed([row.merit for row in settled])
-        tested = len(answer.tested)
-        left = sum(row.state == "open" for row in answer.rows)
-        rest = f" {_many(left, 'measure')} open still." if left else ""
+        metrics = names((label(row.name, row.info) for row in settled), _MOST)
+        tested = len(comparison.tested)
+        left = sum(row.state is State.UNDECIDED for row in comparison.rows)
+        rest = f" {plural(left, 'metric')} undecided." if left else ""
         return Check(
             "ok",
-            f"{answer.on(settled)} are enough for {len(settled)} of {tested} measures.",
-            f"A difference holds in {names}, corrected for {tests}.{rest} "
-            "This says nothing of what is not measured.",
+            f"{prompt_count(comparison, settled)} settle {len(settled)} of {tested} metrics.",
+            f"Significant after correction for {tests}: {metrics}.{rest}",
         )
-    if not answer.comparisons:
+    if not comparison.comparisons:
         return Check("warn", f"{had}.", "There is nothing to test.")
-    least = f"Among {tests}, fewer than {answer.fewest} cannot settle anything, even if all agree"
-    likely = f"; about {about(answer.needed)} might" if answer.needed else ""
-    if answer.too_few:
+    least = (
+        f"Among {tests}, fewer than {comparison.fewest} cannot settle anything, even if all agree"
+    )
+    likely = f"; about {about(comparison.needed)} might" if comparison.needed else ""
+    if comparison.too_few:
         return Check("fail", f"Not settled: {had}.", f"{least}{likely}.")
     words = f"No difference holds after correction for {tests}"
     return Check("warn", f"Not settled: {had}.", f"{words}{likely}.")
@@ -145,11 +144,11 @@ def _certified(report: Report) -> Iterator[Check]:
     ]
     # A certificate that cannot tell certifies nothing.
     sees = [name for name in said if sees_something(said[name])]
-    words = [f"{_listed([short[name] for name in sees])}."] if sees else []
+    words = [f"{names([short[name] for name in sees], _MOST)}."] if sees else []
     if others := [short[name] for name in said if name not in sees]:
-        words.append(f"Tested, and not shown to see anything: {_listed(others)}.")
+        words.append(f"Tested, and not shown to see anything: {names(others, _MOST)}.")
     if without := [short[name] for name in values if name not in said]:
-        words.append(f"Not tested: {_listed(without)}.")
+        words.append(f"Not tested: {names(without, _MOST)}.")
     verb = "is" if len(sees) == 1 else "are"
     yield Check(
         ("ok" if len(sees) == len(values) else "note") if sees else "warn",
@@ -161,11 +160,11 @@ def _certified(report: Report) -> Iterator[Check]:
         "What their certificates say",
     )
     failed = {
-        f"{short[name]} {placebo.unfairness}": None
+        f"{short[name]} {bias_words(bias)}": None
         for name, found in said.items()
         for one in found
         for placebo in one.placebos
-        if placebo.unfairness
+        if (bias := placebo.bias) is not None
     }
     if failed:
         yield Check(
@@ -202,19 +201,19 @@ def _stand_ins(report: Report) -> Iterator[Check]:
                 if backend:
                     asked.setdefault((str(role), backend), set()).add(note.name)
     found = []
-    for (role, backend), names in sorted(asked.items()):
+    for (role, backend), askers in sorted(asked.items()):
         try:
             info = registry.entry(role.partition(".")[0], backend).info
         except UserError:  # of a plugin that is not installed here
             continue
         summary = str(info.get("summary", ""))
         if (not info.get("weights") and "chat" not in role) or "stand-in" in summary:
-            found.append(f"{_listed(sorted(names))} asked {backend} ({role}): {summary}")
+            found.append(f"{names(sorted(askers), _MOST)} asked {backend} ({role}): {summary}")
     if found:
         yield Check(
             "warn",
             "Stand-ins were used.",
-            f"{_many(len(found), 'role')} had no model: these numbers are not those of the model "
+            f"{plural(len(found), 'role')} had no model: these numbers are not those of the model "
             "that a paper names.",
             tuple(found),
             "Which, and for what",
@@ -225,9 +224,8 @@ def _borders(results: Results) -> Iterator[Check]:
     """Bars around the picture, which metrics leave out."""
     found = bordered(results)
     if found:
-        listed = [f"{item}: {one.share:.0%}" for item, one in sorted(found.items())]
-        title, _, rest = borders_remark(results).partition(" (")
-        yield Check("note", f"{title}:", f"{rest.replace('):', ';')}", tuple(listed[:60]), "Which")
+        listed = [f"{item}: {percent(one.share)}" for item, one in sorted(found.items())]
+        yield Check("note", "Borders.", f"{borders_words(results)}.", tuple(listed[:60]), "Which")
 
 
 # Coverage.
@@ -238,14 +236,14 @@ def _unread(results: Results) -> Iterator[Check]:
     found = unread_videos(results)
     if not found:
         return
-    listed = [f"{one.file}: {one.why}"[:400] for one in found]
+    listed = [": ".join(file_and_reason(one))[:400] for one in found]
     few = len(listed) <= _MOST
     rest = f" and {len(listed) - _MOST:,} more" if not few else ""
     yield Check(
         "fail",
-        f"{len(found):,} of {_many(len(results.items), 'video')} could not be read.",
+        f"{len(found):,} of {plural(len(results.items), 'video')} could not be read.",
         f"Nothing was measured of {'it' if len(found) == 1 else 'them'}: "
-        f"{'; '.join(listed[:_MOST])}{rest}. {found[0].failure.advice}".rstrip(),
+        f"{'; '.join(listed[:_MOST])}{rest}. {found[0].advice}".rstrip(),
         () if few else tuple(listed[:200]),
         "All of them",
     )
@@ -278,7 +276,7 @@ def _coverage(report: Report) -> Iterator[Check]:
     if waiting:
         yield Check(
             "warn",
-            f"{_many(waiting, 'value')} still to come.",
+            f"{plural(waiting, 'value')} still to come.",
             "Start the same command again: it goes on where it stopped.",
         )
     beside = f" {apart:,} more do not apply to their video." if apart else ""
@@ -293,19 +291,10 @@ def _coverage(report: Report) -> Iterator[Check]:
         "warn",
         f"{lost:,} of {planned:,} values are missing.",
         f"They are left out of every mean, and never a zero: {why_words}; "
-        f"{_many(len(items), 'video')}.{beside}",
+        f"{plural(len(items), 'video')}.{beside}",
         tuple(
-            f"{_listed(sorted(counts))}: {why}"[:400]
+            f"{names(sorted(counts), _MOST)}: {why}"[:400]
             for why, counts in sorted(details.items(), key=lambda one: -sum(one[1].values()))[:40]
         ),
         "Which, and why",
     )
-
-
-def _many(count: int, thing: str) -> str:
-    return f"{count:,} {thing}{'' if count == 1 else 's'}"
-
-
-def _listed(names: Sequence[str], most: int = _MOST) -> str:
-    shown = ", ".join(name if len(name) <= 80 else f"{name[:79]}…" for name in names[:most])
-    return f"{shown} and {len(names) - most:,} more" if len(names) > most else shown

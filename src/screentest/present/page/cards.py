@@ -10,22 +10,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from screentest.analysis.models.answer import Answer
-from screentest.analysis.models.places import Place, behinds, firsts, lasts
-from screentest.analysis.models.rows import AnswerRow, ModelPair, pair_surety
-from screentest.analysis.models.text import listed, number, spread_out
+from screentest._util.text import plural
+from screentest.analysis.models.comparison import ModelComparison
+from screentest.analysis.models.places import Rank, behind_in, first_in, last_in, spread_out
+from screentest.analysis.models.rows import Explanation, MetricRow, ModelPair, State, pair_order
 from screentest.present.page.data import Report
 from screentest.present.page.drilldown import Scales, direction, furthest
 from screentest.present.page.parts import (
     NAMED,
     CardLine,
     Named,
-    counted,
     cut_id,
     moment,
     time_words,
 )
 from screentest.present.page.sidebyside import excuse
+from screentest.present.screens import artefact_words
+from screentest.present.text import label, names, number
 
 LEVEL = CardLine("So far", (Named("no difference shown"),))
 _NOTHING = (Named("nothing shown so far"),)
@@ -37,7 +38,7 @@ _LONGEST = 24
 class _Held:
     """A measure in which a model is surely ahead of others, or behind them."""
 
-    row: AnswerRow
+    row: MetricRow
     pair: ModelPair
     """The surest difference."""
     others: tuple[str, ...]
@@ -45,13 +46,13 @@ class _Held:
     """Whether these are all the others that have a value."""
 
     @property
-    def owed_to(self) -> str:
-        return self.pair.owed_to
+    def explanation(self) -> Explanation | None:
+        return self.pair.explanation
 
 
 def model_lines(
     report: Report,
-    answer: Answer,
+    comparison: ModelComparison,
     model: str,
     items: Sequence[str],
     place: Mapping[str, int],
@@ -64,10 +65,10 @@ def model_lines(
 
     In a ``crowd`` of models, one of which no difference is shown has no card, and nothing to see.
     """
-    good = _good(answer, model)
-    bad, rows = _bad(answer, model)
+    good = _good(comparison, model)
+    bad, rows = _bad(comparison, model)
     if not good and not bad:
-        if all(row.state == "describes" for row in answer.rows):
+        if all(row.state is State.DESCRIBED for row in comparison.rows):
             return []
         lines = [LEVEL]
         if crowd:
@@ -81,47 +82,49 @@ def model_lines(
     return [*lines, look]
 
 
-def _good(answer: Answer, model: str) -> list[CardLine]:
+def _good(comparison: ModelComparison, model: str) -> list[CardLine]:
     """What it is best at and surely ahead in, else first in so far; last what it owes to a
     fault."""
-    held = list(_held(answer, model))
-    earned = [one for one in held if not one.owed_to][:NAMED]
-    owed = [one for one in held if one.owed_to]
+    held = list(_held(comparison, model))
+    earned = [one for one in held if not one.explanation][:NAMED]
+    owed = [one for one in held if one.explanation]
     if earned:
         return _sure([*earned, *owed][:NAMED], model)
-    lines, _ = _seen(answer, "ahead", firsts(answer, model), model)
+    lines, _ = _seen(comparison, "ahead", first_in(comparison, model), model)
     return [*lines, *_sure(owed[:NAMED], model)]
 
 
-def _bad(answer: Answer, model: str) -> tuple[list[CardLine], list[AnswerRow]]:
+def _bad(comparison: ModelComparison, model: str) -> tuple[list[CardLine], list[MetricRow]]:
     """What it is worst at and surely behind in, else last in so far, else behind in so far; with
     the measures."""
-    held = list(_held(answer, model, worse=True))
+    held = list(_held(comparison, model, worse=True))
     if held:
         return _sure(held[:NAMED], model, worse=True), [one.row for one in held]
-    if last := lasts(answer, model):
-        return _seen(answer, "last", last, model)
-    return _seen(answer, "behind", behinds(answer, model), model)
+    if last := last_in(comparison, model):
+        return _seen(comparison, "last", last, model)
+    return _seen(comparison, "behind", behind_in(comparison, model), model)
 
 
-def _held(answer: Answer, model: str, *, worse: bool = False) -> Iterator[_Held]:
+def _held(comparison: ModelComparison, model: str, *, worse: bool = False) -> Iterator[_Held]:
     """What is sure of a model: of all others first, and what it owes to a fault last."""
     found = []
-    for row in answer.rows:
+    for row in comparison.rows:
         others = row.under(model) if worse else row.over(model)
         own = [
-            pair for pair in row.pairs if pair.holds and model == (pair.better, pair.worse)[worse]
+            pair
+            for pair in row.pairs
+            if pair.significant and model == (pair.better, pair.worse)[worse]
         ]
-        pairs = [pair for pair in own if not pair.owed_to]
+        pairs = [pair for pair in own if not pair.explanation]
         if pairs:
             found.append(_Held(row, pairs[0], others, len(others) == row.rivals))
         elif own and not worse:  # who is behind by the fault of another is not behind
-            names = {pair.worse for pair in own}
-            others = tuple(one.model for one in row.values if one.model in names)
+            beaten = {pair.worse for pair in own}
+            others = tuple(one.model for one in row.values if one.model in beaten)
             found.append(_Held(row, own[0], others, whole=False))
     found.sort(
         key=lambda one: (
-            *(bool(one.owed_to), not one.whole, *pair_surety(one.pair)),
+            *(bool(one.explanation), not one.whole, *pair_order(one.pair)),
             -one.pair.difference / (one.row.spread or 1.0),
         )
     )
@@ -133,33 +136,33 @@ def _held(answer: Answer, model: str, *, worse: bool = False) -> Iterator[_Held]
 def _sure(held: Sequence[_Held], model: str, *, worse: bool = False) -> list[CardLine]:
     lines: dict[str, list[Named]] = {}
     for one in held:
-        row, names = one.row, listed([_short(name) for name in one.others], most=2)
+        row, others = one.row, names([_short(name) for name in one.others], most=2)
         if 2 < len(one.others) == row.rivals:
-            names = "all others"
+            others = "all others"
         if one.whole:
-            label = "Worst at" if worse else "Best at"
+            title = "Worst at" if worse else "Best at"
             beside = f"next {_with_mean(row, _nearest(row, model))}"
         else:
-            label = f"Behind {names} in" if worse else f"Ahead of {names} in"
+            title = f"Behind {others} in" if worse else f"Ahead of {others} in"
             beside = ", ".join(_with_mean(row, name) for name in one.others[:2])
-        fault = f"as {one.owed_to} have: it makes no winner" if one.owed_to else ""
-        lines.setdefault(label, []).append(_named(row, model, beside, fault, worse=worse))
-    return [CardLine(label, tuple(named)) for label, named in lines.items()]
+        why = one.explanation
+        fault = artefact_words(why, {}) if why is not None else ""
+        lines.setdefault(title, []).append(_named(row, model, beside, fault))
+    return [CardLine(title, tuple(named)) for title, named in lines.items()]
 
 
 def _seen(
-    answer: Answer, label: str, places: Sequence[Place], model: str
-) -> tuple[list[CardLine], list[AnswerRow]]:
+    comparison: ModelComparison, standing: str, places: Sequence[Rank], model: str
+) -> tuple[list[CardLine], list[MetricRow]]:
     """What is seen so far: no claim, and says so."""
     if not places:
         return [], []
-    word = "" if label == "behind" else "next "
+    word = "" if standing == "behind" else "next "
     named = [
         _named(
             one.row,
             model,
             f"{word}{_with_mean(one.row, one.other.model)}",
-            worse=label != "ahead",
         )
         for one in places[:NAMED]
     ]
@@ -167,37 +170,35 @@ def _seen(
         named.append(Named(f"and {len(places) - NAMED} more"))
     counts = sorted({one.row.prompts for one in places[:NAMED]})
     least = f"{counts[0]:,} to " if len(counts) > 1 else ""
-    on = f"{least}{counted(counts[-1], answer.unit)}" if counts[-1] > 1 else f"one {answer.unit}"
-    line = CardLine(f"So far {label} in", tuple(named), note=f"on {on}; not settled")
+    on = (
+        f"{least}{plural(counts[-1], comparison.unit)}"
+        if counts[-1] > 1
+        else f"one {comparison.unit}"
+    )
+    line = CardLine(f"So far {standing} in", tuple(named), note=f"on {on}; not settled")
     return [line], [place.row for place in places]
 
 
-def _named(
-    row: AnswerRow, model: str, beside: str, fault: str = "", *, worse: bool = False
-) -> Named:
+def _named(row: MetricRow, model: str, beside: str, fault: str = "") -> Named:
     """A measure in words; of one where less is better it is said, since an arrow beside "best" and
     "worst" can be read both ways."""
     own, lower = _mean(row, model), "lower is better" if row.better == "lower" else ""
-    if worse or row.merit == row.label:
-        name = row.label
-    else:
-        # The number is not of the merit: natural look, of which unnatural look is measured.
-        name, beside, own, lower = row.merit, f"{row.label} {own}, {beside}", "", ""
+    name = label(row.name, row.info, row.stand_ins)
     said = "; ".join(filter(None, [beside, fault or lower]))
     return Named(f"{name} °" if fault else name, own, said)
 
 
-def _nearest(row: AnswerRow, model: str) -> str:
+def _nearest(row: MetricRow, model: str) -> str:
     own = row.of(model).mean or 0.0
     others = [one for one in row.values if one.mean is not None and one.model != model]
     return min(others, key=lambda one: abs((one.mean or 0.0) - own)).model
 
 
-def _with_mean(row: AnswerRow, model: str) -> str:
+def _with_mean(row: MetricRow, model: str) -> str:
     return f"{_short(model)} {_mean(row, model)}"
 
 
-def _mean(row: AnswerRow, model: str) -> str:
+def _mean(row: MetricRow, model: str) -> str:
     mean = row.of(model).mean
     return "–" if mean is None else number(mean)
 
@@ -210,7 +211,7 @@ def _short(model: str) -> str:
 
 
 def _look(
-    report: Report, rows: Sequence[AnswerRow], items: Sequence[str], place: Mapping[str, int]
+    report: Report, rows: Sequence[MetricRow], items: Sequence[str], place: Mapping[str, int]
 ) -> CardLine | None:
     """The video that is worst in the first of some measures, at that moment."""
     results = report.results
@@ -238,7 +239,7 @@ def _striking(
 ) -> CardLine:
     """Of a model that is behind in nothing: where one of its videos falls furthest; else all of
     them beside the others."""
-    rows = report.answer.rows if report.answer is not None else ()
+    rows = report.comparison.rows if report.comparison is not None else ()
     excused = {row.name for row in rows if excuse(row, model)}
     found = furthest(report.results, items, scales, excused)
     if found is None:

@@ -12,7 +12,16 @@ from screentest.analysis.judges.matrix import PLACEBO
 from screentest.core import Outcome
 from screentest.core.signature import short_signature
 from screentest.judges.cases import Order, points_of
-from screentest.present.certificates import facts, listed, said_of
+from screentest.present.certificates import (
+    Line,
+    bias_words,
+    claim_lines,
+    claim_words,
+    details,
+    headline,
+    placebo_words,
+    why_not,
+)
 from screentest.present.page.data import Judged, Report
 from screentest.present.page.media import address
 from screentest.stats import Claim, Finding
@@ -20,36 +29,28 @@ from screentest.stats import Claim, Finding
 _KINDS = {
     Claim.SEES: "sees",
     Claim.MIXED: "sees",
-    Claim.PREFERS_HARM: "prefers",
+    Claim.PREFERS_DEGRADED: "prefers",
     Claim.CHANCE: "chance",
     Claim.CANNOT_TELL: "unknown",
 }
-_ORDERS = {Order.AS_GIVEN.value: "intact first", Order.SWAPPED.value: "intact second"}
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One thing that may be said."""
-
-    label: str
-    words: str
-    kind: str = ""
+_ORDERS = {Order.AS_GIVEN.value: "original first", Order.SWAPPED.value: "original second"}
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One certificate: what the judge sees, is blind to, and prefers wrongly; then all the rest."""
+    """One certificate: headline and labelled lines; then the details."""
 
     judge: str
+    headline: str
     summary: str
     testbeds: str
     lines: tuple[Line, ...]
-    facts: tuple[tuple[str, str], ...]
+    details: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A judge on one kind of harm."""
+    """A judge on one degradation."""
 
     text: str
     words: str
@@ -92,94 +93,17 @@ def certified(certificates: Sequence[Certificate]) -> Certified | None:
 
 def card(certificate: Certificate) -> Card:
     """The certificate, ready to be shown."""
-    said = said_of(certificate)
-    lines = [
-        Line("Sees", listed(said.sees), "sees"),
-        Line("Blind to", listed(said.chance), "chance"),
-        Line("Prefers", _prefers(said.prefers), "prefers"),
-        Line("Fails", "; ".join(said.unfair), "fails"),
-        Line("Open", said.cannot_tell, "unknown"),
-        *(
-            Line(f"{title} failed", words, "prefers")
-            for title, words in _failed(certificate).items()
-        ),
-    ]
-    shown = [line for line in lines if line.words]
-    # The words of the card are not said again.
-    rest = [(name.replace("_", " "), words) for name, words in facts(certificate)][1:]
     return Card(
         certificate.title,
+        headline(certificate),
         certificate.summary,
         ", ".join(certificate.testbeds),
-        tuple(shown or [Line("Tested", "could not be tested", "prefers")]),
-        (*rest, ("Signature", short_signature(certificate.signature))),
+        tuple(claim_lines(certificate)),
+        (
+            *((name.replace("_", " "), words) for name, words in details(certificate)),
+            ("Signature", short_signature(certificate.signature)),
+        ),
     )
-
-
-_NAMED = 3
-"""Names in the headline; the rest is counted."""
-
-
-def certificates_headline(certificates: Sequence[Certificate]) -> str:
-    """What may be said of the judges, in a sentence."""
-    said = {one.title: said_of(one) for one in certificates}
-    if len(said) == 1:
-        ((judge, one),) = said.items()
-        words = [
-            f"{verb} {_some(names)}"
-            for verb, names in (("sees", one.sees), ("prefers the harm of", one.prefers))
-            if names
-        ]
-        if one.chance:
-            words.append(f"is no better than chance at {_some(one.chance)}")
-        if one.unfair:
-            words.append("fails a placebo")
-        if not words:
-            return f"{judge}: {one.cannot_tell or 'could not be tested'}."
-        return f"{judge} {', '.join(words[:-1])}{' and ' if words[1:] else ''}{words[-1]}."
-    if not any(one.sees or one.prefers or one.chance or one.unfair for one in said.values()):
-        return f"{len(said):,} judges put to the test: on these films nothing can be told yet."
-    sees = [name for name, one in said.items() if one.sees]
-    prefers = [name for name, one in said.items() if one.prefers]
-    unfair = [name for name, one in said.items() if one.unfair]
-    parts = [
-        f"{len(sees)} see{'s' * (len(sees) == 1)} a kind of harm{_who(sees)}"
-        if sees
-        else "none is known to see a kind of harm",
-        f"{len(prefers)} prefer{'s' * (len(prefers) == 1)} one{_who(prefers)}" if prefers else "",
-        f"{len(unfair)} fail{'s' * (len(unfair) == 1)} a placebo{_who(unfair)}" if unfair else "",
-    ]
-    return f"Of {len(said):,} judges {', '.join(filter(None, parts))}."
-
-
-def _who(names: Sequence[str]) -> str:
-    return f" ({_some(names)})" if names else ""
-
-
-def _some(names: Sequence[str]) -> str:
-    shown = listed(names[:_NAMED])
-    return f"{shown} and {len(names) - _NAMED:,} more" if len(names) > _NAMED else shown
-
-
-def _prefers(names: Sequence[str]) -> str:
-    return f"the harmed video, wrongly: {listed(names)}" if names else ""
-
-
-def _failed(certificate: Certificate) -> dict[str, str]:
-    """Aspects that could not be judged at all, by why."""
-    found: dict[str, list[str]] = {}
-    for one in certificate.aspects:
-        if one.accuracy.failure is not None:
-            found.setdefault(_why(one.accuracy), []).append(one.aspect.title)
-    return {", ".join(titles): why for why, titles in found.items()}
-
-
-def _why(outcome: Outcome[Accuracy]) -> str:
-    """Why there is no accuracy; a detail that repeats the reason is enough."""
-    failure = outcome.failure
-    assert failure is not None
-    detail = failure.detail
-    return detail if detail.startswith(failure.reason.value) else str(failure)
 
 
 # The heat map.
@@ -228,7 +152,7 @@ def _placebos(certificates: Sequence[Certificate]) -> Iterable[HeatGroup]:
         pairs = max(one.pairs for one in found if one)
         rows.append(HeatRow(f"{PLACEBO}{name}", name.replace("_", " "), cells, pairs))
     if rows:
-        title = "Placebos: a fair judge is at 50"
+        title = "Placebos (fair: 50)"
         count = sum(row.pairs for row in rows)
         head = HeatRow("", title, (None,) * len(certificates), count, head=True)
         yield HeatGroup((head, *rows))
@@ -237,10 +161,10 @@ def _placebos(certificates: Sequence[Certificate]) -> Iterable[HeatGroup]:
 def _cell(outcome: Outcome[Accuracy], finding: Finding) -> Cell:
     found = outcome.value
     if found is None:
-        return Cell("–", _why(outcome), "unknown")
+        return Cell("–", why_not(outcome), "unknown")
     interval = found.interval.percents.replace("–", " to ")
     words = (
-        f"{finding.words}; {100 * found.value:.1f}% right (95%: {interval}), "
+        f"{claim_words(finding)}; {100 * found.value:.1f}% right (95%: {interval}), "
         f"{found.judgements:,} of {found.total:,} answers on {finding.films:,} {finding.unit}"
         f"{'' if finding.films == 1 else 's'}, {found.ties:,} ties"
     )
@@ -253,14 +177,11 @@ def _cell(outcome: Outcome[Accuracy], finding: Finding) -> Cell:
 def _fair(placebo: PlaceboResult) -> Cell:
     found = placebo.false_alarms.value
     if found is None:
-        return Cell("–", _why(placebo.false_alarms), "unknown")
-    words = f"untouched copy preferred {100 * found.value:.1f}% (fair: 50), {found.ties:,} ties"
-    unfair = placebo.unfairness
-    return Cell(
-        f"{100 * found.value:.0f}",
-        f"{unfair}; {words}" if unfair else words,
-        "fails" if unfair else "fair",
-    )
+        return Cell("–", why_not(placebo.false_alarms), "unknown")
+    words, bias = placebo_words(placebo), placebo.bias
+    if bias is not None:
+        words = f"{bias_words(bias)}; {words}"
+    return Cell(f"{100 * found.value:.0f}", words, "fair" if bias is None else "fails")
 
 
 # Pairs and verdicts, for the script.

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from screentest.analysis.judges.certificate import Certificate
-from screentest.analysis.judges.plan import read_certificates
-from screentest.analysis.models.answer import Answer
-from screentest.analysis.models.comparison import answer
-from screentest.analysis.models.text import label
+from screentest.analysis.judges.certificate import Certificate, read_certificates
+from screentest.analysis.models.comparison import ModelComparison, compare_models
 from screentest.analysis.people.arena import Arena
-from screentest.analysis.results import Pool, Results, Total, Value, read_results
+from screentest.analysis.results import Pool, Results, Total, read_results
 from screentest.analysis.suites import read_suite
-from screentest.core import Item, Outcome, OutputInfo, UserError, Verdict
+from screentest.core import Item, Outcome, UserError, Verdict
 from screentest.core.outcome import Json
 from screentest.judges.cases import read_abouts, verdict_in
 from screentest.present.page.people import read_people
 from screentest.present.page.trust import certificates_of
-from screentest.run import Coverage, EvaluatorNote, RunReader, Spending, Start
-from screentest.run.session import MODELS
+from screentest.present.text import labels
+from screentest.run.ledger import Spending
+from screentest.run.notes import MODELS, EvaluatorNote
+from screentest.run.reader import Coverage, RunReader, Start
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +60,8 @@ class Report:
     results: Results
     certificates: tuple[Certificate, ...]
     judged: tuple[Judged, ...]
-    answer: Answer | None = None
-    """Which of several models is best, in what; None where there is one only."""
+    comparison: ModelComparison | None = None
+    """Which of several models is better, in what; None where there is one only."""
     judged_items: Mapping[str, Item] = field(default_factory=dict)
     """The videos of testbeds that the verdicts are about."""
     pool: Pool = "worst"
@@ -76,12 +74,12 @@ class Report:
     @property
     def by(self) -> str:
         """The group of items that are compared; empty where there is one only."""
-        return self.answer.by if self.answer else ""
+        return self.comparison.by if self.comparison else ""
 
     @property
     def systems(self) -> list[str]:
         """The groups that are compared; one alone is none."""
-        return list(self.answer.models) if self.answer else []
+        return list(self.comparison.models) if self.comparison else []
 
     @property
     def totals(self) -> list[Total]:
@@ -90,13 +88,8 @@ class Report:
 
     @property
     def labels(self) -> dict[str, str]:
-        """Values in words, as the answer says them; by their names where words would be shared."""
-        short = self.results.short_names
-        words = {
-            name: label(name, info, short[name]) for name, info in self.results.outputs.items()
-        }
-        shared = Counter(words.values())
-        return {name: short[name] if shared[one] > 1 else one for name, one in words.items()}
+        """Every value in words."""
+        return labels(self.results)
 
     def certificates_of(self, value: str) -> list[Certificate]:
         """What testbeds say about this very value, where it was certified."""
@@ -144,7 +137,11 @@ def read_report(
             else:
                 results.append(read_results(run))
     # What only describes has no worst part: here as in the answer, it is by its mean.
-    together = _together(results, suites).pooled(pool)
+    for suite in suites:
+        read_suite(suite)  # a suite that was asked for by name must exist
+    joined = Results.join(results)
+    asked = dict.fromkeys([*joined.suites, *suites])
+    together = replace(joined, suites=tuple(asked)).pooled(pool)
     if not together.values and not certificates and not judged and not together.pending:
         raise UserError(
             "there is nothing to report in " + ", ".join(str(folder) for folder in folders),
@@ -155,7 +152,7 @@ def read_report(
         together,
         tuple(certificates.values()),
         tuple(judged),
-        answer(together, by, pool=pool),
+        compare_models(together, by, pool=pool),
         judged_items,
         pool,
         people,
@@ -181,23 +178,3 @@ def _judged(run: RunReader) -> list[Judged]:
                 )
             )
     return found
-
-
-def _together(results: Sequence[Results], suites: Sequence[str]) -> Results:
-    """Several runs as one: a later run's value of the same item and name takes the place."""
-    items: dict[str, Item] = {}
-    outputs: dict[str, OutputInfo] = {}
-    values: dict[tuple[str, str], Value] = {}
-    pending: dict[tuple[str, str], None] = {}
-    contents: dict[str, str] = {}
-    for one in results:
-        items |= one.items
-        contents |= one.contents
-        outputs |= one.outputs
-        values |= {(value.item, value.name): value for value in one.values}
-        pending |= dict.fromkeys(one.pending)
-    waiting = tuple(place for place in pending if place not in values)
-    for suite in suites:
-        read_suite(suite)  # a suite that was asked for by name must exist
-    asked = dict.fromkeys([*(suite for one in results for suite in one.suites), *suites])
-    return Results(items, tuple(values.values()), outputs, waiting, tuple(asked), contents)

@@ -12,7 +12,6 @@ from urllib.parse import quote
 
 from screentest._util.webpage import data_address
 from screentest.core import Filter, Layout, Progress, Silent, Size, Time
-from screentest.video import Supervisor, sample_frames, survey
 
 POSTER = 352
 """Pixels of a poster's long side; it is shown about as large."""
@@ -52,6 +51,8 @@ def take_pictures(
     """
     if not wanted:
         return {}
+    from screentest.video.sandbox import Supervisor
+
     found: dict[str, Pictures] = {}
     shown = progress or Silent()
     with Supervisor(workers=2) as workers, shown:
@@ -67,6 +68,9 @@ def take_pictures(
 
 def _taken(wanted: Wanted) -> tuple[float, list[bytes]]:
     """Pictures a second; the poster, then one picture per moment. Runs in a worker."""
+    from screentest.video.samples import sample_frames
+    from screentest.video.survey import survey
+
     table = survey(wanted.video)
     length = table.end - table.start
     candidates = [table.start + share * length for share in _PLACES]

@@ -6,14 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from screentest.analysis.models.answer import GROUPS
-from screentest.analysis.models.text import number
+from screentest._util.text import plural
+from screentest.analysis.models.comparison import GROUPS
 from screentest.analysis.results import Value
 from screentest.core.table import ARROWS
 from screentest.present.page.belief import Check
 from screentest.present.page.data import Report
 from screentest.present.page.drilldown import pieces
 from screentest.present.page.trust import sees_something
+from screentest.present.text import number
 
 MOST_FRAMES = 5
 """Pictures in a film strip."""
@@ -96,7 +97,7 @@ class ShownRow:
 
     @property
     def group_order(self) -> int:
-        return list(GROUPS.values()).index(self.group)
+        return GROUPS.index(self.group.lower())
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,11 +149,11 @@ class View:
 def facts(report: Report, more: str) -> tuple[str, ...]:
     """The line above the headline: what there is, and from when."""
     results = report.results
-    found = [counted(len(results.items), "video")] if results.items else []
+    found = [plural(len(results.items), "video")] if results.items else []
     if more:
         found.append(more)
     if report.certificates:
-        found.append(counted(len(report.certificates), "certificate"))
+        found.append(plural(len(report.certificates), "certificate"))
     found += [f"{suite} suite" for suite in results.suites]
     starts = [start.started for source in report.sources for start in source.starts]
     if starts:
@@ -203,7 +204,7 @@ def chip(report: Report, name: str) -> Chip | None:
     found = report.certificates_of(name)
     if not found:
         return None
-    if any(placebo.unfairness for one in found for placebo in one.placebos):
+    if any(placebo.bias for one in found for placebo in one.placebos):
         return Chip("fails a placebo", "bad")
     if sees_something(found):
         return Chip("certified", "good")
@@ -225,6 +226,6 @@ def from_to(low: float, high: float) -> str:
     return f"{number(low)} to {number(high)}"
 
 
-def counted(count: int, thing: str) -> str:
-    """A count with its noun."""
-    return f"{count:,} {thing}{'' if count == 1 else 's'}"
+def shown_line(name: str, text: str) -> str:
+    """A labelled line of a first screen in a paragraph."""
+    return f"{name.capitalize()}: {text}."

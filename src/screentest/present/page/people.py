@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from screentest.analysis.models.answer import Answer
-from screentest.analysis.models.rows import AnswerRow, ModelPair, ModelValue
+from screentest.analysis.models.comparison import ModelComparison
+from screentest.analysis.models.rows import MetricRow, ModelPair, ModelValue, Part, State
 from screentest.analysis.people.arena import Arena, ArenaModel, ArenaPair, arena_of
 from screentest.core.metric import OutputInfo
 from screentest.core.table import Table
@@ -15,7 +15,7 @@ from screentest.judges.votes import read_votes
 TITLE = "people prefer"
 _INFO = OutputInfo(
     "how often people prefer it to another model's video of the same prompt; a tie is half",
-    group="people",
+    label=TITLE,
 )
 
 
@@ -24,31 +24,30 @@ def read_people(path: Path) -> Arena:
     return arena_of(read_votes(path))
 
 
-def people_row(found: Arena, answer: Answer) -> AnswerRow | None:
+def people_row(found: Arena, comparison: ModelComparison) -> MetricRow | None:
     """The arena as a row beside those of metrics; None where it is about other models.
 
     Its test is the arena's own, over prompts and people, corrected over pairs of models: it is no
-    part of the metrics' correction, and changes nothing in the answer.
+    part of the metrics' correction, and changes nothing in the comparison.
     """
     known = {one.model: one for one in found.models}
-    values = tuple(_value(model, known.get(model)) for model in answer.models)
+    values = tuple(_value(model, known.get(model)) for model in comparison.models)
     had = [one for one in values if one.mean is not None]
     if len(had) < 2:
         return None
     pairs = tuple(
-        _pair(one) for one in found.pairs if {one.better, one.worse} <= set(answer.models)
+        _pair(one) for one in found.pairs if {one.better, one.worse} <= set(comparison.models)
     )
     shares = [one.mean or 0.0 for one in had]
     best = [one for one in had if one.mean == max(shares)]
     worst = [one for one in had if one.mean == min(shares)]
     shared = set.intersection(*(set(one.prompts) for one in had))
-    return AnswerRow(
+    return MetricRow(
         name="people",
-        title=TITLE,
-        label=TITLE,
         group="people",
         info=_INFO,
-        pooled="",
+        part=Part.WHOLE,
+        stand_ins=(),
         values=values,
         pairs=pairs,
         leader=best[0].model if len(best) == 1 else "",
@@ -57,7 +56,7 @@ def people_row(found: Arena, answer: Answer) -> AnswerRow | None:
         behind=_alone(worst[0], had, shared, -1) if len(worst) == 1 else 0,
         margin=None,
         prompts=len(shared),
-        state="holds" if any(pair.holds for pair in pairs) else "open",
+        state=State.SIGNIFICANT if any(pair.significant for pair in pairs) else State.UNDECIDED,
     )
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from screentest.analysis.models.tables import suite_tables
 from screentest.analysis.suites import Suite, suites_in
-from screentest.core import Entry, Failure, Table, registry
+from screentest.core import Entry, Failure, MissingPackage, Table, registry
+from screentest.core.outcome import guarded
 from screentest.core.table import Chart
-from screentest.measure.items import guarded
 from screentest.present.page.data import Report
+from screentest.present.tables import suite_tables
 
 Part: TypeAlias = Table | Chart | str
 """What a section is made of: a table, a chart, or a paragraph of plain text."""
@@ -46,7 +46,11 @@ def _suite_section(report: Report, suite: Suite) -> Section:
     tables = suite_tables(results, suite, report.by)
     if not tables:
         return Section(suite.name, suite.heading)
-    drawn = tuple(suite.charts(results, report.by)) if suite.charts is not None else ()
+    try:
+        drawn = tuple(suite.charts(results, report.by)) if suite.charts is not None else ()
+    except MissingPackage as error:  # the tables have the same numbers
+        left_out = f"The charts are left out. {error.advice}"
+        return Section(suite.name, suite.heading, tuple(tables), paragraphs=(left_out,))
     return Section(suite.name, suite.heading, tuple(tables), drawn)
 
 

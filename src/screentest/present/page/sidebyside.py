@@ -9,10 +9,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from screentest.analysis.models.rows import AnswerRow, counts
-from screentest.analysis.models.samples import RATES_DIFFER, rates_differ
+from screentest.analysis.models.rows import MetricRow, NotCompared, WhyNotCompared, apart
+from screentest.analysis.models.samples import rates_differ
 from screentest.analysis.results import Results
 from screentest.present.page.data import Report
+from screentest.present.screens import artefact_words, why_words
 
 _BEHIND = 0.1
 """How far behind the others a video must be, as a share of the run's spread, to be said so."""
@@ -100,7 +101,7 @@ def side_by_side(report: Report, direction: Callable[[str], int]) -> SideBySide:
 
 def margins_of(report: Report) -> dict[str, float]:
     """The smallest difference between models that counts, where the answer knows one."""
-    rows = report.answer.rows if report.answer else ()
+    rows = report.comparison.rows if report.comparison else ()
     return {row.name: row.margin.value for row in rows if row.margin is not None}
 
 
@@ -109,27 +110,37 @@ def uncompared_of(report: Report) -> dict[str, str]:
 
     Where models lack values unevenly, two videos that have theirs can still be compared.
     """
-    if report.answer is not None:
-        rows = report.answer.rows
-        return {row.name: row.why for row in rows if row.why.startswith(RATES_DIFFER)}
-    found = {name: rates_differ(report.results, name) for name in report.results.names}
-    return {name: why for name, why in found.items() if why}
+    if report.comparison is not None:
+        rows = report.comparison.rows
+        reasons = {row.name: row.why for row in rows if row.why is not None}
+    else:
+        reasons = {
+            name: WhyNotCompared(NotCompared.FRAME_RATES, rates={"from": rates[0], "to": rates[1]})
+            for name in report.results.names
+            if (rates := rates_differ(report.results, name))
+        }
+    return {
+        name: why_words(why)
+        for name, why in reasons.items()
+        if why.reason is NotCompared.FRAME_RATES
+    }
 
 
 def excused_of(report: Report) -> dict[str, dict[str, str]]:
     """By value, the models that are behind only what owes it to a fault, and what has the fault."""
     found: dict[str, dict[str, str]] = {}
-    for row in report.answer.rows if report.answer else ():
+    for row in report.comparison.rows if report.comparison else ():
         for model in report.systems:
             if fault := excuse(row, model):
                 found.setdefault(row.name, {})[model] = fault
     return found
 
 
-def excuse(row: AnswerRow, model: str) -> str:
+def excuse(row: MetricRow, model: str) -> str:
     """What has the fault by which others are ahead of a model; empty where one is not by it."""
-    owed = [pair.owed_to for pair in row.pairs if pair.worse == model]
-    return owed[0] if owed and all(owed) else ""
+    artefacts = [pair.explanation for pair in row.pairs if pair.worse == model]
+    first = artefacts[0] if artefacts and all(artefacts) else None
+    return artefact_words(first, {}) if first is not None else ""
 
 
 def labels(report: Report, row: Row) -> dict[str, str]:
@@ -239,4 +250,4 @@ def _weakest(
 
 
 def _last(value: float, nearest: float, sign: int, margin: float) -> bool:
-    return sign * (nearest - value) > margin and counts(value, nearest, margin)
+    return sign * (nearest - value) > margin and apart(value, nearest, margin)

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from screentest.analysis.judges.certificate import Accuracy, Certificate
-from screentest.analysis.models.answer import Answer
-from screentest.analysis.models.tables import suite_tables, summary_table
+from screentest.analysis.models.comparison import ModelComparison
 from screentest.analysis.suites import suites_in
 from screentest.core import Cell, Outcome, Table
 from screentest.core.signature import short_signature
+from screentest.present.certificates import claim_words
 from screentest.present.page.data import Report
 from screentest.present.page.people import people_tables
+from screentest.present.tables import suite_tables, summary_table
 from screentest.stats import Finding
 
 
 def tables(report: Report) -> list[Table]:
     """Every table of the report; those with nothing in them are left out."""
     found = [
-        *(_compared(report.answer) if report.answer else ()),
+        *(_compared(report.comparison, report.results.short_names) if report.comparison else ()),
         *people_tables(report.people),
         summary_table(report.results, report.by, full=True, pool=report.pool),
         *(
@@ -46,37 +47,37 @@ def _apart(found: Iterable[Table]) -> Iterator[Table]:
         yield table if count == 1 else replace(table, name=f"{table.name}_{count}")
 
 
-def _compared(answer: Answer) -> Iterator[Table]:
-    """The answer in numbers: every model in every measure, and every two models."""
+def _compared(comparison: ModelComparison, short: Mapping[str, str]) -> Iterator[Table]:
+    """The comparison in numbers: every model in every metric, and every two models."""
     rows: list[tuple[Cell, ...]] = [
         (
-            *(row.group, row.title, row.better, one.model, one.mean),
+            *(row.group, short[row.name], row.better, one.model, one.mean),
             *((one.interval.low, one.interval.high) if one.interval else (None, None)),
             *(one.scored, one.total, one.best),
         )
-        for row in answer.rows
+        for row in comparison.rows
         for one in row.values
     ]
     columns: tuple[str, ...] = (
         *("group", "metric", "better", "model", "mean", "low", "high", "scored", "total", "best"),
     )
-    note = "Best: surely better than another, and none is surely better than it."
-    yield Table("models", f"Means over prompts by {answer.by}", columns, rows, note)
+    note = "Best: significantly better than another, and significantly worse than none."
+    yield Table("models", f"Means over prompts by {comparison.by}", columns, rows, note)
     pairs: list[tuple[Cell, ...]] = [
         (
-            *(row.title, one.better, one.worse, one.difference),
+            *(short[row.name], one.better, one.worse, one.difference),
             *((one.interval.low, one.interval.high) if one.interval else (None, None)),
             *(one.p_value, one.adjusted_p, one.ahead, one.behind, one.prompts, one.needed),
         )
-        for row in answer.rows
+        for row in comparison.rows
         for one in row.pairs
     ]
     columns = (
         *("metric", "better", "worse", "difference", "low", "high", "p", "p corrected"),
         *("ahead on", "behind on", "prompts", "prompts needed"),
     )
-    note = f"Corrected by Holm over {answer.comparisons:,} comparisons."
-    yield Table("comparisons", f"Every two, by {answer.by}", columns, pairs, note)
+    note = f"Corrected by Holm over {comparison.comparisons:,} comparisons."
+    yield Table("comparisons", f"Every two, by {comparison.by}", columns, pairs, note)
 
 
 def _values(report: Report) -> Table:
@@ -136,7 +137,7 @@ def _accuracy(outcome: Outcome[Accuracy]) -> tuple[Cell, ...]:
 
 
 def _finding(finding: Finding) -> tuple[Cell, ...]:
-    return finding.films, finding.p_value, finding.words
+    return finding.films, finding.p_value, claim_words(finding)
 
 
 def _signatures(report: Report) -> Table:

@@ -1,4 +1,4 @@
-"""How far to trust a value: the certificates about it, and what they say in one line."""
+"""Certificates about a value, and their claims on one line."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from dataclasses import replace
 from screentest.analysis.judges.certificate import Certificate
 from screentest.core import Aspect
 from screentest.core.signature import split_value_name, value_name
-from screentest.present.certificates import verdict
+from screentest.present.certificates import brief
 from screentest.stats import Claim
 
 
 def trust(certificate: Certificate, signature: str = "") -> str:
-    """What may be said of a judge, in one line."""
-    words = verdict(certificate)
+    """The claims about a judge, on one line."""
+    words = brief(certificate)
     if certificate.models:
         words = f"{certificate.title}: {words}"
     if signature and is_of_other_settings(certificate, signature):
@@ -24,7 +24,7 @@ def trust(certificate: Certificate, signature: str = "") -> str:
 
 
 def sees_something(certificates: Iterable[Certificate]) -> bool:
-    """Whether any of them claims that the judge sees a harm: only that makes it certified."""
+    """Tell whether any of them claims that the judge sees a degradation: only that certifies it."""
     findings = [
         finding
         for own in certificates
@@ -79,7 +79,7 @@ def tested(judge: str, aspect: Aspect, names: Sequence[str]) -> str:
 
 
 def is_of_other_settings(certificate: Certificate, signature: str) -> bool:
-    """Whether the value was measured otherwise than where it was certified.
+    """Tell whether the value was measured otherwise than where it was certified.
 
     A judge's signature holds the digest of its metric's.
     """

@@ -1,17 +1,15 @@
-"""What the page shows first: the headline, a card per model, rows with dots; made of the answer."""
+"""The first screens of the page: the headline, a card per model, rows with dots."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from screentest.analysis.models.answer import GROUPS, SENSIBLE, Answer
-from screentest.analysis.models.places import ends
-from screentest.analysis.models.rows import FIRST, LAST, AnswerRow
-from screentest.analysis.models.text import about, number
-from screentest.analysis.models.unread import unread_remark
+from screentest._util.text import plural
+from screentest.analysis.models.comparison import ModelComparison
+from screentest.analysis.models.rows import MetricRow, Part, State
 from screentest.present.page.alone import alone
-from screentest.present.page.belief import checks, uncompared
+from screentest.present.page.belief import CHECKED, checks
 from screentest.present.page.cards import LEVEL, model_lines
 from screentest.present.page.data import Report
 from screentest.present.page.dots import Dot, Lane, dot_plot
@@ -24,15 +22,25 @@ from screentest.present.page.parts import (
     View,
     chip,
     code,
-    counted,
     cut_id,
     facts,
     folds,
     from_to,
+    shown_line,
     strip,
 )
 from screentest.present.page.people import people_row
+from screentest.present.screens import (
+    artefact_words,
+    comparison_screen,
+    row_place,
+    why_words,
+    wins_words,
+)
+from screentest.present.text import label, number, words
 
+FIRST = ("unreadable", "not covered")
+"""Lines of the first screen that stand right below the headline; others are folded."""
 MOST_ALARMS = 4
 """Of a watch, on the first screen."""
 MOST_CARDS = 4
@@ -42,15 +50,15 @@ MOST_CARDS = 4
 def page_view(report: Report, order: Sequence[str]) -> View:
     """The view of a report; ``order`` is that of the videos in the page's data."""
     place = {item: number for number, item in enumerate(order)}
-    results, answer = report.results, report.answer
+    results, comparison = report.results, report.comparison
     short = report.labels
     sortable = tuple(
         Sortable(number, short[name], results.outputs[name].better)
         for number, name in enumerate(results.names)
         if any(value.outcome.ok for value in results.of(name))
     )
-    if answer is not None:
-        view = _compared(report, answer, place, sortable)
+    if comparison is not None:
+        view = _compared(report, comparison, place, sortable)
     else:
         view = alone(report, place, sortable)
     more = len(report.alarms) - MOST_ALARMS
@@ -62,30 +70,33 @@ def page_view(report: Report, order: Sequence[str]) -> View:
 
 
 def _compared(
-    report: Report, answer: Answer, place: Mapping[str, int], sortable: tuple[Sortable, ...]
+    report: Report,
+    comparison: ModelComparison,
+    place: Mapping[str, int],
+    sortable: tuple[Sortable, ...],
 ) -> View:
     results = report.results
-    lead = [f"Not measured. {' '.join(answer.unmeasured)}"] if answer.unmeasured else []
-    unread = unread_remark(results)
-    if unread and unread not in answer.headline:
-        lead.insert(0, unread)
-    more = [answer.seen, answer.looks, *uncompared(answer), answer.counted]
-    people = people_row(report.people, answer) if report.people is not None else None
+    screen = comparison_screen(comparison)
+    lead = [shown_line(*line) for line in screen.lines if line[0] in FIRST]
+    more = [shown_line(*line) for line in screen.lines if line[0] not in (*FIRST, *CHECKED)]
+    people = people_row(report.people, comparison) if report.people is not None else None
     if report.people is not None:
         lead.insert(0, report.people.headline)
     videos = {
-        model: [item for item in place if results.group(item, answer.by) == model]
-        for model in answer.models
+        model: [item for item in place if results.group(item, comparison.by) == model]
+        for model in comparison.models
     }
-    scales, crowd = scales_of(results), len(answer.models) > MOST_CARDS
+    scales, crowd = scales_of(results), len(comparison.models) > MOST_CARDS
     cards = [
         ModelCard(
             model,
             strip(videos[model], place),
-            tuple(model_lines(report, answer, model, videos[model], place, scales, crowd=crowd)),
+            tuple(
+                model_lines(report, comparison, model, videos[model], place, scales, crowd=crowd)
+            ),
             series,
         )
-        for series, model in enumerate(answer.models)
+        for series, model in enumerate(comparison.models)
     ]
     # Of ten steps of a training, eight cards that say nothing would hide the two that do.
     level = [card.name for card in cards if LEVEL in card.lines]
@@ -95,28 +106,32 @@ def _compared(
         level = []
     # What people say comes first: it is what metrics stand in for.
     rows = [
-        (row, _row(report, answer, row, place)) for row in (people, *answer.rows) if row is not None
+        (row, _row(report, comparison, row, place))
+        for row in (people, *comparison.rows)
+        if row is not None
     ]
-    tied = tuple(shown for row, shown in rows if row.state == "tied")
-    describing = tuple(shown for row, shown in rows if row.state == "describes")
-    skipped = tuple(shown for row, shown in rows if row.state == "uncompared")
-    crossed = f"{len(answer.models)} {answer.by}s × {counted(answer.prompts, 'prompt')}"
+    tied = tuple(shown for row, shown in rows if row.state is State.SAME)
+    describing = tuple(shown for row, shown in rows if row.state is State.DESCRIBED)
+    skipped = tuple(shown for row, shown in rows if row.state is State.NOT_COMPARED)
+    crossed = f"{len(comparison.models)} {comparison.by}s × {plural(comparison.prompts, 'prompt')}"
     return View(
         facts=facts(report, crossed),
-        headline=answer.headline,
+        headline=screen.headline,
         whose="" if report.people is None else "By the metrics:",
         lead=tuple(lead),
-        more=tuple(filter(None, more)),
-        models=answer.models,
+        more=tuple(more),
+        models=comparison.models,
         cards=tuple(cards),
         level=f"No difference shown so far: {', '.join(level)}." if level else "",
-        checks=tuple(checks(report, answer)),
-        open_rows=tuple(shown for row, shown in rows if row.state in ("holds", "open")),
+        checks=tuple(checks(report, comparison)),
+        open_rows=tuple(
+            shown for row, shown in rows if row.state in (State.SIGNIFICANT, State.UNDECIDED)
+        ),
         folds=folds(
-            (f"{counted(len(tied), 'measure')} in which they do not differ to speak of", tied),
-            (f"{counted(len(skipped), 'measure')} in which they are not compared", skipped),
+            (f"{plural(len(tied), 'metric')}: no significant difference", tied),
+            (f"{plural(len(skipped), 'metric')} not compared", skipped),
             (
-                f"{counted(len(describing), 'measure')} that describe, and are not better or worse",
+                f"{plural(len(describing), 'metric')} that only describe",
                 describing,
             ),
         ),
@@ -127,7 +142,9 @@ def _compared(
     )
 
 
-def _row(report: Report, answer: Answer, row: AnswerRow, place: Mapping[str, int]) -> ShownRow:
+def _row(
+    report: Report, comparison: ModelComparison, row: MetricRow, place: Mapping[str, int]
+) -> ShownRow:
     cells = tuple(
         ShownCell(
             "–" if one.mean is None else number(one.mean),
@@ -139,7 +156,7 @@ def _row(report: Report, answer: Answer, row: AnswerRow, place: Mapping[str, int
     )
     shown: dict[tuple[str, str], int] = {}
     for item, number_ in place.items():
-        side = report.results.group(item, answer.by)
+        side = report.results.group(item, comparison.by)
         shown.setdefault((side, report.results.unit(item)), number_)
     lanes = [
         Lane(
@@ -156,55 +173,40 @@ def _row(report: Report, answer: Answer, row: AnswerRow, place: Mapping[str, int
         )
         for one in row.values
     ]
-    told = [code(row.title, row.label), row.info.summary, row.info.unit, row.pooled]
+    name = report.labels[row.name] if row.name in report.labels else label(row.name, row.info)
+    short = report.results.short_names.get(row.name, row.name)
+    part = "" if row.part is Part.WHOLE else words("parts")[row.part]
+    told = [code(short, name), row.info.summary, row.info.unit, part]
     return ShownRow(
-        row.label,
+        name,
         "; ".join(dict.fromkeys(filter(None, told))),
-        GROUPS[row.group],
+        row.group.capitalize(),
         row.better,
         cells,
-        _says(answer, row),
-        dot_plot(row.label, lanes, lower=row.better == "lower"),
-        holds=row.state == "holds",
+        _says(comparison, row),
+        dot_plot(name, lanes, lower=row.better == "lower"),
+        holds=row.state is State.SIGNIFICANT,
         chip=chip(report, row.name),
     )
 
 
-def _says(answer: Answer, row: AnswerRow) -> str:
-    if row.state == "describes":
-        return "describes; neither direction is better"
-    if row.state == "uncompared":
-        return f"not compared: {row.why}"
-    held = [pair for pair in row.pairs if pair.holds]
-    if held:
+def _says(comparison: ModelComparison, row: MetricRow) -> str:
+    if row.state is State.DESCRIBED:
+        return "only describes"
+    if row.why is not None:
+        return f"not compared: {why_words(row.why)}"
+    shown = [pair for pair in row.pairs if pair.significant]
+    if shown:
         over: dict[tuple[str, str], list[str]] = {}
-        for pair in held:
-            over.setdefault((pair.better, pair.owed_to), []).append(
+        for pair in shown:
+            artefact = pair.explanation
+            why = f" ({artefact_words(artefact, {})})" if artefact else ""
+            over.setdefault((pair.better, why), []).append(
                 f"{pair.worse} ({pair.ahead} of {pair.prompts})"
             )
-        much = "less" if row.better == "lower" else "more"
         return "; ".join(
-            f"{name} {much} than {', '.join(of)}, as {owed} have: it makes no winner"
-            if owed
-            else f"{name} better than {', '.join(of)}"
-            for (name, owed), of in over.items()
+            f"{name} better than {', '.join(of)}{why}" for (name, why), of in over.items()
         )
-    if row.prompts == 1:
-        first, last = ends(answer, row)
-        alone = [f"{first} ahead"] if first else []
-        alone += [f"{last} last"] if last and len(row.values) > 2 else []
-        return f"{', '.join(alone)} on this one {answer.unit}" if alone else "no leader"
-    # The forecast is about what the row says, of whom is first and who is last.
-    sensible = row.needed is not None and row.needed <= SENSIBLE
-    more = f", about {about(row.needed or 0)} {answer.unit}s might settle it" if sensible else ""
-    parts = []
-    if row.leader:
-        words = f"{row.leader} ahead on {row.ahead} of {row.prompts}"
-        parts.append(words + (more if row.says == FIRST else ""))
-    if row.last and (len(row.values) > 2 or not row.leader):
-        words = f"{row.last} last on {row.behind} of {row.prompts}"
-        parts.append(words + (more if row.says == LAST else ""))
-    seen = next((one for one in row.pairs if row.differ(one)), None)
-    if seen is not None and not parts:
-        parts.append(f"{seen.better} ahead of {seen.worse}{more}")
-    return f"so far {'; '.join(parts)}" if parts else "no leader"
+    kind, model, count = row_place(comparison, row)
+    wins = wins_words(comparison, row, count)
+    return f"{model} {kind} on {wins}" if model else "no leader"

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from screentest.analysis.models.tables import (
-    why,
-)
-from screentest.core.codec import to_json
+from screentest.core.codec import to_object
 from screentest.core.errors import UnknownName
 from screentest.core.outcome import Outcome
 from screentest.core.table import Cell, Column, Table
 from screentest.present.notebook import Tabular
+from screentest.present.tables import (
+    why,
+)
 
 if TYPE_CHECKING:  # a job loads what it needs, not what the results of others are made of
     from screentest.analysis.judges.certificate import Certificate
     from screentest.analysis.judges.plan import LostJudgements
     from screentest.stats import Finding
     from screentest.testbeds.testbed import Pair, Skip, Testbed
+
+
+_LINES = 4
+"""Judges that a short form names; the table has them all."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -32,9 +35,9 @@ class BuiltTestbed(Tabular):
     folder: Path
     testbed: Testbed
     remarks: tuple[str, ...] = ()
-    """What there is to know: captions that could not be read, sources with faults."""
+    """Captions that could not be read, sources with faults."""
     made: int = 0
-    """Records that this call made: intact videos, pairs, answers of models."""
+    """Records that this call made: originals, pairs, answers of models."""
     reused: int = 0
     """Records that were there already."""
     changed: int = 0
@@ -73,7 +76,7 @@ class BuiltTestbed(Tabular):
 
     @property
     def skips(self) -> Table:
-        """What could not be made, and why."""
+        """Pairs that could not be made, each with the reason."""
         rows = [
             (one.source, one.name, one.failure.reason.value, one.failure.detail)
             for one in self.testbed.skips
@@ -104,7 +107,7 @@ class BuiltTestbed(Tabular):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Certificates(Tabular):
-    """What testbeds say of judges."""
+    """Judges on testbeds, or beside people."""
 
     run: Path
     certificates: tuple[Certificate, ...]
@@ -113,17 +116,22 @@ class Certificates(Tabular):
     models: str = ""
     """One line that says which backends were used."""
 
-    def _headline(self) -> str:
-        count = len(self.certificates)
-        return f"Certificates of {count} judge{'s' if count != 1 else ''} in {self.run}"
-
-    def _shown(self) -> list[Table]:
-        return [self.matrix(), *self.tables()]
-
     spent: str = ""
     """What chat models took, of all starts of the run; empty where none was asked."""
     lost: tuple[LostJudgements, ...] = ()
     """Why judgements are missing, the same words once."""
+
+    def _headline(self) -> str:
+        from screentest.present.certificates import brief, first_screen, headline_of_all
+
+        if len(self.certificates) == 1:
+            return first_screen(self.certificates[0])
+        lines = [f"  {one.title}  {brief(one)}" for one in self.certificates[:_LINES]]
+        return "\n".join([headline_of_all(self.certificates), *lines])
+
+    def _shown(self) -> list[Table]:
+        several = len(self.certificates) > 1
+        return [*([self.matrix()] if several else []), *self.tables()]
 
     def of(self, judge: str) -> Certificate:
         """The certificate of one judge."""
@@ -135,8 +143,8 @@ class Certificates(Tabular):
 
     @property
     def table(self) -> Table:
-        """A row for each judge, aspect and operator: what may be said, and the share of right
-        answers with its interval."""
+        """A row for each judge, aspect and operator: the claim, and the share of right answers with
+        its interval."""
         rows: list[tuple[Cell, ...]] = []
         for one in self.certificates:
             for aspect, operator, outcome, finding in _results_of(one):
@@ -145,7 +153,7 @@ class Certificates(Tabular):
                 rows.append(
                     (
                         *(one.judge, dict(one.models) or None, aspect, operator),
-                        finding.words if finding else None,
+                        *_claim_cells(finding),
                         found.value if found else None,
                         interval.low if interval else None,
                         interval.high if interval else None,
@@ -156,8 +164,8 @@ class Certificates(Tabular):
                     )
                 )
         columns = (
-            *("judge", "models", "aspect", "operator", "claim", "right", "low", "high"),
-            *("ties", "judged", "asked"),
+            *("judge", "models", "aspect", "operator", "claim", "unsettled", "films_needed"),
+            *("right", "low", "high", "ties", "judged", "asked"),
         )
         return Table("certificates", "Certificates", (*columns, "reason", "detail"), rows)
 
@@ -165,17 +173,18 @@ class Certificates(Tabular):
         """A table for each judge: the share of right answers in each aspect."""
         return [_certificate_table(one) for one in self.certificates]
 
-    def facts(self, judge: str) -> list[tuple[str, str]]:
-        """Everything else that a judge's certificate says, in words."""
-        from screentest.present.certificates import facts
+    def details(self, judge: str) -> list[tuple[str, str]]:
+        """Everything else that was measured of a judge, each with its label."""
+        from screentest.present.certificates import details
 
-        return list(facts(self.of(judge)))
+        return list(details(self.of(judge)))
 
     def matrix(self) -> Table:
-        """Judges by aspects."""
+        """Judges by degradations."""
         from screentest.analysis.judges.matrix import matrix
+        from screentest.present.certificates import matrix_table
 
-        return matrix(self.certificates).table()
+        return matrix_table(matrix(self.certificates))
 
     @property
     def not_judged(self) -> Table:
@@ -210,7 +219,7 @@ class Certificates(Tabular):
 
     def documents(self) -> list[Any]:
         """The whole certificates, as JSON has them."""
-        return [json.loads(to_json(one)) for one in self.certificates]
+        return [to_object(one) for one in self.certificates]
 
 
 def _results_of(
@@ -223,6 +232,13 @@ def _results_of(
         for each in own if len(own) > 1 else ():
             yield one.aspect.value, each.name, each.accuracy, each.finding
     yield "all pairs", "", certificate.overall, None
+
+
+def _claim_cells(finding: Finding | None) -> tuple[Cell, Cell, Cell]:
+    if finding is None:
+        return None, None, None
+    why = finding.unsettled.reason.value if finding.unsettled else None
+    return finding.claim.value, why, finding.more or None
 
 
 def _certificate_table(certificate: Certificate) -> Table:

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from screentest.analysis.models.answer import Answer
+from screentest.analysis.models.comparison import ModelComparison
 from screentest.core.aspects import Aspect
 from screentest.core.outcome import Outcome, Point
 from screentest.core.table import Cell, Column, Table
 from screentest.core.verdict import Verdict
 from screentest.present.notebook import Shown
+from screentest.present.screens import Screen, comparison_screen
 
 if TYPE_CHECKING:  # a job loads what it needs, not what the results of others are made of
     from screentest.analysis.judges.compare import Compared, RankedRow
@@ -102,13 +103,21 @@ class Comparison(Shown):
 
     found: Compared | None = None
     """Of judges."""
-    answer: Answer | None = None
-    """Of models: which is best, in what, and what is not known."""
+    models: ModelComparison | None = None
+    """Of models: which is better, in what, and what is not known."""
 
     def _headline(self) -> str:
-        if self.answer is not None:
-            return str(self.answer)
+        if self.models is not None:
+            return self.screen().text
         return f"Comparison of {', '.join(self.names)}"
+
+    def __repr__(self) -> str:
+        return str(self.screen()) if self.models is not None else Shown.__repr__(self)
+
+    def screen(self) -> Screen:
+        """The first screen of a comparison of models."""
+        assert self.models is not None
+        return comparison_screen(self.models)
 
     def _shown(self) -> list[Table]:
         return self.tables()
@@ -116,8 +125,8 @@ class Comparison(Shown):
     @property
     def names(self) -> tuple[str, ...]:
         """The sides: judges, or models, or runs."""
-        if self.answer is not None:
-            return self.answer.models
+        if self.models is not None:
+            return self.models.models
         return self._judges.names
 
     @property
@@ -126,10 +135,11 @@ class Comparison(Shown):
         return self.found
 
     def tables(self) -> list[Table]:
-        """The answer's; or two judges with their differences, more as a ranking; and how two
-        testbeds agree."""
-        if self.answer is not None:
-            return [self.answer.table()]
+        """The models side by side; or two judges with their differences, more as a ranking; and how
+        two testbeds agree."""
+        if self.models is not None:
+            table = self.screen().table
+            return [table] if table is not None else []
         compared = self._judges
         found = [self._pair()] if compared.rows else []
         if compared.ranking:

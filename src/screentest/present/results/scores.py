@@ -7,25 +7,31 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from screentest._util.text import one_line
-from screentest.analysis.models.answer import Answer
-from screentest.analysis.models.remarks import borders_remark, prompt_partly, prompt_unread
-from screentest.analysis.models.samples import rates_differ
-from screentest.analysis.models.tables import (
-    lost_table,
-    missing_table,
-    result_tables,
-    summary_table,
-    values_table,
+from screentest._util.text import one_line, plural
+from screentest.analysis.models.comparison import ModelComparison, compare_models
+from screentest.analysis.models.coverage import (
+    BorderedVideos,
+    NotCovered,
+    UnreadVideo,
+    bordered_videos,
+    not_covered,
+    unread_videos,
 )
-from screentest.analysis.models.text import labels
-from screentest.analysis.models.unread import UnreadVideo, unread_videos
+from screentest.analysis.models.samples import rates_differ
 from screentest.analysis.results import Pool, Results, Total, Value
 from screentest.core.errors import UnknownName
 from screentest.core.item import Item, Time, timecode
 from screentest.core.outcome import Failure, Point
 from screentest.core.table import ARROWS, Cell, Column, Table
 from screentest.present.notebook import Shown, Tabular, data_frame
+from screentest.present.screens import Screen, comparison_screen, scores_screen
+from screentest.present.tables import (
+    missing_table,
+    result_tables,
+    summary_table,
+    values_table,
+)
+from screentest.present.text import labels, number, words
 
 if TYPE_CHECKING:  # a job loads what it needs, not what the results of others are made of
     from screentest.present.page.drilldown import Low
@@ -77,10 +83,9 @@ class Scores(Tabular):
     def _headline(self) -> str:
         values = self.results.values
         scored = sum(one.outcome.ok for one in values)
-        count = len(self)
         where = f" in {self.run}" if self.run is not None else ""
         read = f"\n  {self.layout}" if self.layout else ""
-        videos = f"{count:,} video{'s' if count != 1 else ''}"
+        videos = plural(len(self), "video")
         return f"Scores of {videos}{where}: {scored:,} of {len(values):,} values{read}"
 
     def _shown(self) -> list[Table]:
@@ -128,34 +133,20 @@ class Scores(Tabular):
         """
         return result_tables(self.results, by, full=full, pool=pool)
 
-    def answer(self, by: str = "", *, pool: Pool = "worst") -> Answer | None:
-        """Which model is best, in what, and what is not known; None where there is one only.
+    def comparison(self, by: str = "", *, pool: Pool = "worst") -> ModelComparison | None:
+        """Which model is better, in what, and what is not known; None where there is one only.
 
         ``by`` is ``GROUP`` or ``GROUP=A,B…``; ``pool`` takes each video by its worst tenth, or by
         its mean.
         """
-        from screentest.analysis.models.comparison import answer
+        return compare_models(self.results, by, pool=pool)
 
-        return answer(self.results, by, pool=pool)
-
-    def overview(self, *, pool: Pool = "worst") -> list[str]:
-        """Of videos without rivals: which to look at first, and in what they are lowest."""
-        from screentest.analysis.models.alone import lowest_videos, own_headline, own_lines
-
-        results = self.results.pooled(pool)
-        lowest = lowest_videos(results, pool)
-        lines = own_lines(results, lowest) if len(results.items) > 2 else []
-        partly = prompt_partly(self.results)
-        return [
-            own_headline(results, lowest),
-            *lines,
-            *([f"Not measured: {partly[0].lower()}{partly[1:]}"] if partly else []),
-        ]
-
-    @property
-    def lost(self) -> Table:
-        """Why values are missing, a row for each reason, and what to do."""
-        return lost_table(self.results)
+    def screen(self, by: str = "", *, pool: Pool = "worst") -> Screen:
+        """The first screen: the models side by side, or of one alone its worst videos."""
+        found = self.comparison(by, pool=pool)
+        if found is not None:
+            return comparison_screen(found)
+        return scores_screen(self.results, pool)
 
     @property
     def not_scored(self) -> Table:
@@ -163,9 +154,9 @@ class Scores(Tabular):
         return missing_table(self.results)
 
     @property
-    def prompt_unread(self) -> str:
-        """That nothing here reads the prompts, and how to get it; empty where something does."""
-        return prompt_unread(self.results)
+    def not_covered(self) -> NotCovered:
+        """The parts of prompts, and the faults, that nothing here measures."""
+        return not_covered(self.results)
 
     @property
     def unread(self) -> list[UnreadVideo]:
@@ -173,9 +164,9 @@ class Scores(Tabular):
         return unread_videos(self.results)
 
     @property
-    def borders(self) -> str:
-        """How many videos have borders (letterbox, pillarbox); empty where none has."""
-        return borders_remark(self.results)
+    def borders(self) -> BorderedVideos | None:
+        """How many videos have borders (letterbox, pillarbox); None where none has."""
+        return bordered_videos(self.results)
 
     def value(self, item: str, name: str) -> Value:
         """One value of one video: its outcome is a score, or the reason why there is none."""
@@ -284,7 +275,7 @@ class ItemScores(Shown):
         return Table("values", "Values", columns, rows)
 
     def place(self, name: str) -> tuple[int, int] | None:
-        """Which it is of the run's videos in one value, 1 being the best, and of how many.
+        """Return its rank among the run's videos in one value, 1 the best, and their number.
 
         None where neither direction is better, where there is nothing to be better than, and where
         the run's videos are not compared in it.
@@ -292,14 +283,14 @@ class ItemScores(Shown):
         own, info = self.results.of_item(self.item.id).get(name), self.results.outputs[name]
         score = own.outcome.value if own else None
         known = [one.outcome.value.value for one in self.results.of(name) if one.outcome.value]
-        if score is None or not info.better or len(set(known)) < 2 or self.uncompared(name):
+        if score is None or not info.better or len(set(known)) < 2 or self.rates_differ(name):
             return None
         sign = 1 if info.higher_is_better else -1
         return 1 + sum(sign * one > sign * score.value for one in known), len(known)
 
-    def uncompared(self, name: str) -> str:
-        """Why the run's videos are not put in order by a value; empty where they are."""
-        return rates_differ(self.results, name) if self.results.outputs[name].better else ""
+    def rates_differ(self, name: str) -> tuple[float, float] | None:
+        """The frame rates, where they are why the run's videos have no order in a value."""
+        return rates_differ(self.results, name) if self.results.outputs[name].better else None
 
     def is_last(self, name: str) -> bool:
         """Whether it has a place, and no video of the run is worse; others may share it."""
@@ -333,9 +324,9 @@ class ItemScores(Shown):
             among = f"{place[0]:,}/{place[1]:,}" if place else ""
             if place and place[0] < place[1] and self.is_last(one.name):
                 among = f"last of {place[1]:,}"
-            if why := self.uncompared(one.name):
+            if rates := self.rates_differ(one.name):
                 among = "not compared"
-                notes[why] = None
+                notes[f"{rates[0]:.4g} to {rates[1]:.4g}"] = None
             rows.append((short[one.name], score.value, ARROWS[better], among, line, worst))
         columns = (
             Column("value", "Value"),
@@ -345,8 +336,8 @@ class ItemScores(Shown):
             Column("curve", "Over time", detail=not any(row[4] for row in rows)),
             Column("worst", "Worst", detail=not any(row[5] for row in rows)),
         )
-        note = "".join(f"Not compared: {why}, and the number depends on them." for why in notes)
-        return Table("scored", "Scored", columns, rows, note)
+        why = words("not_compared")["frame_rates"].format(rates=", ".join(notes))
+        return Table("scored", "Scored", columns, rows, f"Not compared: {why}" if notes else "")
 
     @property
     def described(self) -> list[str]:
@@ -373,11 +364,6 @@ class ItemScores(Shown):
 def _low_words(name: str, low: Low) -> str:
     note = f" ({' '.join(low.note.split())[:200]})" if low.note else ""
     return f"{name} {number(low.value)}{note}"
-
-
-def number(value: float) -> str:
-    """A value as people read it."""
-    return f"{value:.3f}" if abs(value) < 100 else f"{value:,.1f}"
 
 
 def _exact_moment(point: Point) -> dict[str, Any]:

@@ -11,11 +11,11 @@ from typing import Any, Protocol
 
 from screentest.core import Filter, Frame, Outcome, Reason, Span, attempt
 from screentest.models.ask import Frames, Placing, Query, send
+from screentest.models.ask.templates import Pictures, Prompts, Slot
 from screentest.models.chat.messages import ChatRequest, Encoding, Part, Sampling, timed
 from screentest.models.chat.parsing import parse_yes_no, spoken
-from screentest.models.chat.refusals import declining
+from screentest.models.chat.refusals import declines
 from screentest.models.roles import Chat
-from screentest.models.templates import Pictures, Prompts, Slot
 from screentest.suites.etva.graph import AnswersAnswer
 from screentest.suites.etva.questions import PromptQuestion, QuestionSet
 
@@ -51,7 +51,7 @@ def read_answer(text: str, compat: Compat = Compat.STRICT) -> Outcome[bool]:
     concluded = _CONCLUSION.split(answer)
     if len(concluded) > 1 and (token := _CONCLUDED.match(concluded[-1])):
         last = f"[{token[1]}]{concluded[-1][token.end() :]}"
-        if len({word.lower() for word in _TOKEN.findall(last)}) == 1 and not declining(answer):
+        if len({word.lower() for word in _TOKEN.findall(last)}) == 1 and not declines(answer):
             return attempt(lambda: parse_yes_no(last, bracketed=True))
     said = "both [YES] and [NO]" if found else "neither [YES] nor [NO]"
     end = " ".join(text[-120:].split())

@@ -19,7 +19,6 @@ from screentest.core import BadOption
 from screentest.present.charts import (
     COLOURS,
     MOST_LETTERS,
-    must_be_chart,
     new_figure,
     save,
     styled,
@@ -108,7 +107,6 @@ def _apart(rows: NDArray[np.float64], chosen: NDArray[np.bool_]) -> float:
 
 def plot_distributions(benchmarks: Mapping[str, Distribution], path: Path) -> None:
     """Draw the share of each category in one or more benchmarks, into ``path``."""
-    must_be_chart(path)
     save(_bars(benchmarks), path)
 
 

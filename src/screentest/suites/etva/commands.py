@@ -1,12 +1,4 @@
-"""Ask whether a video shows each piece of its prompt (ETVA).
-
-\b
-Examples:
-  screentest suite etva questions prompts.txt --out questions.jsonl
-  screentest score manifest.jsonl --model chat=openai:NAME \\
-      --metrics etva:questions=questions.jsonl
-  screentest suite etva replay scores/
-"""
+"""Commands of the suite etva: questions, graphs, benchmarks."""
 
 from __future__ import annotations
 
@@ -18,15 +10,16 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from screentest.cli.console import plural
+from screentest._util.text import plural
 from screentest.cli.options import MODELS, JsonOption, shares
 from screentest.cli.progress import watched
 from screentest.cli.tables import print_heading, print_indented, print_models, show
 from screentest.core import BadOption, Column, Outcome, Table, UserError
 from screentest.inputs.manifest import read_manifest
 from screentest.models.roles import CHAT
-from screentest.run import RunStore
+from screentest.present.charts import must_be_chart
 from screentest.run.session import Tools, cap_of, settings_of
+from screentest.run.store import RunStore
 from screentest.suites.etva.agents import (
     PLAIN_NAME,
     add_knowledge,
@@ -280,6 +273,8 @@ def benchmark(
     """
     if categories is not None and len(files) > 1:
         raise BadOption("--categories belongs to one file", advice="Give one file at a time.")
+    if plot is not None:
+        must_be_chart(plot)
     sets = {file.stem: read_question_sets(file, categories) for file in files}
     if draw:
         name, drawn_from = next(iter(sets.items()))
@@ -314,11 +309,3 @@ def benchmark(
         ),
         as_json=as_json,
     )
-
-
-COMMANDS = {
-    "questions": questions,
-    "graph": graph,
-    "by-item": by_item,
-    "benchmark": benchmark,
-}

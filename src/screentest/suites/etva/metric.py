@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from screentest.core.codec import from_json, to_json
+from screentest.core.codec import to_object
 from screentest.core.errors import BadOption, NoValue
 from screentest.core.frames import Consumer, VideoInfo
 from screentest.core.item import Item, Span
@@ -196,7 +196,7 @@ def _scene_record(scene: AskedScene) -> Json:
         record |= {"writer": scene.questions.writer, "knowledge": scene.questions.knowledge or ""}
         record["left_out"] = list(scene.questions.left_out)
         if scene.questions.graph is not None:
-            record["graph"] = from_json(dict, to_json(scene.questions.graph))
+            record["graph"] = to_object(scene.questions.graph)
     return record
 
 

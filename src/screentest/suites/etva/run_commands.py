@@ -338,6 +338,3 @@ def _named(answers: Mapping[str, Mapping[str, bool]]) -> dict[str, bool]:
         for item, mine in answers.items()
         for question, answer in mine.items()
     }
-
-
-COMMANDS = {"replay": replay, "answers": answers, "people": people}

@@ -9,7 +9,7 @@ from typing import Any
 from screentest.analysis.results import Results, plain_name, read_results
 from screentest.core import Outcome, Reason, Score, UserError
 from screentest.core.signature import value_name
-from screentest.run import RunReader
+from screentest.run.reader import RunReader
 from screentest.suites.etva.answers import Compat, read_answer
 from screentest.suites.etva.data import Transcript
 from screentest.suites.etva.graph import Category, read_category

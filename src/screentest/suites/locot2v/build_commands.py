@@ -8,12 +8,13 @@ from typing import Annotated, Any
 
 import typer
 
-from screentest.cli.console import err, plural, shown
+from screentest._util.text import plural
+from screentest.cli.console import err, shown
 from screentest.cli.options import MODELS, JsonOption, shares
 from screentest.cli.tables import print_indented, print_models, show
 from screentest.core import BadOption, Table
-from screentest.run import RunStore
 from screentest.run.session import Tools, cap_of, settings_of
+from screentest.run.store import RunStore
 from screentest.suites.locot2v.construction.build import SuiteBuild, build_suite
 from screentest.suites.locot2v.construction.forms import ROLES
 from screentest.suites.locot2v.construction.sources import download, sources_in
@@ -136,6 +137,3 @@ def _print_end(done: SuiteBuild, out: Path, total: int) -> None:
     if done.failures:
         again = "what failed is asked again, nothing else is."
         print_indented(f"Start the same command again to go on: {again}", indent=0)
-
-
-COMMANDS = {"build": build}

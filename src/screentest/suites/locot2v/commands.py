@@ -1,13 +1,4 @@
-"""Prepare an evaluation with LoCoT2V-Bench, and analyse it.
-
-\b
-Examples:
-  screentest suite locot2v items suite.json --videos out/ --model-name X
-  screentest suite locot2v upper-bound pictures/
-  screentest suite locot2v analyse scores/ --charts charts/
-  screentest suite locot2v statistics suite.json
-  screentest certify --suite locot2v --testbed testbed/ --chart matrix.svg
-"""
+"""Commands of the suite locot2v: items, statistics, analyses."""
 
 from __future__ import annotations
 
@@ -19,8 +10,8 @@ import cv2
 import numpy as np
 import typer
 
-from screentest.analysis.models.tables import suite_tables
-from screentest.cli.console import plural
+from screentest._util.optional import need
+from screentest._util.text import plural
 from screentest.cli.options import BACKENDS, MODELS, JsonOption, shares
 from screentest.cli.tables import print_indented, print_models, show
 from screentest.core import BadOption, Column, Image, Table
@@ -29,8 +20,9 @@ from screentest.inputs.manifest import write_manifest
 from screentest.judges.votes import VoteTask, read_votes
 from screentest.present.charts import must_be_chart, save
 from screentest.present.page.data import read_report
-from screentest.run import RunStore
+from screentest.present.tables import suite_tables
 from screentest.run.session import Tools, cap_of, settings_of
+from screentest.run.store import RunStore
 from screentest.suites.locot2v.charts import drawings
 from screentest.suites.locot2v.construction.documents import correct_stage
 from screentest.suites.locot2v.construction.stages import complexity
@@ -188,6 +180,8 @@ def analyse(
       screentest suite locot2v analyse ours/ theirs/
       screentest suite locot2v analyse scores/ --charts charts/
     """
+    if charts is not None:
+        need("matplotlib")
     results = read_report(runs, by=by).results
     suite = suite_in(results)
     if suite is None or not any(item_scores(suite, results).values()):
@@ -273,7 +267,7 @@ def statistics(
     as_json: JsonOption = False,
     **work: Any,
 ) -> None:
-    """Show how many, how long and how complex prompts are, by theme and category.
+    """Show number, length and complexity of prompts, by theme and category.
 
     The paper's table 1 and figures 2, 5 and 6, of any prompt files. Complexity is
     what the files say; --grade asks a chat model where they say nothing.
@@ -306,12 +300,3 @@ def statistics(
     if chart is not None:
         save(statistics_chart(read), chart)
     show(*tables(read), as_json=as_json)
-
-
-COMMANDS = {
-    "items": items,
-    "statistics": statistics,
-    "upper-bound": upper_bound,
-    "analyse": analyse,
-    "correct": correct,
-}

@@ -8,12 +8,13 @@ from typing import Annotated
 
 import typer
 
+from screentest._util.text import plural
 from screentest.analysis.results import Results, read_results
-from screentest.cli.console import out, plural, shown
+from screentest.cli.console import out, shown
 from screentest.cli.options import JsonOption
 from screentest.cli.tables import show
 from screentest.core import BadOption, Column, NoValue, Table, UserError
-from screentest.run import RunReader
+from screentest.run.reader import RunReader
 from screentest.suites.univ.people import (
     JudgeAgreement,
     SelfPreference,
@@ -211,6 +212,3 @@ def _preference_table(favours: Sequence[SelfPreference]) -> Table:
         ],
         "More: what a judge gives results of its own beyond what others give them, of 1.",
     )
-
-
-COMMANDS = {"agree": agree}

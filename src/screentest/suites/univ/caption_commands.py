@@ -9,8 +9,9 @@ from typing import Annotated, Any, Literal
 import typer
 
 import screentest
+from screentest._util.text import plural
 from screentest.cli.console import out as console
-from screentest.cli.console import plural, shown
+from screentest.cli.console import shown
 from screentest.cli.errors import until_stopped
 from screentest.cli.options import ENGINE, MODELS, WORKERS, DamagedOption, JsonOption, shares
 from screentest.cli.progress import watched
@@ -120,6 +121,3 @@ def _print_end(captioned: Captioned, written: list[Path], scores: Scores) -> Non
     print_models(scores.models)
     for path in written:
         console().print(shown(str(path)), soft_wrap=True)
-
-
-COMMANDS = {"caption": caption}

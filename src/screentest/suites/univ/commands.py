@@ -1,13 +1,4 @@
-"""Prepare UniVBench, count its costs, print its tables.
-
-\b
-Examples:
-  screentest suite univ import UniVBench/ wan/ --task t2v --model wan \\
-      --out wan.jsonl
-  screentest score wan.jsonl --suite univ:task=t2v \\
-      --model chat=openai:NAME
-  screentest suite univ table scores/ --chart radar.svg
-"""
+"""Commands of the suite univ: import, costs, tables."""
 
 from __future__ import annotations
 
@@ -16,9 +7,10 @@ from typing import Annotated, Literal
 
 import typer
 
+from screentest._util.text import plural
 from screentest.analysis.results import read_results
 from screentest.cli.console import out as console
-from screentest.cli.console import plural, print_json, shown
+from screentest.cli.console import print_json, shown
 from screentest.cli.options import (
     JsonOption,
     PricesOption,
@@ -28,8 +20,8 @@ from screentest.cli.tables import show
 from screentest.core import BadOption, Column, Table, UserError
 from screentest.inputs.importers import read_inputs
 from screentest.inputs.manifest import write_manifest
-from screentest.present.charts import save
-from screentest.run import RunReader
+from screentest.present.charts import must_be_chart, save
+from screentest.run.reader import RunReader
 from screentest.run.session import Tools, read_settings
 from screentest.suites.univ.caption_files import read_shots
 from screentest.suites.univ.data import read_univbench
@@ -193,6 +185,8 @@ def table(
       screentest suite univ table scores/
       screentest suite univ table scores/ --chart radar.svg
     """
+    if chart is not None:
+        must_be_chart(chart)
     tasks: list[TaskStandings] = []
     for run in runs:
         with RunReader(run) as reader:
@@ -267,6 +261,8 @@ def distribution(
     Examples:
       screentest suite univ distribution captions/captions.jsonl --out corpus.svg
     """
+    if out is not None:
+        must_be_chart(out)
     counted = count_terms([shot for path in captions for shot in read_shots(path)])
     if out is not None:
         save(draw_distribution(counted), out)
@@ -293,13 +289,3 @@ def schema() -> None:
       screentest suite univ schema > description.schema.json
     """
     print_json(description_schema())
-
-
-COMMANDS = {
-    "import": import_benchmark,
-    "estimate": estimate,
-    "table": table,
-    "costs": costs,
-    "distribution": distribution,
-    "schema": schema,
-}

@@ -12,8 +12,8 @@ from screentest.core.item import Item, Span, Time
 from screentest.core.metric import Outcomes, Resources
 from screentest.core.outcome import Failure, Outcome, Point, Score
 from screentest.models.ask import Frames, send
+from screentest.models.ask.templates import Slot
 from screentest.models.chat.messages import ChatRequest
-from screentest.models.templates import Slot
 from screentest.suites.univ.pieces import Piece, UnivTask, show_references
 from screentest.suites.univ.requests import AT_ONCE, JUDGE, request
 from screentest.suites.univ.schema import MOST, Finding, Inspection, Mark, Marks

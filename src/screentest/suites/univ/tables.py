@@ -13,8 +13,8 @@ from screentest.core import Column, Table
 from screentest.core.calls import CallStatus
 from screentest.core.signature import split_value_name
 from screentest.present.charts import radar
-from screentest.run import RunReader
 from screentest.run.ledger import Call
+from screentest.run.reader import RunReader
 from screentest.suites.univ.pieces import UnivTask
 from screentest.suites.univ.suite import suite_of, task_name, task_of
 from screentest.suites.univ.vocabulary import TITLES, Dimension

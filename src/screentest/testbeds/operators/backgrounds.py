@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from screentest.core import Aspect, BadOption, Frame, Image, Time, register
-from screentest.run import hash_file
+from screentest.run.inputs import hash_file
 from screentest.sample import backgrounds as packaged
 from screentest.testbeds.contract import (
     Chosen,
@@ -30,7 +30,8 @@ from screentest.testbeds.contract import (
 from screentest.testbeds.functions import degradation
 from screentest.testbeds.operators.arithmetic import filling, laid_in, mixed, without
 from screentest.testbeds.operators.shared import changed_clips, must_have_foreground
-from screentest.video import FrameFunction, Pixels, VideoPart
+from screentest.video.edit.parts import FrameFunction, VideoPart
+from screentest.video.edit.pictures import Pixels
 
 if TYPE_CHECKING:
     from screentest.models.roles import Mask
@@ -58,14 +59,14 @@ class Backgrounds:
             return cls(tuple(packaged()))
         if not folder.is_dir():
             raise BadOption(f"{folder} is not a folder", advice="Give one with pictures in it.")
-        found = sorted(path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES)
-        readable = tuple(path for path in found if _opens(path))
+        files = sorted(path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES)
+        readable = tuple(path for path in files if _opens(path))
         if not readable:
             raise BadOption(
                 f"no picture in {folder} can be read",
                 advice="Put some landscapes there (JPEG or PNG).",
             )
-        broken = tuple(path.name for path in found if path not in readable)
+        broken = tuple(path.name for path in files if path not in readable)
         return cls(readable, broken)
 
     @property
@@ -91,7 +92,7 @@ class Backgrounds:
 
 
 def _opens(path: Path) -> bool:
-    """Whether all of the picture can be decoded."""
+    """Return True if all of the picture can be decoded."""
     from PIL import Image as Pictures
 
     try:
@@ -120,8 +121,8 @@ def background_consistency(*, folder: str = "", every: float = 1.0) -> Backgroun
     """
     if not every >= 0:  # NaN is not
         raise ValueError(f"invalid every {every:g}: must be 0 or more seconds")
-    found = Backgrounds.of(Path(folder).expanduser() if folder else None)
-    return BackgroundConsistency(found, every)
+    backgrounds = Backgrounds.of(Path(folder).expanduser() if folder else None)
+    return BackgroundConsistency(backgrounds, every)
 
 
 class BackgroundConsistency:
@@ -165,8 +166,8 @@ class BackgroundConsistency:
         """The film with jumping backgrounds in the chosen clips."""
         matting = context.models.role("matting")
 
-        def change(one: Chosen) -> FrameFunction:
-            jumps = Jumps(len(self._backgrounds.paths), context.rng_of(one.clip))
+        def change(choice: Chosen) -> FrameFunction:
+            jumps = Jumps(len(self._backgrounds.paths), context.rng_of(choice.clip))
 
             def run(frames: Iterator[Frame]) -> Iterator[Image]:
                 start: Time | None = None

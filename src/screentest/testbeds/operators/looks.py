@@ -7,7 +7,7 @@ import numpy as np
 from screentest.core import Image
 from screentest.testbeds.functions import degradation
 from screentest.testbeds.operators.arithmetic import lookup, of_planes, planes, to_levels
-from screentest.video import Pixels
+from screentest.video.edit.pictures import Pixels
 
 
 @degradation(aspect="aesthetics", summary="far too bright: lights are clipped to white")

@@ -9,7 +9,7 @@ import numpy as np
 from screentest.core import Image
 from screentest.testbeds.functions import degradation
 from screentest.testbeds.operators.arithmetic import mixed, of_planes, planes
-from screentest.video import Pixels
+from screentest.video.edit.pictures import Pixels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -19,7 +19,8 @@ from screentest.testbeds.contract import (
 )
 from screentest.testbeds.operators.arithmetic import mixed, of_planes, planes
 from screentest.testbeds.operators.shared import AnyClip, changed_clips
-from screentest.video import Pixels, VideoPart, frame_by_frame
+from screentest.video.edit.parts import VideoPart, frame_by_frame
+from screentest.video.edit.pictures import Pixels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -158,11 +159,13 @@ class AppearanceStyle:
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
         """The film with the chosen clips in their style."""
 
-        def change(one: Chosen) -> Callable[[Image], Image]:
-            style = STYLES[str(one.details["style"])]
+        def change(choice: Chosen) -> Callable[[Image], Image]:
+            style = STYLES[str(choice.details["style"])]
             return lambda image: mixed(image, style(image), severity)
 
-        return changed_clips(context, chosen, lambda one: frame_by_frame(change(one)), Pixels.BGR)
+        return changed_clips(
+            context, chosen, lambda choice: frame_by_frame(change(choice)), Pixels.BGR
+        )
 
 
 def cartoon(image: Image) -> Image:

@@ -63,13 +63,13 @@ class ContentDetector(BaseConsumer):
             # The start of the video counts like a cut.
             self._last_above = here
         if self._min_length <= 0:
-            found = here if above else None
+            cut = here if above else None
         elif self._merge:
-            found = self._merged(here, above, self._last_above)
+            cut = self._merged(here, above, self._last_above)
         else:
-            found = self._suppressed(here, above, self._last_above)
-        if found is not None:
-            self.boundaries.append(found)
+            cut = self._suppressed(here, above, self._last_above)
+        if cut is not None:
+            self.boundaries.append(cut)
 
     def _suppressed(self, here: Boundary, above: bool, last: Boundary) -> Boundary | None:
         if not above or not self._long_enough(last, here):
@@ -175,7 +175,9 @@ class AdaptiveDetector(BaseConsumer):
             self.boundaries.append(Boundary(moment, index, strength=strength))
 
     def _ratio(self, middle: float) -> float:
-        others = [one for place, (_, _, one) in enumerate(self._recent) if place != self._window]
+        others = [
+            score for place, (_, _, score) in enumerate(self._recent) if place != self._window
+        ]
         mean = sum(others) / (2.0 * self._window)
         if mean >= _NO_CHANGE:
             return min(middle / mean, _LARGEST_RATIO)

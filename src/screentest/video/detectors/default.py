@@ -102,12 +102,12 @@ class AbruptDetector(BaseConsumer):
         enough = self._ratio * self._change_around(place) + self._floor
         if here.change < enough or self._comes_back(place) or self._only_lit(place):
             return
-        found = Boundary(here.time, here.index, strength=here.change / max(enough, 1e-9))
+        cut = Boundary(here.time, here.index, strength=here.change / max(enough, 1e-9))
         last = self.boundaries[-1] if self.boundaries else None
-        if last is None or found.frame - last.frame >= self._min_length:
-            self.boundaries.append(found)
-        elif found.strength > last.strength:
-            self.boundaries[-1] = found
+        if last is None or cut.frame - last.frame >= self._min_length:
+            self.boundaries.append(cut)
+        elif cut.strength > last.strength:
+            self.boundaries[-1] = cut
 
     def _change_around(self, place: int) -> float:
         changes = [seen.change for seen in self._recent]
@@ -117,7 +117,7 @@ class AbruptDetector(BaseConsumer):
         return sum(around) / len(around) if around else 0.0
 
     def _comes_back(self, place: int) -> bool:
-        """Whether some frame before is like some frame after, as at both ends of a flash."""
+        """Return True if a frame before is like a frame after, as at both ends of a flash."""
         seen = list(self._recent)
         old = seen[max(0, place - self._min_length) : place]
         new = seen[place : place + self._min_length]
@@ -125,10 +125,10 @@ class AbruptDetector(BaseConsumer):
         return any(_difference(a.picture, b.picture) < like for a in old for b in new)
 
     def _only_lit(self, place: int) -> bool:
-        """Whether some frame after is a frame before in another light."""
+        """Return True if a frame after is a frame before in another light."""
         seen = list(self._recent)
-        old = [_coarse(one.picture) for one in seen[max(0, place - self._min_length) : place]]
-        new = [_coarse(one.picture) for one in seen[place : place + self._min_length]]
+        old = [_coarse(frame.picture) for frame in seen[max(0, place - self._min_length) : place]]
+        new = [_coarse(frame.picture) for frame in seen[place : place + self._min_length]]
         most = _UNLIT * seen[place].change
         return any(
             max(_unlit(a, b), _unlit(b, a)) < most and compare(a, b).likeness >= _UNLIT_LIKENESS
@@ -147,7 +147,7 @@ def _coarse(picture: Image) -> NDArray[np.float32]:
 
 
 def _unlit(one: NDArray[np.float32], two: NDArray[np.float32]) -> float:
-    """What is left of the difference once the first is as bright as the second, of 255."""
+    """The difference that is left once the first is as bright as the second, of 255."""
     gain = float((one * two).sum()) / max(float(np.square(one).sum()), 1e-6)
     return float(np.abs(two - gain * one).mean())
 
@@ -215,7 +215,7 @@ class DefaultDetector:
 
 def together(cuts: Sequence[Boundary], blends: Sequence[Boundary]) -> list[Boundary]:
     """Cuts and blends in one list, each place once, with who found it."""
-    found: list[Boundary] = []
+    boundaries: list[Boundary] = []
     free = list(cuts)
     for blend in blends:
         span = blend.gradual or Span(blend.time, blend.time)
@@ -225,9 +225,9 @@ def together(cuts: Sequence[Boundary], blends: Sequence[Boundary]) -> list[Bound
         if same and blend.transition is Transition.FADE and blend.frame:
             # After black the new picture may come at once: the cut knows the frame.
             blend = replace(blend, time=same[0].time, frame=same[0].frame)
-        found.append(replace(blend, found_by=("abrupt", "gradual") if same else ("gradual",)))
-    found.extend(replace(cut, found_by=("abrupt",)) for cut in free)
-    return sorted(found, key=lambda boundary: boundary.time)
+        boundaries.append(replace(blend, found_by=("abrupt", "gradual") if same else ("gradual",)))
+    boundaries.extend(replace(cut, found_by=("abrupt",)) for cut in free)
+    return sorted(boundaries, key=lambda boundary: boundary.time)
 
 
 def _is_clear(cut: Boundary) -> bool:
@@ -236,5 +236,5 @@ def _is_clear(cut: Boundary) -> bool:
 
 @register("detector", "default", version=2, summary="hard cuts, fades and dissolves")
 def default() -> DefaultDetector:
-    """The detector that does best over the known cut lists; see docs/shots.md."""
+    """The detector that does best over the known cut lists; see docs/evidence/shots.md."""
     return DefaultDetector(abrupt(), gradual())

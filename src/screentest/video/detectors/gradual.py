@@ -141,26 +141,26 @@ class BlendFinder:
             or walked.largest_step_back > _LARGEST_STEP_BACK
         ):
             return
-        found = _blend(looks, walked, float(self._apart[-1, -length - 1]) ** 0.5)
+        blend = _blend(looks, walked, float(self._apart[-1, -length - 1]) ** 0.5)
         if end.run is not None:
-            end.run.out = self._better(end.run.out, found)
+            end.run.out = self._better(end.run.out, blend)
         elif start.run is not None:
-            start.run.into = self._better(start.run.into, found)
+            start.run.into = self._better(start.run.into, blend)
         elif self._another_picture(start, end):
-            self._keep(found)
+            self._keep(blend)
 
     def _another_picture(self, start: _Look, end: _Look) -> bool:
-        """Whether all of the picture has changed, and into something else."""
-        one = start.points.reshape(-1, 3).astype(np.float32)
+        """Return True if all of the picture has changed, and into something else."""
+        first = start.points.reshape(-1, 3).astype(np.float32)
         two = end.points.reshape(-1, 3).astype(np.float32)
-        inside = np.maximum(one, two).max(axis=1) > _DARK
-        one, two = one[inside], two[inside]
-        if not len(one):
+        inside = np.maximum(first, two).max(axis=1) > _DARK
+        first, two = first[inside], two[inside]
+        if not len(first):
             return False
-        compared = compare(one, two)
+        compared = compare(first, two)
         if compared.likeness > self._max_likeness or compared.news < self._min_news:
             return False
-        changes = np.abs(two - one).mean(axis=1)
+        changes = np.abs(two - first).mean(axis=1)
         return float((changes > changes.mean() / 2).mean()) >= _EVERYWHERE
 
     def _keep(self, found: Blend) -> None:
@@ -186,7 +186,7 @@ def _blend(looks: list[_Look], walked: Walk, change: float) -> Blend:
 
 
 def contrast(picture: Image) -> float:
-    """How much there is to see: 0 for one plain colour, with dark bars around it or without.
+    """Measure detail: 0 for one plain colour, with dark bars around it or without.
 
     >>> contrast(np.full((36, 64, 3), 200, np.uint8))
     0.0
@@ -239,8 +239,8 @@ class GradualDetector(BaseConsumer):
         if self._group:
             self._look()
         fades = list(self._fades())
-        found = [*fades, *self._dissolves(fades)]
-        self.boundaries = sorted(found, key=lambda boundary: boundary.time)
+        changes = [*fades, *self._dissolves(fades)]
+        self.boundaries = sorted(changes, key=lambda boundary: boundary.time)
 
     def _look(self) -> None:
         emptiest, moment, picture = min(self._group, key=lambda one: one[0])

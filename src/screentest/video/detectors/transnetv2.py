@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from screentest._util.optional import optional
 from screentest.core.errors import BadOption, NoValue
 from screentest.core.frames import (
     BaseConsumer,
@@ -146,23 +147,16 @@ class TransNetDetector(BaseConsumer):
         # The network does not tell the two apart; a fade passes an empty picture.
         kind = Transition.FADE if self._emptiest < EMPTY else Transition.DISSOLVE
         self.boundaries = [
-            replace(one, transition=kind, gradual=Span(since.time, time))
-            if one.frame > since.frame
-            else one
-            for one in self.boundaries
+            replace(boundary, transition=kind, gradual=Span(since.time, time))
+            if boundary.frame > since.frame
+            else boundary
+            for boundary in self.boundaries
         ]
 
 
 def _load(weights: str, threads: int) -> Any:
     path = _find(weights)
-    try:
-        import onnxruntime  # type: ignore[import-untyped,unused-ignore]
-    except ImportError:
-        raise NoValue(
-            Reason.MISSING_MODEL,
-            "transnetv2 needs onnxruntime",
-            advice="Install it: pip install onnxruntime",
-        ) from None
+    onnxruntime = optional("onnxruntime")
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.log_severity_level = 3
@@ -199,6 +193,7 @@ def _pulled() -> bool:
     summary="the TransNetV2 network, for cuts and gradual transitions",
     neutral=("threads",),
     get=f"screentest models pull {WEIGHTS}",
+    packages=("onnxruntime",),
     ready=_pulled,
 )
 def transnetv2(*, weights: str = "", threshold: float = 0.5, threads: int = 0) -> TransNetDetector:

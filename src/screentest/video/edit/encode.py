@@ -75,7 +75,7 @@ class EncoderSettings:
 
     @property
     def signature(self) -> Signature:
-        """What of a number these settings decide."""
+        """The part of a signature that these settings decide."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         # 20 and 20.0 are one setting, and JSON makes the one of the other.
         return Signature.of("x264", version=_VERSION, **values | {"crf": f"{self.crf:g}"})
@@ -164,7 +164,7 @@ class ClipEncoder:
 
     @property
     def parameter_sets(self) -> tuple[bytes, ...]:
-        """What a decoder must know before the first packet."""
+        """The header that a decoder needs before the first packet."""
         return parameter_sets(bytes(self._context.extradata or b""))
 
     def encode(self, picture: Image, tick: int) -> list[Packet[Stream]]:

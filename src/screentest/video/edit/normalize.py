@@ -99,7 +99,7 @@ class NormalizedVideo:
     def clips(self) -> tuple[Span, ...]:
         """The clips, which together are the whole file."""
         starts = [cut.time for cut in self.cuts]
-        return tuple(Span(one, two) for one, two in pairwise([*starts, self.duration]))
+        return tuple(Span(start, two) for start, two in pairwise([*starts, self.duration]))
 
     def frame_times(self) -> Sequence[Time]:
         """The time of every frame, read from the file."""
@@ -162,10 +162,12 @@ def normalize(
         with atomic_output(out) as file, Mp4Writer(file, settings, form) as writer:
             clips = ClipWriter(writer, settings, form)
             fit = Fitter(form.width, form.height, form.matrix)
-            for one, duration in _lasting(chain([first], frames), clock, table):
-                picture = fit(one.frame)
-                finder.see(one.moment, picture[: form.height])
-                clips.add(picture, one.tick, duration, begins_clip=track.note(one, picture, form))
+            for frame, duration in _lasting(chain([first], frames), clock, table):
+                picture = fit(frame.frame)
+                finder.see(frame.moment, picture[: form.height])
+                clips.add(
+                    picture, frame.tick, duration, begins_clip=track.note(frame, picture, form)
+                )
                 progress.advance(duration / form.timescale)
             clips.finish()
         return NormalizedVideo(
@@ -187,8 +189,8 @@ def normalize(
 
 def refuse_to_replace(out: Path, *inputs: Path) -> None:
     """An input may not be the output: it would be gone."""
-    for one in inputs:
-        if out.exists() and one.exists() and out.samefile(one):
+    for path in inputs:
+        if out.exists() and path.exists() and out.samefile(path):
             raise BadOption(f"{shown_path(out)} is the input", advice="Write to another file.")
 
 
@@ -231,10 +233,10 @@ def _lasting(
     end = clock.tick(table.end)
     until = sys.maxsize if clock.rate is None else max(end, clock.step)
     before: TimedFrame | None = None
-    for one in timed_frames(frames, clock, 0, until):
+    for frame in timed_frames(frames, clock, 0, until):
         if before is not None:
-            yield before, one.tick - before.tick
-        before = one
+            yield before, frame.tick - before.tick
+        before = frame
     if before is not None:
         yield before, max(1, end - before.tick)
 

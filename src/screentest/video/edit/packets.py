@@ -76,7 +76,7 @@ def parameter_sets(header: bytes) -> tuple[bytes, ...]:
 
 
 def encoder_note(stream: bytes) -> str:
-    """What x264 says of itself and its options in the first packet it writes; else empty."""
+    """The note of x264 on itself and its options in the first packet it writes; else empty."""
     for unit in units(stream):
         begin = unit.find(_X264_MARK)
         if unit[0] & _KIND == _SEI and begin >= 0:
@@ -119,7 +119,7 @@ class PacketFile:
 
     @property
     def parameter_sets(self) -> tuple[bytes, ...]:
-        """What a decoder must know before the first packet."""
+        """The header that a decoder needs before the first packet."""
         return parameter_sets(bytes(self.stream.codec_context.extradata or b""))
 
     def numbers(self, span: Span) -> range:
@@ -181,6 +181,6 @@ class PacketFile:
         raise BadOption(
             f"there is no keyframe at {timecode(moment)} ({moment} s)",
             advice="The nearest are at "
-            + " and ".join(f"{Fraction(one, self._timescale)} s" for one in near)
+            + " and ".join(f"{Fraction(tick, self._timescale)} s" for tick in near)
             + ". Ask for one there when you normalise, or move the part.",
         )

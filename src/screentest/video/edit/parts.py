@@ -146,10 +146,10 @@ def _decoded(
         if enter_at is not None:
             source.seek(enter_at)
         coming = timed_frames(source.frames(), video.clock, ticks[0], ticks[-1] + 1)
-        for one, tick in zip(coming, ticks, strict=False):
-            if one.tick != tick:
+        for frame, tick in zip(coming, ticks, strict=False):
+            if frame.tick != tick:
                 return
-            yield fit(one.frame)
+            yield fit(frame.frame)
 
 
 def other_pictures(origin: ClipOrigin, form: StreamFormat, limits: Limits) -> Iterator[Image]:

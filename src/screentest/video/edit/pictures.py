@@ -97,14 +97,14 @@ class Fitter:
 
 def swscale_matrix(matrix: int) -> int:
     """FFmpeg's scaler has its own numbers for the colour matrices; 601 where none is said."""
-    known = {
+    matrices = {
         1: Colorspace.ITU709,
         4: Colorspace.FCC,
         7: Colorspace.SMPTE240M,
         9: Colorspace.BT2020,
         10: Colorspace.BT2020,
     }
-    return int(known.get(matrix, Colorspace.ITU601))
+    return int(matrices.get(matrix, Colorspace.ITU601))
 
 
 def _plane(plane: VideoPlane) -> Image:
@@ -173,25 +173,25 @@ def timed_frames(
 
 def _as_they_are(coming: Iterator[TimedFrame], begin: int, end: int) -> Iterator[TimedFrame]:
     last = begin - 1
-    for one in coming:
-        if one.tick >= end:
+    for frame in coming:
+        if frame.tick >= end:
             return
-        if one.tick > last:
-            last = one.tick
-            yield one
+        if frame.tick > last:
+            last = frame.tick
+            yield frame
 
 
 def _at_constant_rate(
     coming: Iterator[TimedFrame], step: int, begin: int, end: int
 ) -> Iterator[TimedFrame]:
     due, on_screen = begin, None
-    for one in coming:
-        while on_screen is not None and due < min(one.tick, end):
+    for frame in coming:
+        while on_screen is not None and due < min(frame.tick, end):
             yield on_screen._replace(tick=due)
             due += step
         if due >= end:
             return
-        on_screen = one
+        on_screen = frame
     while on_screen is not None and due < end:
         yield on_screen._replace(tick=due)
         due += step

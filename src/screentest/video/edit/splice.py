@@ -63,7 +63,8 @@ def splice(
 
     >>> from importlib.resources import files
     >>> from tempfile import TemporaryDirectory
-    >>> from screentest.video import frame_by_frame, normalize
+    >>> from screentest.video.edit.normalize import normalize
+    >>> from screentest.video.edit.parts import frame_by_frame
     >>> source = Path(str(files("screentest") / "sample" / "frenchgp_1906_214x160.mp4"))
     >>> with TemporaryDirectory() as folder:
     ...     film = normalize(source, Path(folder) / "film.mp4", keyframes_at=[Time(5), Time(10)])
@@ -92,7 +93,7 @@ def splice(
             for number, plan in enumerate(plans, start=1):
                 renderer.render(plan, number)
                 edges.append(writer.end)
-    places = tuple(Span(one * time_base, two * time_base) for one, two in pairwise(edges))
+    places = tuple(Span(start * time_base, two * time_base) for start, two in pairwise(edges))
     return SplicedVideo(out, frames, edges[-1] * time_base, places)
 
 
@@ -124,7 +125,7 @@ def _plan(video: NormalizedVideo, packets: PacketFile, part: VideoPart) -> _Part
     edges = [
         round(edge * video.format.timescale) for edge in accumulate(part.durations, initial=Time(0))
     ]
-    durations = [two - one for one, two in pairwise(edges)]
+    durations = [two - start for start, two in pairwise(edges)]
     if not durations or min(durations) < 1:
         raise BadOption(
             f"the part {part.span} declares no frame, or one that is never shown",

@@ -49,5 +49,5 @@ def test_addresses_must_be_addresses(tmp_path: Path) -> None:
 def test_without_the_package_it_says_what_to_install(tmp_path: Path) -> None:
     listed = tmp_path / "list.txt"
     listed.write_text("https://example.org/film\n")
-    with pytest.raises(UserError, match="needs the package yt-dlp"):
+    with pytest.raises(UserError, match="not installed: yt_dlp"):
         download(listed, tmp_path / "videos", shortest=1, longest=9)

@@ -3,7 +3,7 @@ const word = (one) => (one.failed !== undefined ? "not judged" : one.points > 0.
 const told = (one) => [one.failed, one.why].filter(Boolean).join(": ") || "No reason was given: the higher rating wins.";
 
 const pairPlayers = (pair) => stage(
-  [{ src: pair.intact, label: "Intact", missing: "The testbed is not beside this page." }, { src: pair.changed, label: pair.kind === "placebo" ? "Placebo" : "Harmed", missing: "The testbed is not beside this page." }],
+  [{ src: pair.intact, label: "Original", missing: "The testbed is not beside this page." }, { src: pair.changed, label: pair.kind === "placebo" ? "Placebo" : "Degraded", missing: "The testbed is not beside this page." }],
   { marks: pair.harmed.map(([from, to]) => ({ t: from, end: to, label: `Changed from ${clock(from)} to ${clock(to)}` })) });
 
 const openCell = (cell) => {

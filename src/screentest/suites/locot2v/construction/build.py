@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from screentest.core import Failure, NoValue, Reason, Resources, UserError
-from screentest.run import ABSENT, hash_file
+from screentest.run.inputs import ABSENT, hash_file
 from screentest.suites.locot2v.construction.documents import Documents, State, digest, write_reviews
 from screentest.suites.locot2v.construction.stages import STAGES, Choices, SourceVideo, Stage
 from screentest.suites.locot2v.data import (

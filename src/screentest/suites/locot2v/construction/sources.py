@@ -8,7 +8,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from screentest.core import BadOption, Item, StorageError, UserError
+from screentest._util.optional import need
+from screentest.core import BadOption, Item, StorageError
 from screentest.inputs.files import VIDEO_SUFFIXES
 from screentest.suites.locot2v.construction.stages import SourceVideo
 
@@ -57,11 +58,7 @@ def download(addresses: Path, into: Path, *, shortest: float, longest: float) ->
             raise BadOption(
                 f"{address!r} in {addresses} is not an address", advice="Write https://…"
             )
-    if importlib.util.find_spec("yt_dlp") is None:
-        raise UserError(
-            "fetching videos needs the package yt-dlp",
-            advice="pip install 'screentest[download]', or fetch them yourself and give --videos.",
-        )
+    need("yt_dlp")
     try:
         into.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -73,9 +73,10 @@ class SemanticConsistency:
     info = MetricInfo(
         outputs={
             SEMANTIC_CONSISTENCY: OutputInfo(
-                "mean cosine of consecutive frames' features", low=-1.0, helped_by=STILLNESS
+                "mean cosine of consecutive frames' features", low=-1.0
             )
         },
+        traits={SEMANTIC_CONSISTENCY: STILLNESS},
         level=Level.FRAME,
         roles=("image_features",),
         consecutive=True,

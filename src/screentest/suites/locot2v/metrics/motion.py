@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Literal
 
 from screentest.core.frames import BaseConsumer, Frame, FrameRequest, Size, VideoInfo
 from screentest.core.item import Item, Span, Time
-from screentest.core.metric import Level, MetricInfo, Outcomes, OutputInfo, Resources, SideEffect
+from screentest.core.metric import (
+    Level,
+    MetricInfo,
+    Outcomes,
+    OutputInfo,
+    Resources,
+    SideEffect,
+    Traits,
+)
 from screentest.core.outcome import Outcome, Point, Score
 from screentest.core.registry import register
 from screentest.metrics.temporal.motion import STILL_FILM, largest, lengths
@@ -22,7 +30,7 @@ if TYPE_CHECKING:
 
 
 DYNAMIC_DEGREE = "locot2v_dynamic_degree"
-STILLNESS = (*STILL_FILM, SideEffect(DYNAMIC_DEGREE, "pictures that stand still"))
+STILLNESS = Traits((*STILL_FILM, SideEffect(DYNAMIC_DEGREE)))
 LOOKS_PER_SECOND = 8
 LARGEST = 0.05
 """The share of the largest flow magnitudes that is looked at."""
@@ -170,10 +178,9 @@ class TemporalFlickering:
 
     info = MetricInfo(
         outputs={
-            TEMPORAL_FLICKERING: OutputInfo(
-                "1 − mean absolute difference of consecutive frames", helped_by=STILLNESS
-            )
+            TEMPORAL_FLICKERING: OutputInfo("1 − mean absolute difference of consecutive frames")
         },
+        traits={TEMPORAL_FLICKERING: STILLNESS},
         level=Level.FRAME,
         consecutive=True,
     )
@@ -233,10 +240,9 @@ class MotionSmoothness:
 
     info = MetricInfo(
         outputs={
-            MOTION_SMOOTHNESS: OutputInfo(
-                "1 − error of frames interpolated from their neighbours", helped_by=STILLNESS
-            )
+            MOTION_SMOOTHNESS: OutputInfo("1 − error of frames interpolated from their neighbours")
         },
+        traits={MOTION_SMOOTHNESS: STILLNESS},
         level=Level.FRAME,
         roles=("interpolation",),
         consecutive=True,

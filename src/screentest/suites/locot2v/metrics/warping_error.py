@@ -146,11 +146,8 @@ class WarpingError:
     compat: Compat
 
     info = MetricInfo(
-        outputs={
-            NAME: OutputInfo(
-                "negative logarithm of the error after motion is undone", helped_by=STILLNESS
-            )
-        },
+        outputs={NAME: OutputInfo("negative logarithm of the error after motion is undone")},
+        traits={NAME: STILLNESS},
         level=Level.FRAME,
         roles=("flow",),
         consecutive=True,

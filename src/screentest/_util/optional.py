@@ -1,0 +1,90 @@
+"""Packages of the extras: imported late, and missed with the command to get them.
+
+>>> optional("math").sqrt(4.0)
+2.0
+>>> install_line(["matplotlib"])
+"pip install 'screentest[charts]'"
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from screentest.core.errors import MissingPackage
+from screentest.core.outcome import Reason
+
+EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
+    "annotate": ("fastapi", "python_multipart", "sqlalchemy", "uvicorn", "starlette", "anyio"),
+    "charts": ("matplotlib",),
+    "chat": ("httpx2", "openai"),
+    "download": ("yt_dlp",),
+    "light-models": ("ai_edge_litert", "onnxruntime", "tokenizers"),
+    "mlflow": ("mlflow",),
+    "models": (
+        *("accelerate", "diffusers", "huggingface_hub", "safetensors", "sentence_transformers"),
+        *("torch", "torchvision", "transformers"),
+    ),
+    "parquet": ("pyarrow",),
+    "postgres": ("psycopg",),
+    "ray": ("ray",),
+    "remote": ("aiohttp", "fsspec"),
+    "tensorboard": ("tensorboard",),
+    "trackio": ("trackio",),
+    "wandb": ("wandb",),
+}
+"""The top-level modules that each extra of screentest brings."""
+
+
+def optional(module: str) -> Any:
+    """Import a module of an extra; MissingPackage with the command where it is missing.
+
+    The result is untyped on purpose: these packages may be absent where types are checked.
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise MissingPackage(
+            Reason.MISSING_MODEL,
+            f"cannot import the package {module!r}: {error}",
+            advice=f"Install it: {install_line([module])}",
+        ) from error
+    except (AttributeError, OSError, RuntimeError) as error:
+        # A CUDA build of torchvision beside torch for processors raises, and no ImportError.
+        raise MissingPackage(
+            Reason.MISSING_MODEL,
+            f"the package {module.partition('.')[0]!r} is installed and does not load: {error}",
+            advice="Install builds that belong together: torch and torchvision both for "
+            "processors, or both for one CUDA.",
+        ) from error
+
+
+def need(*modules: str) -> None:
+    """Raise MissingPackage, before any work, where one of these is not installed."""
+    missing = [module for module in modules if not installed(module)]
+    if missing:
+        raise MissingPackage(
+            Reason.MISSING_MODEL,
+            f"not installed: {', '.join(missing)}",
+            advice=f"Install it: {install_line(missing)}",
+        )
+
+
+def install_line(modules: Iterable[str]) -> str:
+    """Give the command that installs modules: by their extra where they have one.
+
+    >>> install_line(["onnxruntime", "openai", "s3fs"])
+    "pip install 'screentest[chat,light-models]' s3fs"
+    """
+    tops = dict.fromkeys(module.partition(".")[0] for module in modules)
+    extras = {extra for extra, names in EXTRAS.items() if not tops.keys().isdisjoint(names)}
+    others = [top for top in tops if not any(top in names for names in EXTRAS.values())]
+    ours = [f"'screentest[{','.join(sorted(extras))}]'"] if extras else []
+    return " ".join(["pip install", *ours, *others])
+
+
+def installed(module: str) -> bool:
+    """Say if a top-level module could be imported, without importing it."""
+    return importlib.util.find_spec(module) is not None

@@ -1,0 +1,229 @@
+"""Facts about what a run measures: prompts that are read, faults that are not, files, borders."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from screentest.analysis.models.margins import margin_of
+from screentest.analysis.models.samples import rates_differ
+from screentest.analysis.results import Pool, Results, Value
+from screentest.core.frames import Borders
+from screentest.core.outcome import BORDERS, Reason
+from screentest.metrics import CORE, UNSEEN
+
+FAIR_SHARE = 0.25
+"""Of the prompts: what reads fewer of them does not read the prompts of a run."""
+
+
+class PromptCoverage(StrEnum):
+    """How far the metrics of a run read its prompts."""
+
+    COVERED = "covered"
+    NO_PROMPTS = "no_prompts"
+    """The videos have none."""
+    NO_METRIC = "no_metric"
+    """No metric of the run reads prompts."""
+    NO_MODEL = "no_model"
+    """The models that would read them are not chosen."""
+    UNKNOWN_WORDS = "unknown_words"
+    """Prompts name nothing that the chosen models know."""
+    FAILED = "failed"
+    """The metrics that read prompts failed."""
+    HEURISTIC = "heuristic"
+    """Only heuristics read them, in place of the models of papers."""
+    PARTLY = "partly"
+    """Some prompts are not read."""
+
+
+@dataclass(frozen=True, slots=True)
+class NotCovered:
+    """What no number of a run measures."""
+
+    prompts: PromptCoverage
+    read: int = 0
+    """Prompts that are read."""
+    of_prompts: int = 0
+    heuristics: tuple[str, ...] = ()
+    """The backends that read prompts in place of the models of papers."""
+    failures: tuple[str, ...] = ()
+    """Why metrics that read prompts have no value."""
+    faults: tuple[str, ...] = ()
+    """Faults that no metric of the run sees, by their names in ``metrics.UNSEEN``."""
+
+    @property
+    def prompts_read(self) -> bool:
+        """Whether anything reads the prompts, or there are none."""
+        covered = (PromptCoverage.COVERED, PromptCoverage.HEURISTIC, PromptCoverage.PARTLY)
+        return self.prompts in (*covered, PromptCoverage.NO_PROMPTS)
+
+
+def not_covered(results: Results) -> NotCovered:
+    """The parts of prompts, and the faults, that no number of a run measures."""
+    faults = _unseen(results)
+    asked = {results.unit(name) for name, item in results.items.items() if item.text.strip()}
+    readers = _prompt_readers(results, asked)
+    if not readers:
+        state, failures = _why_unread(results) if asked else (PromptCoverage.NO_PROMPTS, ())
+        return NotCovered(state, 0, len(asked), (), failures, faults)
+    read = asked & {
+        results.unit(value.item)
+        for name in readers
+        for value in results.of(name)
+        if value.outcome.ok
+    }
+    used = dict.fromkeys(backend for name in readers for backend in results.stand_ins_of(name))
+    state = PromptCoverage.COVERED if asked <= read else PromptCoverage.PARTLY
+    if used and all(results.stand_ins_of(name) for name in readers):
+        state = PromptCoverage.HEURISTIC
+    return NotCovered(state, len(read), len(asked), tuple(used), (), faults)
+
+
+def _reads(results: Results, name: str) -> bool:
+    """Whether a value looks in the pictures for the words of a prompt or script."""
+    traits = results.traits_of(name)
+    return traits.group == "prompt" and not traits.counts_shots
+
+
+def _prompt_readers(results: Results, asked: set[str]) -> list[str]:
+    """The values that read the prompt or script, and have a number on a fair share of prompts."""
+    found = []
+    for name, info in results.outputs.items():
+        if _reads(results, name) and not info.descriptive:
+            read = {results.unit(value.item) for value in results.of(name) if value.outcome.ok}
+            if read and len(read) >= FAIR_SHARE * len(asked):
+                found.append(name)
+    return found
+
+
+def _why_unread(results: Results) -> tuple[PromptCoverage, tuple[str, ...]]:
+    tried = [name for name in results.names if _reads(results, name)]
+    if not tried:
+        return PromptCoverage.NO_METRIC, ()
+    reasons = {
+        value.outcome.failure.reason
+        for name in tried
+        for value in results.of(name)
+        if value.outcome.failure is not None
+    }
+    if Reason.MISSING_MODEL in reasons:
+        return PromptCoverage.NO_MODEL, ()
+    # Other models are no remedy where something here reads prompts, and failed.
+    failed = tuple(sorted(reasons - {Reason.NOT_APPLICABLE, Reason.LOW_COVERAGE}))
+    return (PromptCoverage.FAILED if failed else PromptCoverage.UNKNOWN_WORDS), failed
+
+
+def _unseen(results: Results) -> tuple[str, ...]:
+    """The faults that no number of the run sees; none where something is in it that might."""
+    measured = {value.metric.partition(":")[0] for value in results.values if value.outcome.ok}
+    if not measured or not measured <= {*CORE, *UNSEEN.values()}:
+        return ()
+    return tuple(fault for fault, metric in UNSEEN.items() if metric not in measured)
+
+
+@dataclass(frozen=True, slots=True)
+class BorderedVideos:
+    """Videos with borders (letterbox, pillarbox): pictures are measured inside them."""
+
+    videos: int
+    of_videos: int
+    least: float
+    """The smallest share of the frame that borders take, of those that have any."""
+    most: float
+
+
+def bordered(results: Results) -> Mapping[str, Borders]:
+    """The videos of the run that have borders, by item."""
+    found: dict[str, Borders] = {}
+    for value in results.values:
+        score = value.outcome.value
+        sides = score.details.get(BORDERS) if score is not None else None
+        if value.item not in found and isinstance(sides, list) and len(sides) == 6:
+            found[value.item] = Borders(*(int(str(side)) for side in sides))
+    return found
+
+
+def bordered_videos(results: Results) -> BorderedVideos | None:
+    """How many videos have borders, and how large they are; None where none has.
+
+    >>> bordered_videos(Results({}, (), {}))
+    """
+    shares = [one.share for one in bordered(results).values()]
+    if not shares:
+        return None
+    return BorderedVideos(len(shares), len(results.items), min(shares), max(shares))
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadVideo:
+    """One video of which no value could be had, because of its file."""
+
+    item: str
+    video: str
+    reason: str
+    detail: str
+    advice: str
+
+
+def unread_videos(results: Results) -> list[UnreadVideo]:
+    """The videos without any value of which the file could not be read, in the run's order."""
+    found = []
+    for name, item in results.items.items():
+        outcomes = [value.outcome for value in results.of_item(name).values()]
+        lost = [one.failure for one in outcomes if one.failure and one.failure.reason.of_file]
+        if lost and not any(one.ok for one in outcomes):
+            why = lost[0]
+            found.append(
+                UnreadVideo(name, str(item.video), why.reason.value, why.detail, why.advice)
+            )
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class WorstVideos:
+    """Videos of one model by how often each is the worst of all."""
+
+    videos: int
+    scored: int
+    """Videos that have any value."""
+    metrics: int
+    """Values that any video has."""
+    compared: int
+    """Values in which one video is the worst."""
+    worst: Mapping[str, Mapping[str, float]]
+    """By item, the values in which it is the worst; the item with most of them first."""
+
+
+def lowest_videos(results: Results, pool: Pool = "worst") -> dict[str, Value]:
+    """By value: the video that is worst in it.
+
+    Only where a direction is better, and videos differ by more than the margin.
+    """
+    found = {}
+    for name, info in results.outputs.items():
+        scored = [value for value in results.of(name) if value.outcome.ok]
+        if info.descriptive or len(scored) < 2 or rates_differ(results, name):
+            continue
+        numbers = [value.outcome.unwrap().value for value in scored]
+        margin = margin_of(scored[0], pool)
+        if max(numbers) - min(numbers) > (margin.value if margin else 0.0):
+            lowest = min if info.higher_is_better else max
+            found[name] = lowest(scored, key=lambda value: value.outcome.unwrap().value)
+    return found
+
+
+def worst_videos(results: Results, pool: Pool = "worst") -> WorstVideos:
+    """The videos of a run that are worst in something."""
+    lowest = lowest_videos(results, pool)
+    by_item: dict[str, dict[str, float]] = {}
+    for name, value in lowest.items():
+        by_item.setdefault(value.item, {})[name] = value.outcome.unwrap().value
+    scored = [value for value in results.values if value.outcome.ok]
+    return WorstVideos(
+        len(results.items),
+        len({value.item for value in scored}),
+        len({value.name for value in scored}),
+        len(lowest),
+        dict(sorted(by_item.items(), key=lambda own: -len(own[1]))),
+    )

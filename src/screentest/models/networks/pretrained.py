@@ -1,0 +1,273 @@
+"""Loading by transformers and diffusers: from a folder or a hub id, safely, on the right device.
+
+Only safetensors are read, code that comes with weights runs only when the user says so, and a
+model that is not available is a typed reason with the command that fixes it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from screentest._util.optional import install_line, installed, optional
+from screentest.core import Image, NoValue, Reason
+from screentest.models.pictures import check_picture, writable
+
+NEUTRAL = ("model", "revision", "trust_remote_code", "allow_pickle", "device", "batch", "compile")
+"""Options that say how to get and run a model; which one it was stands in its identity."""
+
+_CARD = "README.md"
+_BLOCK = 1 << 20
+_SAMPLED_BLOCKS = 64
+_THAT_COUNT = {".safetensors", ".json", ".txt", ".model", ".jinja", ".py"}
+"""A preprocessor's settings or a chat template change the numbers as much as the weights do."""
+
+
+TRANSFORMERS = ("torch", "transformers")
+DIFFUSERS = (*TRANSFORMERS, "diffusers")
+
+
+def lacking(model: str, revision: str = "", packages: Sequence[str] = TRANSFORMERS) -> str:
+    """Advice on loading a model of a hub without a download; empty: it is here."""
+    missing = [name for name in packages if not installed(name)]
+    if missing:
+        return f"{', '.join(missing)} not installed: {install_line(missing)}"
+    if Origin(model, revision).is_here:
+        return ""
+    pinned = f" --revision {revision}" if revision else ""
+    return f"{model} is not in the hub's cache: hf download {model}{pinned}"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelDevice:
+    """The device of a model, and its precision."""
+
+    device: str
+    dtype: Any
+
+    @classmethod
+    def choose(cls, device: str = "auto") -> ModelDevice:
+        """Return a GPU where there is one, in half precision; else the CPU in single precision."""
+        torch = optional("torch")
+        if device == "auto":
+            device = "cpu"
+            if torch.cuda.is_available():
+                device = "cuda"
+            elif torch.backends.mps.is_available():
+                device = "mps"
+        if device.startswith("cuda"):
+            half = torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float16
+            return cls(device, half)
+        return cls(device, torch.float32)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A folder or hub id, with the revision that pins it and what it may do."""
+
+    model: str
+    revision: str = ""
+    trust_remote_code: bool = False
+
+    @property
+    def folder(self) -> Path | None:
+        """The local folder, where the model is one."""
+        place = Path(self.model).expanduser()
+        return place if place.is_dir() else None
+
+    @property
+    def is_here(self) -> bool:
+        """Tell whether it is a folder, or its weights are in the hub's cache."""
+        if self.folder is not None:
+            return True
+        hub = optional("huggingface_hub")
+        try:
+            snapshot = hub.snapshot_download(
+                self.model, revision=self.revision or None, local_files_only=True
+            )
+        except (OSError, ValueError):  # not there, or no name that a hub would have
+            return False
+        return any(Path(snapshot).rglob("*.safetensors"))
+
+    @property
+    def card(self) -> str:
+        """The words of its makers: README.md beside the weights; empty where there is none."""
+        place = self.folder / _CARD if self.folder is not None else None
+        if place is None:
+            hub = optional("huggingface_hub")
+            here = bool(os.environ.get("SCREENTEST_OFFLINE"))
+            with suppress(OSError, ValueError):  # not there, or nothing that a hub would have
+                place = Path(
+                    hub.hf_hub_download(
+                        self.model, _CARD, revision=self.revision or None, local_files_only=here
+                    )
+                )
+        if place is None or not place.is_file():
+            return ""
+        return place.read_text(encoding="utf-8", errors="replace")
+
+    @property
+    def name(self) -> str:
+        """The name that loaders take."""
+        return str(self.folder or self.model)
+
+    def load(self, loader: Callable[..., Any], *, weights: bool = True, **options: Any) -> Any:
+        """Call an ordinary ``from_pretrained``; NoValue where it is not available."""
+        if not self.model:
+            raise NoValue(
+                Reason.MISSING_MODEL,
+                "no model is named",
+                advice="Name a folder or hub id: --model ROLE=hf:MODEL",
+            )
+        if self.revision and self.folder is None:
+            options["revision"] = self.revision
+        if self.trust_remote_code:
+            options["trust_remote_code"] = True
+        if weights:
+            options["use_safetensors"] = True
+        if os.environ.get("SCREENTEST_OFFLINE"):
+            options["local_files_only"] = True
+        optional("transformers.utils.logging").disable_progress_bar()
+        try:
+            return loader(self.name, **options)
+        except (OSError, ValueError, ImportError, KeyError) as error:
+            # The loaders raise these for everything from a wrong name to a missing file.
+            raise self._missing(error) from error
+
+    def _missing(self, error: Exception) -> NoValue:
+        message = " ".join(str(error).split())
+        if "trust_remote_code" in message:
+            advice = "It brings code of its own: add trust_remote_code=true if you trust it."
+        elif "safetensors" in message:
+            advice = "Only safetensors are read: convert the weights, or take another revision."
+        elif isinstance(error, ImportError):
+            advice = f"Install what it needs: {install_line(TRANSFORMERS)}"
+        else:
+            advice = "Check the name, or download it first and give the folder."
+        return NoValue(
+            Reason.MISSING_MODEL, f"cannot load {self.model}: {message[:300]}", advice=advice
+        )
+
+    def identity(self, loaded: Any, place: ModelDevice) -> dict[str, str]:
+        """Return the parts of a signature: weights, libraries, precision."""
+        torch = optional("torch")
+        transformers = optional("transformers")
+        commit = getattr(getattr(loaded, "config", None), "_commit_hash", None)
+        weights = fingerprint(self.folder) if self.folder else (commit or self.revision or "?")
+        return {
+            # The name alone: where the folder lies on this machine changes no number.
+            "model": self.folder.name if self.folder else self.model,
+            "weights": weights[:16],
+            "torch": str(torch.__version__),
+            "transformers": str(transformers.__version__),
+            "precision": str(place.dtype).removeprefix("torch."),
+            # The kernels of a GPU round differently from those of a CPU.
+            "on": place.device.split(":")[0],
+        }
+
+
+def load_pipeline(kind: str, origin: Origin, place: ModelDevice) -> tuple[Any, dict[str, str]]:
+    """Return a pipeline of diffusers on its device, and its identity."""
+    diffusers = optional("diffusers")
+    loader = getattr(diffusers, kind).from_pretrained
+    pipeline = origin.load(loader, dtype=place.dtype).to(place.device)
+    pipeline.set_progress_bar_config(disable=True)
+    identity = origin.identity(pipeline, place) | {"diffusers": str(diffusers.__version__)}
+    return pipeline, identity
+
+
+def pixel_inputs(processor: Any, images: Sequence[Image], place: ModelDevice) -> dict[str, Any]:
+    """Pictures as a model takes them; resized and normalised on the GPU where there is one."""
+    where = {"device": place.device} if place.device.startswith("cuda") else {}
+    checked = [check_picture(image) for image in images]
+    # Said, not guessed: a picture three pixels high looks like one with channels first.
+    if where and _takes_tensors(processor) and len({image.shape for image in checked}) == 1:
+        pictures: Any = _copied(checked, place)
+        layout = {"input_data_format": "channels_first"}
+    else:
+        pictures = [writable(image) for image in checked]
+        layout = {"input_data_format": "channels_last"}
+    inputs = processor(images=pictures, return_tensors="pt", **layout, **where)
+    moved = {key: value.to(place.device, non_blocking=True) for key, value in inputs.items()}
+    moved["pixel_values"] = moved["pixel_values"].to(place.dtype)
+    return moved
+
+
+def _takes_tensors(processor: Any) -> bool:
+    """Tell whether pictures that are on the device already are worked on there."""
+    inner = getattr(processor, "image_processor", processor)
+    return any(
+        base.__name__ in ("BaseImageProcessorFast", "TorchvisionBackend")
+        for base in type(inner).__mro__
+    )
+
+
+def _copied(images: Sequence[Image], place: ModelDevice) -> Any:
+    """Pictures of one size on the device, channels first: one copy, which nobody waits for."""
+    torch = optional("torch")
+    together = torch.empty((len(images), *images[0].shape), dtype=torch.uint8, pin_memory=True)
+    array = together.numpy()
+    for number, image in enumerate(images):
+        array[number] = image
+    return together.to(place.device, non_blocking=True).permute(0, 3, 1, 2)
+
+
+def fingerprint(folder: Path) -> str:
+    """Return a hash over all files of a model: weights, configuration, tokenizer, templates.
+
+    Files of up to 64 MiB are read whole; of larger ones 64 blocks spread over them, since
+    hashing tens of gigabytes at each start would cost minutes.
+    """
+    digest = hashlib.sha256()
+    for path in sorted(path for path in folder.rglob("*") if path.suffix in _THAT_COUNT):
+        size = path.stat().st_size
+        digest.update(f"{path.relative_to(folder).as_posix()}:{size}:".encode())
+        with path.open("rb") as file:
+            if size <= _SAMPLED_BLOCKS * _BLOCK:
+                digest.update(file.read())
+                continue
+            for number in range(_SAMPLED_BLOCKS):
+                file.seek((size - _BLOCK) * number // (_SAMPLED_BLOCKS - 1))
+                digest.update(file.read(_BLOCK))
+    return digest.hexdigest()
+
+
+def read_tensors(path: str, *, allow_pickle: bool, device: str = "cpu") -> dict[str, Any]:
+    """Return a state dict from a file of the user's: safetensors, or a pickle if that was allowed.
+
+    Even then the pickle is read by torch's restricted reader, which builds tensors only.
+    """
+    place = Path(path).expanduser()
+    if not place.is_file():
+        raise NoValue(
+            Reason.MISSING_MODEL,
+            f"no weights at {path}",
+            advice="Give the path of a weights file.",
+        )
+    if place.suffix != ".safetensors" and not allow_pickle:
+        raise NoValue(
+            Reason.MISSING_MODEL,
+            f"{place.name} is a pickle, which can run code when it is read",
+            advice="Convert it to safetensors, or add allow_pickle=true if you trust it.",
+        )
+    torch = optional("torch")
+    safetensors = optional("safetensors.torch")
+    try:
+        if place.suffix == ".safetensors":
+            loaded = safetensors.load_file(place, device=device)
+        else:
+            loaded = torch.load(place, map_location=device, weights_only=True)
+        state: dict[str, Any] = loaded.get("state_dict", loaded)
+    except Exception as error:  # on a damaged file the readers raise anything
+        message = " ".join(str(error).split()) or type(error).__name__
+        raise NoValue(
+            Reason.MISSING_MODEL,
+            f"{place} holds no tensors that can be read: {message[:300]}",
+            advice="Download the file again, or take another.",
+        ) from error
+    return state

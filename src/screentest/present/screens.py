@@ -1,0 +1,632 @@
+"""First screens: a headline of at most 100 characters, short labelled lines, a table."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from screentest._util.text import plural
+from screentest.analysis.models.comparison import ModelComparison
+from screentest.analysis.models.coverage import (
+    NotCovered,
+    PromptCoverage,
+    UnreadVideo,
+    bordered_videos,
+    not_covered,
+    worst_videos,
+)
+from screentest.analysis.models.places import first_and_last, spread_out
+from screentest.analysis.models.rows import (
+    Explained,
+    Explanation,
+    MetricRow,
+    ModelPair,
+    ModelValue,
+    NotCompared,
+    Part,
+    Place,
+    State,
+    WhyNotCompared,
+    forecastable,
+    row_order,
+)
+from screentest.analysis.results import Pool, Results
+from screentest.core.table import ARROWS, Cell, Column, Table
+from screentest.present.sentences import say
+from screentest.present.text import (
+    about,
+    because,
+    label,
+    labels,
+    names,
+    number,
+    p_value,
+    percent,
+    row_labels,
+    shortened,
+    words,
+)
+from screentest.stats.signflip import LEVEL
+
+SENSIBLE = 200
+"""Prompts up to which a forecast is worth saying: what takes more is about as small as
+re-encoding noise."""
+LONGEST = 100
+"""Characters of a headline."""
+NAMED = 4
+"""Metrics that a line names."""
+WORST = 3
+"""Videos of one model that have a line each."""
+Lines = Iterator[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """A headline, labelled lines, a table and the notes below it."""
+
+    headline: str
+    lines: tuple[tuple[str, str], ...]
+    table: Table | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The headline and the lines."""
+        wide = max((len(name) for name, _ in self.lines), default=0)
+        lines = [f"  {name:<{wide}}  {text}" for name, text in self.labelled]
+        return "\n".join([self.headline, *lines])
+
+    @property
+    def labelled(self) -> list[tuple[str, str]]:
+        """The lines, with a label at the first of several with the same."""
+        before = ["", *(name for name, _ in self.lines)]
+        return [
+            ("" if name == last else name, text)
+            for last, (name, text) in zip(before, self.lines, strict=False)
+        ]
+
+    def __str__(self) -> str:
+        table = [] if self.table is None or not self.table.rows else ["", *_aligned(self.table)]
+        return "\n".join([self.text, *table, *self.notes])
+
+
+def _aligned(table: Table) -> list[str]:
+    """A table as plain text."""
+    brief = table.short()
+    rows = [tuple(column.heading for column in brief.columns), *brief.texts()]
+    wide = [max(len(row[place]) for row in rows) for place in range(len(brief.columns))]
+    sides = brief.alignments()
+    return [
+        "  ".join(
+            text.rjust(width) if side == "right" else text.ljust(width)
+            for text, width, side in zip(row, wide, sides, strict=True)
+        ).rstrip()
+        for row in rows
+    ]
+
+
+# Several models.
+
+
+def comparison_screen(found: ModelComparison, sees: Mapping[str, str] | None = None) -> Screen:
+    """The first screen of a comparison; ``sees`` has the evidence on a metric, by value."""
+    return Screen(
+        headline(found),
+        tuple(_lines(found)),
+        comparison_table(found, sees),
+        tuple(_notes(found)),
+    )
+
+
+def headline(found: ModelComparison) -> str:
+    """The result of a comparison in one sentence."""
+    texts = [_headline(found, longest) for longest in (LONGEST, 24, 16, 8)]
+    fitting = [text for text in texts if len(text) <= LONGEST]
+    return fitting[0] if fitting else shortened(texts[-1], LONGEST)
+
+
+def _headline(found: ModelComparison, longest: int) -> str:
+    tested = found.tested
+    prompts = prompt_count(found, tested)
+    metrics = plural(len(tested), "metric")
+    if not found.comparisons:
+        if tested:
+            return say("identical", metrics=metrics, prompts=prompts)
+        return say("nothing_compared", reason=_nothing(found))
+    if found.winner:
+        return _winner(found, longest)
+    earned = [row for row in tested if any(pair.earned for pair in row.pairs)]
+    if earned:
+        prompts = prompt_count(found, earned)
+        of = _of(len(earned), len(tested))
+        return say("no_single_winner", metrics=of, prompts=prompts, level=LEVEL)
+    if found.having(State.SIGNIFICANT):
+        return say("explained_only", prompts=prompts)
+    soonest = next(iter(forecastable(found.rows)), None)
+    if any(pair.differs for row in found.rows for pair in row.pairs):
+        if soonest is not None and (soonest.needed or 0) <= SENSIBLE:
+            needed = f"about {about(soonest.needed or 0)}"
+            return say("inconclusive", prompts=prompts, needed=needed)
+        if found.too_few:
+            return say("inconclusive", prompts=prompts, needed=f"at least {found.fewest}")
+    kind = "equal" if found.within_margins else "no_difference"
+    return say(kind, metrics=metrics, prompts=prompts)
+
+
+def _winner(found: ModelComparison, longest: int) -> str:
+    rivals = [name for name in found.models if name != found.winner]
+    over = [row for row in found.rows if row.over(found.winner)]
+    all_over = [row for row in over if len(row.over(found.winner)) == row.rivals]
+    others = "both others" if len(rivals) == 2 else f"all {len(rivals)} others"
+    if len(rivals) == 1:
+        others = shortened(rivals[0], longest)
+    elif not all_over:
+        others = f"{len(rivals)} others"
+    rows = all_over or over
+    return say(
+        "beats" if all_over else "beats_each",
+        winner=shortened(found.winner, longest),
+        others=others,
+        metrics=_of(len(rows), len(found.tested)),
+        prompts=prompt_count(found, rows),
+        level=LEVEL,
+    )
+
+
+def _of(count: int, total: int) -> str:
+    return f"{count} of {plural(total, 'metric')}"
+
+
+def prompt_count(found: ModelComparison, rows: Sequence[MetricRow]) -> str:
+    """The number of prompts that some rows rest on."""
+    counts = sorted({row.prompts for row in rows}) or [found.prompts]
+    least = f"{counts[0]:,} to " if len(counts) > 1 else ""
+    return f"{least}{plural(counts[-1], found.unit)}"
+
+
+def _nothing(found: ModelComparison) -> str:
+    """The reason why nothing is compared."""
+    if found.unread:
+        return f"{unread_words(found.unread, found.videos)} could not be read"
+    if not found.prompts:
+        return f"the {found.by}s share no prompt"
+    if found.not_compared:
+        return why_words(next(iter(found.not_compared.values())))
+    if not found.rows:
+        return f"no metric has values of two {found.by}s on one prompt"
+    return "no metric here says which is better"
+
+
+def _lines(found: ModelComparison) -> Lines:
+    label_of = row_labels(found.rows)
+    yield from _better(found, label_of)
+    undecided = list(_undecided(found, label_of))
+    yield from undecided
+    same = found.having(State.SAME)
+    if same and (found.having(State.SIGNIFICANT) or undecided):
+        yield "same", plural(len(same), "metric")
+    elif same:
+        yield "same", names((label_of[row.name] for row in same), 2 * NAMED)
+    yield from _explained(found, label_of)
+    described = found.having(State.DESCRIBED)
+    if described and found.tested:
+        yield "described", plural(len(described), "metric")
+    if looks := _looks(found):
+        yield "looks", looks
+    yield from _not_compared(found, label_of)
+    if uncovered := not_covered_words(found.not_covered):
+        yield "not covered", uncovered
+    yield from _left_out(found)
+    yield from _missing(found, label_of)
+    if found.unread and found.comparisons:
+        yield "unreadable", unread_words(found.unread, found.videos)
+
+
+def _better(found: ModelComparison, label_of: Mapping[str, str]) -> Lines:
+    """The metrics in which one model is significantly better, by whom it is better than."""
+    if found.winner and len(found.models) == 2:
+        own = [label_of[row.name] for row in found.rows if row.over(found.winner)]
+        yield "better", names(own, 2 * NAMED)
+        return
+    sides: dict[tuple[tuple[str, ...], str], list[str]] = {}
+    for row in found.rows:
+        best = {value.model for value in row.values if value.best}
+        for value in row.values:
+            under = row.under(value.model) if value.worst or len(found.models) == 2 else ()
+            better = tuple(name for name in under if name in best) or under
+            if better:
+                sides.setdefault((better, value.model), []).append(label_of[row.name])
+    merged: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
+    for (better, loser), metrics in sides.items():
+        merged.setdefault((better, tuple(metrics)), []).append(loser)
+    for (better, listed), worse in merged.items():
+        yield (
+            "better",
+            say(
+                "over",
+                better=names(better, last=" and "),
+                worse=names(worse, last=" and "),
+                metrics=names(listed, NAMED),
+            ),
+        )
+    if found.loser:
+        rows = [row for row in found.rows if len(row.under(found.loser)) == row.rivals]
+        why = names((label_of[row.name] for row in rows), NAMED)
+        yield "worst", because(found.loser, why) if why else found.loser
+
+
+def _undecided(found: ModelComparison, label_of: Mapping[str, str]) -> Lines:
+    """The differences that more prompts might show, by the model that is ahead, or last."""
+    rows = sorted(found.having(State.UNDECIDED), key=row_order)
+    rows = [row for row in rows if not all(pair.explanation for pair in row.claimed)]
+    sides: dict[tuple[str, str], list[str]] = {}
+    for row in spread_out(rows, lambda row: row.metric):
+        kind, model, count = row_place(found, row)
+        if model:
+            wins = wins_words(found, row, count, brief=bool(sides))
+            wins = f"{kind} on {wins}" if model == found.winner else wins
+            named = because(label_of[row.name], wins)
+            sides.setdefault((kind, model), []).append(named)
+    for (kind, model), metrics in sides.items():
+        listed = names(metrics, NAMED)
+        if model != found.winner:
+            listed = say("so_far", model=model, place=kind, metrics=listed)
+        yield "undecided", listed
+
+
+def row_place(found: ModelComparison, row: MetricRow) -> tuple[str, str, int]:
+    """Whether the place is ahead or last, the model that has it so far, and on how many prompts; no
+    model where all share the place."""
+    leader, last, ahead, behind = row.leader, row.last, row.ahead, row.behind
+    if row.prompts == 1:
+        leader, last = first_and_last(found, row)
+        ahead = behind = 1
+    kind, model, count = "ahead", leader, ahead
+    if row.claim is Place.LAST and len(row.values) > 2 and last:
+        kind, model, count = "last", last, behind
+    elif not leader and row.claimed:
+        model, count = row.claimed[0].better, row.claimed[0].ahead
+    return kind, model, count
+
+
+def wins_words(found: ModelComparison, row: MetricRow, count: int, *, brief: bool = False) -> str:
+    """On how many prompts a place is held, and how many it takes; ``brief`` without the noun."""
+    wins = f"{count} of {row.prompts}"
+    if not row.needed or row.needed > SENSIBLE:
+        return wins
+    unit = "" if brief else f" {found.unit}s needed"
+    return f"{wins}; about {about(row.needed)}{unit}"
+
+
+def _explained(found: ModelComparison, label_of: Mapping[str, str]) -> Lines:
+    """Leads that an artefact explains, and those of which nothing tells whose fault it is."""
+    explained: dict[str, list[str]] = {}
+    unclear: dict[tuple[str, str], list[str]] = {}
+    for row in found.rows:
+        for pair in row.pairs:
+            explanation = pair.explanation
+            told = pair.significant or (row.state is State.UNDECIDED and _stands_out(row, pair))
+            if explanation is None or not told:
+                continue
+            if explanation.kind is Explained.ARTEFACT:
+                artefact = artefact_words(explanation, label_of)
+                listed = explained.setdefault(label_of[row.name], [])
+                if artefact not in listed:
+                    listed.append(artefact)
+            else:
+                other = pair.worse if explanation.model == pair.better else pair.better
+                unclear.setdefault((explanation.model, other), []).append(label_of[row.name])
+    if explained:
+        listed = [because(n, names(own)) for n, own in explained.items()]
+        yield "explained", names(listed, NAMED)
+    for (model, other), metrics in unclear.items():
+        why = say("unclear", model=model, other=other)
+        yield "unclear", because(names(dict.fromkeys(metrics), NAMED), why)
+
+
+def artefact_words(explanation: Explanation, label_of: Mapping[str, str]) -> str:
+    """The artefact that explains a lead, and the model that has it."""
+    value = explanation.value
+    word = words("artefacts").get(value) or label_of.get(value) or label(value)
+    return f"{word} in {explanation.model}"
+
+
+def _stands_out(row: MetricRow, pair: ModelPair) -> bool:
+    """Whether the pair is of the row's leader, or of its last, that is so on most prompts."""
+    first = row.leader == pair.better and 2 * row.clear > row.prompts
+    return first or (row.last == pair.worse and 2 * row.clear_last > row.prompts)
+
+
+def _means(row: MetricRow) -> str:
+    had = [(value.model, value.mean) for value in row.values if value.mean is not None]
+    return ", ".join(f"{shortened(model, 16)} {number(mean)}" for model, mean in had[:NAMED])
+
+
+def _looks(found: ModelComparison) -> str:
+    by_model: dict[str, list[str]] = {}
+    for look in found.looks:
+        more, less = words("looks").get(look.value.partition(":")[0]) or (
+            f"higher in {label(look.value)}",
+            f"lower in {label(look.value)}",
+        )
+        by_model.setdefault(look.model, []).append(more if look.more else less)
+    return "; ".join(
+        say("looks", model=model, looks=names(own, last=" and ")) for model, own in by_model.items()
+    )
+
+
+def why_words(why: WhyNotCompared) -> str:
+    """The reason why a metric is not compared."""
+    rates = ", ".join(f"{model} {rate:.4g}" for model, rate in why.rates.items())
+    settings = ", ".join(
+        f"{_setting(key)} ({' and '.join(value or 'none' for value in values)})"
+        for key, values in why.settings.items()
+    )
+    missing = ", ".join(
+        f"{model} lacks {own.videos:,} of {plural(own.of_videos, 'value')}"
+        for model, own in list(why.missing.items())[:1]
+    )
+    text = words("not_compared")[why.reason].format(
+        rates=rates, settings=settings, missing=missing, version=why.version, films=why.films
+    )
+    others = names(why.comparable, last=" and ")
+    return f"{text}; {others} can be compared" if len(why.comparable) > 1 else str(text)
+
+
+def _setting(key: str) -> str:
+    return {"v": "versions", "shots": "shot detectors", "": "metrics"}.get(
+        key, key.removeprefix("model.")
+    )
+
+
+def _not_compared(found: ModelComparison, label_of: Mapping[str, str]) -> Lines:
+    reasons: dict[str, list[str]] = {}
+    for name, why in found.not_compared.items():
+        row = next((row for row in found.rows if row.name == name), None)
+        text = label_of.get(name) or label(name)
+        if row is not None and why.reason in (NotCompared.FEW_FILMS, NotCompared.OLD_VERSION):
+            text = f"{text} {_means(row)}"
+        reasons.setdefault(why_words(why), []).append(text)
+    for reason, listed in reasons.items():
+        yield "not compared", because(names(listed, NAMED), reason)
+
+
+def not_covered_words(found: NotCovered) -> str:
+    """The parts of prompts, and the faults, that nothing measures."""
+    faults = [fault.replace("_", " ") for fault in found.faults]
+    if found.prompts is PromptCoverage.COVERED:
+        return names(faults, 9)
+    why = words("prompt_coverage")[found.prompts].format(
+        failures=", ".join(found.failures).replace("_", " "),
+        read=found.read,
+        of_prompts=found.of_prompts,
+    )
+    return names([because("prompt following", why), *faults], 9)
+
+
+def _left_out(found: ModelComparison) -> Lines:
+    left = found.left_out
+    if left.prompts and found.prompts:
+        lacking = [f"{model} lacks {count:,}" for model, count in left.missing.items()]
+        why = names(lacking, NAMED)
+        if left.best_without:
+            models = names(left.best_without, last=" and ")
+            why += f"; {models} share {left.shared_without:,}"
+        what = f"{left.prompts:,} of {plural(left.of_prompts, found.unit)}"
+        yield "left out", because(what, why)
+    if found.ungrouped:
+        yield "left out", f"{plural(found.ungrouped, 'video')} without {found.by}"
+    merged = found.merged
+    if merged.units < merged.written:
+        written = plural(merged.written, "prompt")
+        yield "merged", say("merged", written=written, units=merged.units)
+    if found.unit == "video":
+        yield "paired", say("by_name")
+    seeds = found.uneven_seeds
+    if seeds is not None:
+        spans = [f"{model} {_span(*own)}" for model, own in seeds.videos.items()]
+        text = say("seeds", videos=", ".join(spans), count=_span(*seeds.compared))
+        if seeds.best_without:
+            text += f" ({names(seeds.best_without, last=' and ')} have more)"
+        yield "paired", text
+
+
+def _span(least: int, most: int) -> str:
+    return f"{least:,}" if least == most else f"{least:,} to {most:,}"
+
+
+def _missing(found: ModelComparison, label_of: Mapping[str, str]) -> Lines:
+    alike: dict[tuple[str, str], list[str]] = {}
+    for one in found.missing:
+        lost = sum(own.videos for own in one.missing.values())
+        of = plural(sum(own.of_videos for own in one.missing.values()), "video")
+        why = ", ".join(one.inapplicable) or ", ".join(
+            f"{model} {own.videos:,}" for model, own in one.missing.items() if own.videos
+        )
+        name = label_of.get(one.name) or label(one.name)
+        alike.setdefault((f"{lost:,} of {of}", why), []).append(name)
+    for (count, why), listed in list(alike.items())[:WORST]:
+        what = f"{names(listed, NAMED)}: {count}"
+        yield "missing", because(what, why)
+    if len(alike) > WORST:
+        rest = sum(len(listed) for listed in list(alike.values())[WORST:])
+        yield "missing", f"values of {plural(rest, 'more metric')}"
+
+
+def unread_words(found: Sequence[UnreadVideo], videos: int) -> str:
+    """How many videos could not be read, and why."""
+    reasons = Counter(one.reason.replace("_", " ") for one in found)
+    listed = ", ".join(f"{reason} {count:,}" for reason, count in reasons.most_common())
+    return because(f"{len(found):,} of {plural(videos, 'video')}", listed)
+
+
+def borders_words(results: Results) -> str:
+    """How many videos have borders and how large they are; empty where none has."""
+    found = bordered_videos(results)
+    if found is None:
+        return ""
+    shares = dict.fromkeys(map(percent, (found.least, found.most)))
+    what = f"{found.videos:,} of {plural(found.of_videos, 'video')}"
+    return because(what, say("borders", shares=" to ".join(shares)))
+
+
+def file_and_reason(found: UnreadVideo) -> tuple[str, str]:
+    """A video that could not be read: its path, from here where it is below, and the reason."""
+    path = Path(found.video)
+    lines = found.detail.strip().splitlines()
+    detail = lines[-1] if lines else ""
+    # The message of a decoder begins with the path, which stands beside it already.
+    _, quoted, rest = detail.partition(f"{path.name}' ")
+    why = ": ".join(filter(None, [found.reason, f"the file {rest}" if quoted else detail]))
+    inside = path.absolute().is_relative_to(Path.cwd())
+    return str(path.absolute().relative_to(Path.cwd()) if inside else path), why
+
+
+def _notes(found: ModelComparison) -> Iterator[str]:
+    values = [value for row in found.rows for value in row.values]
+    if any(value.best for value in values):
+        yield say("star")
+    if any(value.explained for value in values):
+        yield say("circle")
+    if found.part is not Part.WHOLE:
+        yield say("counted", part=words("parts")[found.part])
+    told = found.having(State.SIGNIFICANT, State.UNDECIDED)
+    bare = [label(row.name, row.info, row.stand_ins) for row in told if row.margin is None]
+    if bare:
+        yield say("no_margin", metrics=names(bare, NAMED))
+    if not found.not_covered.prompts_read or found.not_covered.prompts is PromptCoverage.HEURISTIC:
+        yield say("get_models")
+
+
+def comparison_table(
+    found: ModelComparison, sees: Mapping[str, str] | None = None, *, width: int = 30
+) -> Table:
+    """The models side by side, in the metrics in which there is something to see.
+
+    Models whose names need more than ``width`` get letters. Where something was tested, values
+    that only describe are no rows.
+    """
+    rows = found.having(State.SIGNIFICANT, State.UNDECIDED)
+    if not found.tested:
+        rows = found.having(State.DESCRIBED)
+    lengths = [len(name) for name in found.models]
+    # Of several, the column of wins has a name too.
+    longest = max(lengths) if len(lengths) > 2 else 0
+    letters = sum(lengths) + len(lengths) + longest > width
+    heads = {name: _letter(n) if letters else name for n, name in enumerate(found.models)}
+    label_of = row_labels(found.rows)
+    columns = [
+        Column("group", detail=True),
+        Column("about", " ", derived=True),
+        Column("metric", " "),
+        *(Column(f"model.{name}", heads[name], align="right", show=_cell) for name in heads),
+        *(Column(name, detail=True) for name in ("leader", "ahead", "last", "behind", "prompts")),
+        Column("margin", detail=True),
+        Column("wins", "wins", align="right", derived=True, detail=not found.tested),
+        Column("p", "p", align="right", show=p_value, detail=not found.tested),
+        Column("state", detail=True),
+        Column("needed", detail=True),
+        *([Column("sees", "sees", derived=True)] if sees else []),
+    ]
+    cells: list[tuple[Cell, ...]] = []
+    last = ""
+    for row in rows:
+        title = row.group.capitalize()
+        cells.append(
+            (
+                *(row.group, "" if title == last else title),
+                f"{label_of[row.name]} {ARROWS[row.better]}".rstrip(),
+                *(_marked(value) for value in row.values),
+                *(row.leader or None, row.ahead, row.last or None, row.behind, row.prompts),
+                *(row.margin.value if row.margin else None, _wins(row, heads), row.p),
+                *(row.state.value, row.needed),
+                *([sees.get(row.name, "not certified")] if sees else []),
+            )
+        )
+        last = title
+    note = ", ".join(f"{head}: {name}" for name, head in heads.items() if letters)
+    return Table("answer", f"By {found.by}", columns, cells, note)
+
+
+def _wins(row: MetricRow, heads: Mapping[str, str]) -> str:
+    """On how many prompts the leader is best; of several models also who it is, or who is last, or
+    which differences are significant."""
+    if row.state is State.DESCRIBED:
+        return ""
+    two = sum(value.mean is not None for value in row.values) == 2
+    pair = row.pairs[0]
+    if two:
+        return f"{pair.ahead:,}/{pair.prompts:,}"
+    if row.state is State.SIGNIFICANT and not row.settled:
+        return _orders(row, heads)
+    if row.claim is Place.FIRST:
+        return f"{heads[row.leader]} {row.ahead:,}/{row.prompts:,}"
+    if row.claim is Place.LAST:
+        return f"{heads[row.last]} last {row.behind:,}/{row.prompts:,}"
+    return f"{heads[pair.better]} > {heads[pair.worse]}"
+
+
+def _orders(row: MetricRow, heads: Mapping[str, str]) -> str:
+    """The significant differences: ``A > C``."""
+    over: dict[str, list[str]] = {}
+    for pair in row.pairs:
+        if pair.significant:
+            over.setdefault(pair.better, []).append(heads[pair.worse])
+    sides: dict[str, list[str]] = {}
+    for better, worse in over.items():
+        sides.setdefault(", ".join(sorted(worse)), []).append(heads[better])
+    return "; ".join(f"{', '.join(better)} > {worse}" for worse, better in sides.items())
+
+
+def _marked(value: ModelValue) -> Cell:
+    mark = "*" if value.best else "°" if value.explained else " "
+    return None if value.mean is None else [value.mean, mark]
+
+
+def _cell(cell: Any) -> str:
+    return f"{number(cell[0])}{cell[1]}"
+
+
+def _letter(place: int) -> str:
+    return chr(ord("A") + place % 26) * (place // 26 + 1)
+
+
+# One model.
+
+
+def scores_screen(results: Results, pool: Pool = "worst") -> Screen:
+    """The first screen of videos without rivals: the one that ranks worst most often."""
+    results = results.pooled(pool)
+    unread = not not_covered(results).prompts_read
+    notes = (say("get_models"),) if unread else ()
+    lines = tuple(_worst_lines(results, pool))
+    return Screen(scores_headline(results, pool), lines, notes=notes)
+
+
+def scores_headline(results: Results, pool: Pool = "worst") -> str:
+    """The video that ranks worst most often, where one stands out."""
+    found = worst_videos(results, pool)
+    videos = plural(found.videos, "video")
+    if not found.scored:
+        return say("nothing_scored", videos=videos)
+    item, own = next(iter(found.worst.items()), ("", {}))
+    if found.scored < 3 or len(own) < 2:
+        return say("scored", videos=videos, metrics=plural(found.metrics, "metric"))
+    metrics = _of(len(own), found.compared)
+    return say("worst_video", video=shortened(item, 60), metrics=metrics)
+
+
+def _worst_lines(results: Results, pool: Pool) -> Lines:
+    label_of = labels(results)
+    found = worst_videos(results, pool)
+    for item, own in list(found.worst.items())[:WORST] if found.videos > 2 else ():
+        listed = [f"{label_of[name]} {number(value)}" for name, value in own.items()]
+        yield "worst", because(shortened(item, 60), names(listed, 3))
+    covered = not_covered(results)
+    if found.scored and (uncovered := not_covered_words(covered)):
+        yield "not covered", uncovered
+    if borders := borders_words(results):
+        yield "borders", borders

@@ -1,0 +1,63 @@
+"""Every sentence that people may see, errors aside: one template for each.
+
+``tests/present/sentences.txt`` has all of them with examples, to be read aloud.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+SENTENCES: Mapping[str, str] = {
+    # The headline of a comparison of models: at most 100 characters.
+    "beats": "{winner} beats {others} on {metrics} ({prompts}, p < {level} after Holm)",
+    "beats_each": (
+        "{winner} beats each of {others} on some metric ({prompts}, p < {level} after Holm)"
+    ),
+    "no_single_winner": (
+        "No single winner: differences on {metrics} ({prompts}, p < {level} after Holm)"
+    ),
+    "explained_only": "No winner: an artefact explains every significant difference ({prompts})",
+    "inconclusive": "Inconclusive: {prompts}, {needed} needed",
+    "no_difference": "No significant difference on {metrics} ({prompts})",
+    "equal": "No difference larger than re-encoding noise on {metrics} ({prompts})",
+    "identical": "All values are identical on {metrics} ({prompts})",
+    "nothing_compared": "Nothing to compare: {reason}",
+    # The headline of one model's scores.
+    "worst_video": "{video} ranks worst on {metrics}",
+    "scored": "{videos} scored on {metrics}",
+    "nothing_scored": "No value could be measured on {videos}",
+    # The labelled lines.
+    "over": "{better} over {worse}: {metrics}",
+    "so_far": "{model} {place}: {metrics}",
+    "unclear": "{model} has added artefacts, or {other} lost detail",
+    "looks": "{model} is {looks}",
+    "seeds": "videos per prompt: {videos}; compared: {count} of each",
+    "merged": "{written} count as {units}: same text or same video",
+    "borders": "{shares} of the frame; pictures are measured inside",
+    "by_name": "videos are paired by file name: they have no prompts",
+    # The notes below a table.
+    "star": "* significant after Holm correction, and larger than re-encoding noise",
+    "circle": "° significant, but explained by an artefact",
+    "counted": "Each video counts by {part}.",
+    "no_margin": "Re-encoding noise is not known for {metrics}.",
+    # Certificates.
+    "certificate": "{judge} sees {seen} of {tested} {things} ({basis})",
+    "certificate_people": "{judge} agrees with people on {seen} of {tested} {things} ({basis})",
+    "certificate_open": "{judge}: inconclusive on {tested} {things} ({basis})",
+    "certificate_untested": "{judge} could not be tested ({basis})",
+    "certificates": "Judges that see a degradation: {seen} of {tested} ({basis})",
+    "certificates_people": "Judges that agree with people: {seen} of {tested} ({basis})",
+    "certificates_open": "{tested} judges: inconclusive ({basis})",
+    "like_placebo": "not distinguished from {bar} ({points} against {placebo})",
+    "rarely_answered": "{bar} answered on {count} of {films}",
+    "same_film": "{count} sources are {of}; each counts once",
+    "no_placebo_margin": "none (no placebos of other films)",
+    # Tables of a suite, and the way to more.
+    "no_value": "Without any value: {levels}.",
+    "get_models": "To measure prompt following: --models light, or a chat model.",
+}
+
+
+def say(sentence: str, **values: object) -> str:
+    """A sentence with its values filled in."""
+    return SENTENCES[sentence].format_map(values)

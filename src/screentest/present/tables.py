@@ -1,0 +1,287 @@
+"""The tables of results: means, every value, why values are missing, and suites added up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from screentest.analysis.models.rows import Part
+from screentest.analysis.results import Pool, Results, Total
+from screentest.analysis.standings import Standing, StandingLevel, standings
+from screentest.analysis.suites import Suite, suites_in
+from screentest.core import Outcome
+from screentest.core.signature import short_signature
+from screentest.core.table import ARROWS, Cell, Column, Table, cell_text
+from screentest.present.sentences import say
+from screentest.present.text import labels, words
+
+WIDEST = 9
+"""Columns of dimensions in one table; a wider tree is printed as rows only."""
+_BESIDE = (
+    Column("low", "Low", detail=True),
+    Column("high", "High", detail=True),
+    Column("interval", "95%", derived=True, align="right"),
+    Column("scored", "Scored", detail=True),
+    Column("total", "Of", detail=True),
+    Column("coverage", "Scored", derived=True, align="right"),
+)
+"""The interval and the coverage beside a mean."""
+MOST_ROOTS = 3
+"""Roots of a suite's tree that have them beside each other on a terminal."""
+
+
+def result_tables(
+    results: Results, by: str = "", *, full: bool = False, pool: Pool = "worst"
+) -> list[Table]:
+    """What a run says: the tables of its suites, and the mean of every value.
+
+    ``full`` writes whole signatures instead of their short form. A suite adds up the scores as they
+    are; ``pool`` is for the means of single values.
+    """
+    group = by.partition("=")[0]
+    tables = [
+        table for suite in suites_in(results) for table in suite_tables(results, suite, group)
+    ]
+    return [*tables, summary_table(results, group, full=full, pool=pool)]
+
+
+def summary_table(
+    results: Results, by: str = "", *, full: bool = False, pool: Pool = "worst"
+) -> Table:
+    """The mean of each value with interval and coverage, of all items or of each group."""
+    results = results.pooled(pool)
+    groups = results.by_group(by) if by else {"": results}
+    short = results.short_names
+    label_of = {short[name]: text for name, text in labels(results).items()}
+    totals: dict[str, list[tuple[str, Total]]] = {name: [] for name in results.outputs}
+    for group, part in groups.items():
+        for total in part.totals():
+            totals.setdefault(total.name, []).append((group, total))
+    rows = []
+    for name, found in totals.items():
+        for group, total in found:
+            summary = total.summary
+            cells: tuple[Cell, ...] = (
+                summary.value if summary else None,
+                total.info.better,
+                summary.low if summary else None,
+                summary.high if summary else None,
+                interval_text(summary.low, summary.high) if summary else "",
+                total.scored,
+                total.total,
+                f"{total.scored:,}/{total.total:,}",
+                "; ".join(why_missing(total)),
+                total.signature if full else short_signature(total.signature),
+            )
+            rows.append((short.get(name, name), *([group] if by else []), *cells))
+    columns = [
+        Column("metric", "Metric", show=lambda name: label_of.get(name, name)),
+        Column("mean", "Mean"),
+        Column("better", "Better", show=ARROWS.__getitem__),
+        *_BESIDE,
+        Column("not_scored", "Not scored", detail=True),
+        Column("signature", "Signature", detail=not full),
+    ]
+    if by:
+        columns.insert(1, Column(_free(by, {column.name for column in columns})))
+    note = pool_note(results, pool)
+    return Table("summary", "Means with 95% intervals and coverage", columns, rows, note)
+
+
+def pool_note(results: Results, pool: Pool) -> str:
+    """The part of a video that its number is about; empty where all count as a whole."""
+    cut = {value.item for value in results.values if value.pools}
+    if not cut:
+        return ""
+    part = Part.MEAN if pool == "mean" else Part.WORST_TENTH
+    if pool == "worst" and cut < set(results.items):
+        part = Part.MIXED
+    return say("counted", part=words("parts")[part])
+
+
+def interval_text(low: float | None, high: float | None, digits: int | None = None) -> str:
+    """Both ends as people read them; empty where there is no interval."""
+    if low is None or high is None:
+        return ""
+    return f"{cell_text(low, digits)} to {cell_text(high, digits)}"
+
+
+def why_missing(total: Total) -> list[str]:
+    """Each reason with its count, and how many are still to come."""
+    counts = [f"{reason.value} {count:,}" for reason, count in total.failures.items()]
+    pending = total.total - total.scored - sum(total.failures.values())
+    return [*counts, f"pending {pending:,}"] if pending else counts
+
+
+def values_table(results: Results, *, full: bool = False) -> Table:
+    """A row for each value of each item; one that is missing has a reason."""
+    groups = dict.fromkeys(name for item in results.items.values() for name in item.groups)
+    rows: list[Sequence[Cell]] = []
+    for value in results.values:
+        item = results.items.get(value.item)
+        known = item.groups if item else {}
+        rows.append(
+            (
+                value.item,
+                value.name,
+                value.outcome.value.value if value.outcome.value else None,
+                *why(value.outcome),
+                value.signature if full else short_signature(value.signature),
+                *(known.get(name) for name in groups),
+            )
+        )
+    columns = ("item", "metric", "score", "reason", "detail", "signature")
+    return Table(
+        "values",
+        "Every value of every video",
+        (*columns, *(f"group.{one}" for one in groups)),
+        rows,
+    )
+
+
+def why(outcome: Outcome[Any]) -> tuple[str | None, str | None]:
+    """Reason and detail of a failure."""
+    failure = outcome.failure
+    return (failure.reason.value, failure.detail) if failure else (None, None)
+
+
+def missing_table(results: Results) -> Table:
+    """Why a value is missing, and what to do; the same words once, with what they are about."""
+    short = results.short_names
+    found: dict[tuple[str, str, str], tuple[dict[str, None], dict[str, None]]] = {}
+    for value in results.values:
+        failure = value.outcome.failure
+        if failure is not None:
+            lines = (
+                failure.detail.strip().splitlines()
+            )  # the last line of a traceback says what happened
+            key = (failure.reason.value, lines[-1] if lines else "", failure.advice.strip())
+            metrics, items = found.setdefault(key, ({}, {}))
+            metrics[short.get(value.name, value.name)] = None
+            items[value.item] = None
+    rows = [
+        (reason, detail, _few(items, "videos"), _few(metrics, "values"), advice)
+        for (reason, detail, advice), (metrics, items) in sorted(found.items())
+    ]
+    columns = ("reason", "detail", "items", "values", "advice")
+    return Table("not_scored", "Not scored", columns, rows)
+
+
+def _few(names: Iterable[str], things: str) -> str:
+    listed = sorted(names)
+    return ", ".join(listed) if len(listed) < 4 else f"{len(listed):,} {things}"
+
+
+def standing_tables(found: Sequence[Standing], suite: Suite, by: str = "") -> list[Table]:
+    """One row per group with its first levels where there are groups; one row per level."""
+    if not found:
+        return []
+    grouped = by if any(one.group for one in found) else ""
+    wide = [_wide(found, suite, grouped)] if grouped and len(_columns(found)) > 1 else []
+    return [*wide, _long(found, suite, grouped)]
+
+
+def suite_tables(results: Results, suite: Suite, by: str = "") -> list[Table]:
+    """All tables of one suite: its standings, then its own; those without rows are left out."""
+    own = suite.tables(results, by) if suite.tables is not None else ()
+    tables = [*standing_tables(standings(results, suite, by), suite, by), *own]
+    return [table for table in tables if table.rows]
+
+
+def _columns(found: Sequence[Standing]) -> list[StandingLevel]:
+    """The root and its parts, where they are few enough to be columns."""
+    levels = [level for level in found[0].levels if len(level.path) <= 2]
+    roots = [level for level in levels if len(level.path) == 1]
+    return levels if len(levels) <= WIDEST else roots if len(roots) <= WIDEST else roots[:1]
+
+
+def _wide(found: Sequence[Standing], suite: Suite, by: str) -> Table:
+    """A row for each group: each root of the tree with its parts, its interval and its coverage."""
+    columns = _columns(found)
+    roots = [level for level in columns if len(level.path) == 1]
+    taken = {by, *(column.name for column in _BESIDE)}
+    names = {level.path: _free(level.path[-1], taken) for level in columns}
+    shown = [Column(by)]
+    for root in roots:
+        own = [level for level in columns if level.path[0] == root.path[0]]
+        shown += [
+            Column(names[one.path], one.title, digits=suite.digits, better=one.better)
+            for one in own
+        ]
+        # Beside many roots there is no room for it: the table of all levels has it too.
+        shown += [
+            replace(
+                column,
+                name=column.name if root is roots[0] else f"{names[root.path]}.{column.name}",
+                detail=column.detail or len(roots) > MOST_ROOTS,
+            )
+            for column in _BESIDE
+        ]
+    rows = []
+    for standing in found:
+        levels = {level.path: level for level in standing.levels}
+        cells: list[Cell] = [standing.group]
+        for root in roots:
+            paths = [path for path in names if path[0] == root.path[0]]
+            cells += [levels[path].value if path in levels else None for path in paths]
+            top = levels.get(root.path)
+            cells += _beside(top, suite) if top is not None else [None] * len(_BESIDE)
+        rows.append(cells)
+    return Table(suite.name, f"{suite.heading} by {by}", shown, rows, suite.note)
+
+
+def _long(found: Sequence[Standing], suite: Suite, by: str) -> Table:
+    columns = [
+        Column("dimension", "Dimension"),
+        Column("mean", "Mean", digits=suite.digits),
+        Column("better", "Better", show=ARROWS.__getitem__),
+        *_BESIDE,
+        Column("parts", "Parts", detail=True),
+        Column("of_parts", "Of parts", detail=True),
+    ]
+    group = f"{by} (group)" if by in {column.name for column in columns} else by
+    rows = []
+    for level in found[0].levels if found else ():
+        for standing in found:
+            one = next((each for each in standing.levels if each.path == level.path), None)
+            if one is not None:
+                name = _level_name(one)
+                cells: tuple[Cell, ...] = (
+                    *(name, one.value, one.better, *_beside(one, suite)),
+                    *(one.parts, one.of_parts),
+                )
+                rows.append((cells[0], standing.group, *cells[1:]) if by else cells)
+    if by:
+        columns.insert(1, Column(group))
+    name, title = (f"{suite.name}_parts", "all levels") if by else (suite.name, "standings")
+    return Table(name, f"{suite.heading}, {title}", columns, rows, _note(found, suite))
+
+
+def _level_name(level: StandingLevel) -> str:
+    """The path below the root; the root has its own name. With what stood in for a model."""
+    beside = f"[{'+'.join(level.stand_ins)}]" if level.stand_ins else ""
+    return f"{' / '.join(level.path[1:]) or level.path[0]}{beside}"
+
+
+def _note(found: Sequence[Standing], suite: Suite) -> str:
+    empty = [_level_name(one) for one in found[0].levels if one.value is None]
+    without = say("no_value", levels=", ".join(empty)) if empty else ""
+    return " ".join(part for part in (suite.note, without) if part)
+
+
+def _beside(level: StandingLevel, suite: Suite) -> tuple[Cell, ...]:
+    """The interval and the coverage of a level, for records and for people."""
+    interval = level.interval
+    low, high = (interval.low, interval.high) if interval else (None, None)
+    coverage = f"{level.scored:,}/{level.total:,}"
+    between = interval_text(low, high, suite.digits)
+    return (low, high, between, level.scored, level.total, coverage)
+
+
+def _free(name: str, taken: set[str]) -> str:
+    """A name that no other column has."""
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name

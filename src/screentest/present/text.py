@@ -1,0 +1,136 @@
+"""Numbers, names and labels as people read them: one way for each."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from screentest.analysis.models.rows import MetricRow
+from screentest.analysis.results import Results, plain_name
+from screentest.core.metric import OutputInfo
+
+
+def number(value: float) -> str:
+    """Three significant digits, without an exponent.
+
+    >>> number(0.06164), number(25.71), number(0.0), number(1234.5), number(0.00001)
+    ('0.0616', '25.7', '0', '1,234', '0.00001')
+    """
+    if value == 0:
+        return "0"
+    digits = 2 - math.floor(math.log10(abs(value)))
+    text = f"{value:,.{min(max(digits, 0), 5)}f}"
+    return text.rstrip("0").rstrip(".") if digits > 5 else text
+
+
+def percent(share: float, digits: int = 0) -> str:
+    """A share of one in per cent.
+
+    >>> percent(0.123), percent(0.1234, 1)
+    ('12%', '12.3%')
+    """
+    return f"{share:.{digits}%}"
+
+
+def p_value(p: float) -> str:
+    """A p-value; no value above 0.05 is printed as 0.05.
+
+    >>> [p_value(p) for p in (0.0004, 0.0031, 0.0501, 0.0832, 1.0)]
+    ['< .001', '0.003', '0.051', '0.08', '1']
+    """
+    if p < 0.001:
+        return "< .001"
+    if p < 0.01:
+        return f"{p:.3f}"
+    if 0.05 < p < 0.055:
+        return f"{math.ceil(1000 * p) / 1000:.3f}"
+    return "1" if p > 0.995 else f"{p:.2f}"
+
+
+def about(count: int) -> str:
+    """A forecast has no more than two significant digits.
+
+    >>> about(12), about(63), about(1234)
+    ('12', '65', '1,300')
+    """
+    if count <= 20:
+        return f"{count}"
+    step = 5 if count < 100 else 10 ** (len(str(count)) - 2)
+    return f"{math.ceil(count / step) * step:,}"
+
+
+def names(given: Iterable[str], most: int = 6, *, last: str = ", ") -> str:
+    """A list of names; the rest is counted.
+
+    >>> names(["a", "b", "c"]), names(["a", "b", "c"], last=" and "), names("abcd", 2)
+    ('a, b, c', 'a, b and c', 'a, b and 2 more')
+    """
+    listed = list(given)
+    if len(listed) > most:
+        return f"{', '.join(listed[:most])} and {len(listed) - most:,} more"
+    return last.join([", ".join(listed[:-1]), listed[-1]]) if len(listed) > 1 else "".join(listed)
+
+
+def because(what: str, why: str) -> str:
+    """Something with its reason.
+
+    >>> because("noise", "blur in a")
+    'noise (blur in a)'
+    """
+    return f"{what} ({why})"
+
+
+def shortened(text: str, longest: int) -> str:
+    """A name of at most so many letters.
+
+    >>> shortened("a_model_called_a", 8)
+    'a_model…'
+    """
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+@cache
+def words(section: str) -> Mapping[str, Any]:
+    """One section of ``labels.toml``."""
+    text = files("screentest.present").joinpath("labels.toml").read_text(encoding="utf-8")
+    found: Mapping[str, Any] = tomllib.loads(text)[section]
+    return found
+
+
+def label(name: str, info: OutputInfo | None = None, stand_ins: Sequence[str] = ()) -> str:
+    """A value in words, with a mark where a heuristic answered in place of a paper's model.
+
+    >>> label("steadiness.held:x=1"), label("mine.some_value"), label("noise", stand_ins=["x"])
+    ('duplicated frames', 'some value', 'noise (heuristic)')
+    """
+    key = name.partition(":")[0]
+    text = words("values").get(key) or (info.label if info is not None else "")
+    text = text or key.rpartition(".")[2].replace("_", " ")
+    return f"{text} (heuristic)" if stand_ins else str(text)
+
+
+def labels(results: Results) -> dict[str, str]:
+    """Every value in words; by its name where two would be called alike."""
+    found = {
+        name: label(name, info, results.stand_ins_of(name))
+        for name, info in results.outputs.items()
+    }
+    return _distinct(found, results.short_names)
+
+
+def row_labels(rows: Iterable[MetricRow]) -> dict[str, str]:
+    """Every row in words; by its name where two would be called alike."""
+    return _distinct({row.name: label(row.name, row.info, row.stand_ins) for row in rows}, {})
+
+
+def _distinct(found: Mapping[str, str], short: Mapping[str, str]) -> dict[str, str]:
+    count = Counter(found.values())
+    return {
+        name: text if count[text] == 1 else short.get(name) or plain_name(name)
+        for name, text in found.items()
+    }

@@ -1,0 +1,288 @@
+"""First screens: headlines, lines and tables, as people read them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from string import Formatter
+
+import pytest
+
+from screentest.analysis.models.comparison import ModelComparison
+from screentest.core import Outcome, OutputInfo, Score
+from screentest.present.screens import LONGEST, comparison_screen, comparison_table, scores_screen
+from screentest.present.sentences import SENTENCES, say
+from screentest.present.text import labels, words
+from tests.analysis.test_comparison import (
+    compared,
+    drawn,
+    of_one,
+    results,
+    with_faults,
+    with_margin,
+    with_texture,
+    without,
+)
+
+MOST = 40
+GOLDEN = Path(__file__).with_name("sentences.txt")
+EXAMPLES: Mapping[str, object] = {
+    "bar": "re-encoding",
+    "basis": "43 films, both orders, 95% intervals",
+    "better": "a",
+    "count": 1,
+    "films": 8,
+    "failures": "crashed",
+    "judge": "sharpness",
+    "level": 0.05,
+    "levels": "look / colour",
+    "looks": "brighter and redder",
+    "metrics": "3 of 14 metrics",
+    "missing": "step-1000 lacks 18 of 30 values",
+    "model": "step-2000",
+    "models": "a and b",
+    "needed": "about 65",
+    "of": "12 films",
+    "of_prompts": 20,
+    "other": "step-1000",
+    "others": "step-1000",
+    "part": "its worst tenth",
+    "place": "ahead",
+    "placebo": "3.1",
+    "points": "4.2",
+    "prompts": "20 prompts",
+    "rates": "a 24, b 12",
+    "read": 5,
+    "reason": "the models share no prompt",
+    "seen": 9,
+    "settings": "versions (1 and 2)",
+    "shares": "12% to 44%",
+    "tested": 48,
+    "things": "degradations",
+    "units": 12,
+    "version": 3,
+    "video": "bbb_first30s",
+    "videos": "4 videos",
+    "what": "noise",
+    "why": "blur in step-2000",
+    "winner": "step-2000",
+    "worse": "b",
+    "written": "20 prompts",
+}
+
+
+OTHERS: Mapping[str, Mapping[str, object]] = {
+    "beats_each": {"others": "4 others"},
+    "equal": {"metrics": "14 metrics"},
+    "identical": {"metrics": "14 metrics"},
+    "no_difference": {"metrics": "14 metrics"},
+    "no_margin": {"metrics": "flicker, noise"},
+    "over": {"metrics": "sharpness, noise"},
+    "so_far": {"metrics": "flicker (18 of 20; about 65 prompts needed)"},
+    "scored": {"metrics": "14 metrics"},
+    "same_film": {"count": 20},
+    "seeds": {"videos": "step-1000 12, step-2000 1"},
+}
+
+
+def example(name: str) -> str:
+    return say(name, **{**EXAMPLES, **OTHERS.get(name, {})})
+
+
+def rendered() -> str:
+    """Every template with examples, and every phrase for the members of enums."""
+    lines = [f"{name}: {example(name)}" for name in sorted(SENTENCES)]
+    for section in ("prompt_coverage", "not_compared", "parts"):
+        found = sorted(words(section).items())
+        lines += ["", *(f"{section}.{name}: {text.format(**EXAMPLES)}" for name, text in found)]
+    return "\n".join([*lines, ""])
+
+
+def test_the_golden_file_has_every_sentence() -> None:
+    """Write it again with ``python -m tests.present.test_screens``; then read it aloud."""
+    assert rendered() == GOLDEN.read_text(encoding="utf-8")
+    assert len(SENTENCES) <= MOST
+    fields = {key for text in SENTENCES.values() for _, key, _, _ in Formatter().parse(text) if key}
+    assert fields <= EXAMPLES.keys()
+    assert max(len(example(name)) for name in SENTENCES) <= LONGEST
+
+
+def headline(found: ModelComparison) -> str:
+    return comparison_screen(found).headline
+
+
+def line(found: ModelComparison, name: str) -> list[str]:
+    return [text for label, text in comparison_screen(found).lines if label == name]
+
+
+def test_one_winner() -> None:
+    found = compared(drawn(20, models="ab", sharp_a=4.0, noise_a=-4.0))
+    assert str(comparison_screen(found)).splitlines() == [
+        "a beats b on 2 of 3 metrics (20 prompts, p < 0.05 after Holm)",
+        "  better       noise, sharp",
+        "  undecided    jerks (ahead on 12 of 20; about 180 prompts needed)",
+        "  not covered  prompt following (no metric reads prompts)",
+        "",
+        "                      a      b   wins       p",
+        "Picture  noise ↓  45.8*  49.9   20/20  < .001",
+        "         sharp ↑  54.0*  49.9   20/20  < .001",
+        "Time     jerks ↓  49.5   49.8   12/20    0.26",
+        "* significant after Holm correction, and larger than re-encoding noise",
+        "Re-encoding noise is not known for noise, sharp, jerks.",
+        "To measure prompt following: --models light, or a chat model.",
+    ]
+
+
+def test_a_winner_over_several_models() -> None:
+    found = compared(drawn(20, sharp_a=4.0, noise_a=-4.0))
+    assert headline(found).startswith("a beats both others on 2 of 3 metrics (20 prompts, ")
+    assert line(found, "better") == ["a over b and c: sharp, noise"]
+    each = with_faults(14)
+    assert headline(each).startswith("good beats each of 2 others on some metric (14 prompts, ")
+    assert line(each, "better") == [
+        "good and still over blurry: sharp",
+        "blurry and good over still: frozen time",
+    ]
+
+
+def test_no_single_winner() -> None:
+    found = compared(drawn(20, models="ab", sharp_a=4.0, jerks_b=-4.0))
+    assert headline(found).startswith("No single winner: differences on 2 of 3 metrics (20 ")
+    assert line(found, "better") == ["a over b: sharp", "b over a: jerks"]
+    last = compared(drawn(30, sharp_c=-5.0, metrics="sharp"))
+    assert line(last, "worst") == ["c (sharp)"]
+    assert line(last, "better") == ["a and b over c: sharp"]
+
+
+def test_too_few_prompts() -> None:
+    found = compared(drawn(4, sharp_a=90.0))
+    assert headline(found) == f"Inconclusive: 4 prompts, about {found.needed} needed"
+    assert line(found, "undecided")[:2] == [
+        f"a ahead: sharp (4 of 4; about {found.needed} prompts needed)",
+        "b ahead: noise (3 of 4; about 35)",
+    ]
+    one = compared(results({("sharp", "a"): (1.0,), ("sharp", "b"): (2.0,)}))
+    assert headline(one) == "Inconclusive: 1 prompt, at least 6 needed"
+    assert line(one, "undecided") == ["b ahead: sharp (1 of 1)"]
+
+
+def test_equal_models() -> None:
+    same = compared(results({("sharp", m): (1.0, 2.0, 3.0) for m in "ab"}))
+    assert headline(same) == "All values are identical on 1 metric (3 prompts)"
+    near = with_margin(40, 9.0, sharp_a=1.5)
+    assert headline(near) == "No difference larger than re-encoding noise on 1 metric (40 prompts)"
+    unsure = with_margin(40, 2.0, sharp_a=1.5)
+    assert headline(unsure) == "No significant difference on 1 metric (40 prompts)"
+
+
+def test_leads_that_an_artefact_explains() -> None:
+    found = with_texture(12, 9.0)
+    assert headline(found) == (
+        "No winner: an artefact explains every significant difference (12 prompts)"
+    )
+    assert line(found, "explained") == ["noise (texture in smooth)"]
+    notes = comparison_screen(found).notes
+    assert "° significant, but explained by an artefact" in notes
+    bright = with_texture(12, 0.0, light=20.0)
+    assert line(bright, "looks") == ["smooth is higher in light"]
+
+
+def test_nothing_to_compare() -> None:
+    apart = results({("sharp", "a"): (1.0, 2.0), ("sharp", "b"): (1.0, 2.0)})
+    others = {
+        name: replace(item, prompt=f"other {name}") if name.startswith("b") else item
+        for name, item in apart.items.items()
+    }
+    lost = compared(replace(apart, items=others))
+    assert headline(lost) == "Nothing to compare: the models share no prompt"
+    only = compared(drawn(20, metrics="moves"))
+    assert headline(only) == "Nothing to compare: no metric here says which is better"
+    table = comparison_table(only).short()
+    assert [column.heading for column in table.columns[-3:]] == ["a", "b", "c"]
+
+
+def test_missing_values_and_low_coverage() -> None:
+    given = drawn(30, models="ab", metrics="sharp noise", sharp_a=4.0, noise_a=-4.0)
+    hard = [f"a/{place}" for place in range(12, 30)]
+    uneven = compared(without(given, "sharp", hard))
+    assert line(uneven, "not compared") == ["sharp (a lacks 18 of 30 values)"]
+    even = [f"{model}/{place}" for model in "ab" for place in range(12)]
+    found = compared(without(given, "sharp", even))
+    assert headline(found).startswith("a beats b on 2 of 2 metrics (18 to 30 prompts, ")
+    assert line(found, "missing") == ["sharp: 24 of 60 videos (a 12, b 12)"]
+    few = results({("sharp", "a"): (1, 2, 3, 4), ("sharp", "b"): (1, 2, 9)})
+    assert line(compared(few), "left out") == ["1 of 4 prompts (b lacks 1)"]
+
+
+@pytest.mark.parametrize("models", ["ab", "abc", "abcdefgh"])
+def test_every_headline_fits_whatever_the_names(models: str) -> None:
+    given = drawn(14, models=models, metrics="sharp", sharp_a=9.0)
+    long = {
+        name: replace(item, groups={"model": f"a_model_called_{item.groups['model'] * 60}"})
+        for name, item in given.items.items()
+    }
+    screen = comparison_screen(compared(replace(given, items=long)))
+    assert len(screen.headline) <= LONGEST
+    assert screen.table is not None
+    assert screen.table.note.startswith("A: a_model_called_a")
+    shown = [column.heading for column in screen.table.short().columns]
+    assert shown[2 : 2 + len(models)] == list("ABCDEFGH")[: len(models)]
+
+
+def test_a_table_of_several_models_names_whom_it_is_about() -> None:
+    wide = [9.0, 9.0, -9.0, 9.0, 9.0, -9.0, 9.0, 9.0, -9.0, 9.0, -9.0, 9.0]
+    steady = [50.0] * 12
+    found = of_one({"a": [50 - gap for gap in wide], "b": steady, "c": [n / 12 for n in range(12)]})
+    assert comparison_table(found).column("wins") == ["c last 12/12"]
+    shaky = [50 - 1.2 * gap for gap in wide[::-1]]
+    part = of_one({"a": shaky, "b": steady, "c": [44.0 + n / 9 for n in range(12)]})
+    assert comparison_table(part).column("wins") == ["b > c"]
+
+
+def test_evidence_has_a_column_where_any_is_known() -> None:
+    found = compared(drawn(20, models="ab", sharp_a=4.0))
+    table = comparison_table(found, {"sharp": "blur; fooled by sharpening"}).short()
+    assert table.columns[-1].heading == "sees"
+    assert table.texts()[0][-1] == "blur; fooled by sharpening"
+
+
+def test_nobody_is_sent_for_thousands_of_prompts() -> None:
+    values = {("sharp", "a"): [51.0, 49.9] * 6, ("sharp", "b"): [50.0, 50.0] * 6}
+    found = compared(results(values))
+    row = replace(found.rows[0], needed=4300)
+    text = str(comparison_screen(replace(found, rows=(row,), needed=4300)))
+    assert "4,300" not in text
+
+
+def test_the_video_that_ranks_worst() -> None:
+    def alone(*numbers: tuple[float, float]) -> str:
+        given = drawn(len(numbers), models="a", metrics="sharp noise")
+        values = tuple(
+            replace(
+                value,
+                outcome=Outcome.of(Score(numbers[place % len(numbers)][value.name == "noise"])),
+            )
+            for place, value in enumerate(given.values)
+        )
+        return scores_screen(replace(given, values=values)).text
+
+    text = alone((1.0, 90.0), (3.0, 20.0), (2.0, 30.0))
+    assert text.splitlines()[:2] == [
+        "a/0 ranks worst on 2 of 2 metrics",
+        "  worst        a/0 (sharp 1.00, noise 90.0)",
+    ]
+    assert alone((1.0, 9.0), (2.0, 8.0)).splitlines()[0] == "2 videos scored on 2 metrics"
+
+
+def test_two_values_with_one_label_go_by_their_names() -> None:
+    given = drawn(2, models="a", metrics="sharp")
+    outputs = {"sharp": OutputInfo("", label="one"), "sharp.other": OutputInfo("", label="one")}
+    assert labels(replace(given, outputs=outputs)) == {
+        "sharp": "sharp",
+        "sharp.other": "sharp.other",
+    }
+
+
+if __name__ == "__main__":
+    GOLDEN.write_text(rendered(), encoding="utf-8")
