@@ -148,9 +148,7 @@ class Samples:
         """The values of one metric that are compared."""
         values = {value.item: value for value in self.results.of(name) if value.item in self.side}
         waiting = [
-            item
-            for item, pending in self.results.pending
-            if pending == name and item in self.side
+            item for item, pending in self.results.pending if pending == name and item in self.side
         ]
         scored, total = (dict.fromkeys(self.models, 0) for _ in range(2))
         for item in [*values, *waiting]:
