@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from sqlalchemy import select, update
 
-from screentest.analysis.people.arena import arena_of
+from screentest.analysis.people.arena import WhyOpen, arena_of
 from screentest.annotate.material import read_units
 from screentest.annotate.people import exclude, invite_all
 from screentest.annotate.quality import review, rules_for
@@ -21,8 +21,9 @@ from screentest.annotate.records import import_records, read_records
 from screentest.annotate.store.schema import sittings, units
 from screentest.annotate.vote_commands import results
 from screentest.annotate.web.visitor import Finish
-from screentest.core import BadOption, UserError
+from screentest.core import BadOption, Reason, UserError
 from screentest.judges.votes import VoteRecord, VoteTask, as_csv, pair_votes, read_votes
+from screentest.present.page.people import arena_headline, people_tables
 from tests.annotate.stand import OPERATOR, Page, Person, Stand, open_stand
 from tests.stats.simulate import equal_models
 from tests.terminal import fits, invoke
@@ -353,9 +354,9 @@ def test_what_a_file_of_votes_does_not_say_is_not_invented(tmp_path: Path) -> No
     votes.write_text("\n".join(["first,second,choice,source,worker", *rows]))
     found = arena_of(read_votes(votes))
     assert found.left is None
-    note = found.tables()[0].note
-    assert "left" not in note
-    assert "'ours' has never lost a vote to some other model" in note
+    assert found.unranked is not None
+    assert found.unranked.reason is Reason.NOT_APPLICABLE
+    assert people_tables(found)[0].rows[0][1] is None
     votes.write_text("first,choice,source,worker\nours,first,p,w\n")
     with pytest.raises(UserError, match="lacks the column second") as error:
         read_votes(votes)
@@ -371,7 +372,8 @@ def test_a_better_model_is_found() -> None:
     found = arena_of(records)
     assert found.models[0].model == "ours"
     assert [one.model for one in found.models if one.best] == ["ours"]
-    assert found.headline.startswith("People prefer ours to ")
+    assert {pair.better for pair in found.significant} == {"ours"}
+    assert arena_headline(found).startswith("People prefer ours to ")
     for pair in found.pairs:
         assert pair.holds == (0.5 not in pair.interval)
     assert arena_of(records[::-1]) == found
@@ -381,7 +383,7 @@ def test_a_better_model_is_found() -> None:
 
 def test_it_is_said_that_a_few_cast_most_votes() -> None:
     records = votes_of(np.random.default_rng(3), COUPLES[:1], 0.9)
-    assert "equally often" not in arena_of(records).tables()[0].note
+    assert not arena_of(records).uneven
     busy = [
         replace(one, worker="w0" if number % 8 else one.worker)
         for number, one in enumerate(records)
@@ -389,14 +391,12 @@ def test_it_is_said_that_a_few_cast_most_votes() -> None:
     found = arena_of(busy)
     assert (found.workers, found.busiest) == (len({one.worker for one in busy}), 1)
     assert not any(pair.holds for pair in found.pairs)
-    assert "most are of 1: that cannot tell for other people" in found.headline
-    assert "at least 6 who vote about equally often" in found.headline
-    assert found.tables()[0].note.endswith("who vote equally often.")
+    assert (found.open, found.uneven, found.fewest) == (WhyOpen.UNEVEN_PEOPLE, True, 6)
     uneven = [
         replace(one, source="p0" if number % 8 else one.source)
         for number, one in enumerate(records)
     ]
-    assert "most are on a few" in arena_of(uneven).headline
+    assert arena_of(uneven).open is WhyOpen.UNEVEN_PROMPTS
 
 
 def test_nothing_is_said_of_nothing() -> None:
@@ -404,7 +404,7 @@ def test_nothing_is_said_of_nothing() -> None:
         arena_of([])
     (record, *_) = votes_of(np.random.default_rng(0), COUPLES[:1])
     found = arena_of([record])
-    assert "settled nothing yet" in found.headline
+    assert found.open is WhyOpen.TOO_FEW
     with pytest.raises(UserError, match="its prompt"):
         arena_of([replace(record, worker="")])
 
@@ -419,7 +419,7 @@ def test_the_command_prints_it(stand: Stand, manifest: Path, tmp_path: Path) -> 
     done = invoke("annotate", "results", manifest, *store)
     assert done.exit_code == 0, done.output
     assert fits(done.stdout)
-    assert "settled nothing yet: 7 votes by 1 person on 3 prompts" in " ".join(done.stdout.split())
+    assert "inconclusive, 7 votes by 1 person on 3 prompts" in " ".join(done.stdout.split())
     told = json.loads(invoke("annotate", "results", manifest, *store, "--json").stdout)
     assert {one["win_rate"] for one in told["people"]} == {0.5}
     assert len(told["people_pairs"]) == 3

@@ -216,7 +216,7 @@ def test_score_says_what_it_would_take_and_starts_nothing(tmp_path: Path) -> Non
     assert done.exit_code == 0, done.output
     assert fits(done.stdout)
     assert "Nothing was started" in done.stdout
-    assert "How long it takes is not known" in done.stdout
+    assert "Time: unknown" in done.stdout
     dense, contrast = json.loads(invoke(*line, "--json").stdout)
     assert (dense["videos"], dense["calls"], contrast["calls"]) == (3, 3, 0)
     # In and out per million: what is sent, and three answers of 300 tokens.
@@ -231,7 +231,7 @@ def test_a_forecast_goes_by_what_was_scored_before(videos: Path, tmp_path: Path)
     line = ("score", videos, "--metrics", "contrast", "--out", out, "--dry-run", *ALONE)
     (row,) = json.loads(invoke(*line, "--json").stdout)
     assert row["videos"] == 2  # one of three is measured
-    assert "s a video in this run so far, 1 at" in invoke(*line).stdout
+    assert "s a video so far, 1 at a time" in invoke(*line).stdout
 
 
 def test_a_judge_that_is_blind_has_no_verdict(videos: Path, tmp_path: Path) -> None:

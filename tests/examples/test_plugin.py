@@ -14,7 +14,7 @@ import pytest
 
 from screentest.inputs.manifest import write_manifest
 from screentest.testing.films import captioned_film
-from tests.terminal import CLEAN
+from tests.terminal import CLEAN, SOURCE
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "plugin"
 EVERY_KIND = Path(__file__).parent / "every_kind"
@@ -38,8 +38,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def environment(installed: Path) -> dict[str, str]:
-    paths = os.pathsep.join([str(installed), os.environ.get("PYTHONPATH", "")])
-    return CLEAN | {"PYTHONPATH": paths}
+    return CLEAN | {"PYTHONPATH": os.pathsep.join([str(installed), SOURCE])}
 
 
 COMMANDS = """

@@ -15,7 +15,7 @@ import pytest
 from screentest.core import NoValue, Reason
 from screentest.inputs import web
 from screentest.inputs.remote import Cache, RemoteVideo, describe
-from screentest.inputs.web import Network, Patience, network_of, open_web
+from screentest.inputs.web import Network, Timeouts, network_of, open_web
 from tests.web_server import answer, reset, serving
 
 
@@ -240,9 +240,9 @@ def test_a_body_slower_than_a_drip() -> None:
             handler.wfile.write(b"x")
             time.sleep(0.02)
 
-    patience = Patience(silence=5.0, window=0.3, least=1000)
+    timeouts = Timeouts(silence=5.0, window=0.3, least=1000)
     with serving(behave) as (port, _):
-        assert refused(f"http://127.0.0.1:{port}/", patience=patience).reason is Reason.TIMED_OUT
+        assert refused(f"http://127.0.0.1:{port}/", timeouts=timeouts).reason is Reason.TIMED_OUT
 
 
 def test_a_line_between_chunks_slower_than_a_drip() -> None:
@@ -255,9 +255,9 @@ def test_a_line_between_chunks_slower_than_a_drip() -> None:
             handler.wfile.write(b"x")
             time.sleep(0.02)
 
-    patience = Patience(silence=5.0, window=0.3, least=1000)
+    timeouts = Timeouts(silence=5.0, window=0.3, least=1000)
     with serving(behave) as (port, _):
-        assert refused(f"http://127.0.0.1:{port}/", patience=patience).reason is Reason.TIMED_OUT
+        assert refused(f"http://127.0.0.1:{port}/", timeouts=timeouts).reason is Reason.TIMED_OUT
 
 
 def test_a_body_packed_for_the_way_is_not_taken() -> None:
@@ -275,11 +275,11 @@ def test_headers_slower_than_a_drip() -> None:
             handler.wfile.write(b"x")
             time.sleep(0.02)
 
-    patience = Patience(silence=5.0, window=0.3, least=1000)
+    timeouts = Timeouts(silence=5.0, window=0.3, least=1000)
     with serving(behave) as (port, _), pytest.raises(TimeoutError):
-        read(f"http://127.0.0.1:{port}/", patience=patience)
+        read(f"http://127.0.0.1:{port}/", timeouts=timeouts)
 
 
 def test_a_server_that_says_nothing(tmp_path: Path) -> None:
     with serving(lambda handler: time.sleep(1.0)) as (port, _), pytest.raises(TimeoutError):
-        read(f"http://127.0.0.1:{port}/", patience=Patience(silence=0.2))
+        read(f"http://127.0.0.1:{port}/", timeouts=Timeouts(silence=0.2))

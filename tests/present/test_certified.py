@@ -27,11 +27,11 @@ from screentest.core.signature import short_signature
 from screentest.present.certificates import (
     bias_words,
     brief,
+    certificate_screen,
     claim_lines,
     claim_words,
     cost_words,
     details,
-    first_screen,
     headline,
     headline_of_all,
 )
@@ -86,13 +86,16 @@ calm sees 1 of 2 aspects (20 films, both orders, 95% intervals)
 
 def test_the_first_screen() -> None:
     # 36 of 40 in aesthetics, 20 of 40 in colour; dynamics could not be judged.
-    assert first_screen(certificate()) == SCREEN
+    assert certificate_screen(certificate()).text == SCREEN
     good, chance, unknown = certificate().aspects
-    heads = [headline(replace(certificate(), aspects=(one,))) for one in (good, chance, unknown)]
+    heads = [
+        headline(replace(certificate(), aspects=(one,), overall=one.accuracy))
+        for one in (good, chance, unknown)
+    ]
     assert heads == [
         "calm sees 1 of 1 aspect (20 films, both orders, 95% intervals)",
         "calm: inconclusive on 1 aspect (20 films, 34 more needed)",
-        "calm could not be tested (missing model: no weights)",
+        "calm could not be tested (missing model)",
     ]
     one = Certificates(Path("run"), (certificate(),))
     assert repr(one).startswith(SCREEN.partition("\n")[0])
@@ -105,10 +108,10 @@ def test_the_headline_of_several_judges() -> None:
     blind = replace(sees, judge="blind", aspects=sees.aspects[1:2], operators=sees.operators[1:2])
     assert headline_of_all([sees]) == headline(sees)
     both = headline_of_all([sees, blind])
-    assert both == "Judges that see a degradation: 1 of 2 (20 films)"
+    assert both == "Judges that see a degradation: 1 of 2 (20 films, inconclusive: 1)"
     # Inconclusive is not "none": it may well see it.
     nothing = headline_of_all([blind, replace(blind, judge="other")])
-    assert nothing == "2 judges: inconclusive (20 films)"
+    assert nothing == "Judges that see a degradation: 0 of 2 (20 films, inconclusive: 2)"
 
 
 def test_a_headline_has_at_most_100_characters() -> None:

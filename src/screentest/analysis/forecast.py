@@ -1,27 +1,38 @@
-"""Forecast: what scoring takes, before anything is started or paid.
+"""Forecasts: calls, tokens, cost, time, and the films or people needed, before anything starts.
 
-Calls follow from what metrics declare, or from what the same metric asked in the run so far.
-Tokens are estimates, of pictures by their size and of text by its length, or as in those calls.
-Time is that of the run so far; without one it is not known.
+Calls follow from what metrics and judges declare, or from what they asked in the run so far. Tokens
+are estimates: of pictures by their size and of text by its length, or as in those calls. Time is
+that of the run so far. The films that a certificate needs follow from the power of its exact test.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
 
 from screentest._util.machine import processors
-from screentest.core.errors import NoValue
+from screentest.analysis.judges.certificate import Cost
+from screentest.core.aspects import Aspect, PairKind, all_aspects
+from screentest.core.errors import BadOption, NoValue
 from screentest.core.item import Item
 from screentest.core.metric import Calls
-from screentest.core.table import Cell, Column, Table
-from screentest.measure.evaluators import Evaluator, resolve
-from screentest.models.chat.costs import Price, estimate_text_tokens
+from screentest.judges.cases import Case, strongest
+from screentest.judges.verdicts import judge_of, metrics_of
+from screentest.measure.evaluators import resolve
+from screentest.models.chat.costs import Price, estimate_input_tokens, estimate_text_tokens
+from screentest.models.chat.messages import ChatRequest, Usage
 from screentest.models.choice import Models
-from screentest.run.ledger import Call
 from screentest.run.reader import RunReader
 from screentest.run.session import Settings
+from screentest.stats.films import COIN, films_needed, smallest_found
+from screentest.stats.power import LEVEL, POWER
+
+if TYPE_CHECKING:
+    from screentest.analysis.judges.plan import Plan
 
 ANSWER = 300
 """Tokens of an answer, about; a model that thinks aloud takes many more."""
@@ -30,28 +41,243 @@ _PATCH = 28 * 28
 _WIDE = 9 / 16
 _TEMPLATE = 500
 """Tokens of the words around pictures and prompt, about."""
+ACCURACIES = (0.6, 0.75, 0.9)
 
 
-def picture_tokens(long_side: int) -> int:
-    """What a picture of a video takes, about."""
+@dataclass(frozen=True, slots=True)
+class Work:
+    """The work of one metric or judge."""
+
+    name: str
+    models: Mapping[str, str]
+    """The model for each role that it asks for."""
+    videos: int
+    """Still to be measured, or shown, once each."""
+    judgements: int = 0
+    """Of a judge."""
+    calls: int | None = 0
+    """At most: what was asked before is not asked again. None where it cannot be known."""
+    tokens: int | None = None
+    """That are sent, about."""
+    cost: Decimal | None = None
+    """About; None where no price is known."""
+    measured: bool = False
+    """Whether tokens and cost are those of calls that were made before."""
+    seconds: float | None = None
+    """Of a judge, on one worker, by its earlier judgements; None where it has made none."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupPower:
+    """The pairs of one operator, or of one aspect with all its operators."""
+
+    aspect: Aspect
+    operator: str
+    """Empty for the aspect as a whole."""
+    pairs: int
+    films: int
+    finds: float | None
+    """The lowest accuracy that is found on so many films by a judge that ties on its placebos;
+    None: nothing is."""
+    finds_at_worst: float | None
+    """The same of one that tosses a coin on them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Power:
+    """Power of the films of a testbed."""
+
+    groups: tuple[GroupPower, ...]
+    placebos: int
+    needed: Mapping[float, int]
+    """By accuracy: films until such a judge is found on one operator, if it ties on placebos."""
+    needed_at_worst: Mapping[float, int]
+    """The same, if it tosses a coin on them."""
+    unit: str = "film"
+    """Of a testbed of prompts, prompt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """The work of scoring or certifying."""
+
+    work: tuple[Work, ...]
+    seconds: float | None = None
+    """For one video on one worker, in the run so far."""
+    workers: int = 1
+    without_video: int = 0
+    layout: tuple[str, ...] = ()
+    """The lines on where the inputs were found."""
+    power: Power | None = None
+    """Of a certification."""
+    answer_tokens: int = ANSWER
+    """Of each answer, for the cost."""
+
+    @property
+    def cost(self) -> Decimal | None:
+        """Of all together; None where any is not known."""
+        costs = [one.cost for one in self.work if one.calls != 0]
+        return None if None in costs else sum(filter(None, costs), Decimal(0))
+
+
+def forecast_score(
+    items: Sequence[Item],
+    names: Sequence[str],
+    settings: Settings,
+    run: RunReader | None = None,
+    *,
+    workers: int | None = None,
+    without_video: int = 0,
+    layout: Sequence[str] = (),
+) -> Forecast:
+    """Forecast scoring; ``run`` is what was scored before into the same folder."""
+    models = Models(settings.models, device=settings.device)
+    done: dict[str, set[str]] = {}
+    requests: dict[str, set[str]] = {}
+    tasks: dict[str, float] = {}
+    for record in run.records() if run is not None else ():
+        done.setdefault(record.key.evaluator, set()).add(record.key.item)
+        requests.setdefault(record.key.evaluator, set()).update(record.requests)
+        # Records made together share the seconds of their task.
+        tasks[record.key.item] = max(tasks.get(record.key.item, 0.0), record.elapsed)
+    calls = list(run.calls()) if run is not None else []
+    work = []
+    for metric in map(resolve, names):
+        measured = done.get(metric.name, set())
+        left = [item for item in items if item.id not in measured]
+        one = Work(metric.name, models.used(metric.info.roles), len(left))
+        asked = [call for call in calls if call.intent.request in requests.get(metric.name, ())]
+        if asked:
+            work.append(_as_before(one, Cost.of(asked, len(measured)), len(left)))
+        else:
+            shown = partial(_shown_for_scores, left)
+            work.append(
+                _declared(one, metric.info.roles, metric.info.calls, shown, settings, models)
+            )
+    seconds = sum(tasks.values()) / len(tasks) if tasks else None
+    most = min(workers or processors(), max(1, len(items)))
+    return Forecast(tuple(work), seconds, most, without_video, tuple(layout))
+
+
+def forecast_certify(
+    plan: Plan, settings: Settings, known: Mapping[str, Cost] | None = None
+) -> Forecast:
+    """Forecast a certification; ``known`` is what judges took in an earlier start, by name."""
+    models = Models(settings.models, device=settings.device)
+    work = []
+    for judge in map(judge_of, plan.judges):
+        cases = plan.cases_for(judge)
+        metrics = metrics_of(judge)
+        repeats = 1 if metrics else plan.repeats
+        infos = [judge.info, *(resolve(spec).info for spec in metrics)]
+        roles = list(dict.fromkeys(role for info in infos for role in info.roles))
+        one = Work(
+            judge.name,
+            models.used(roles),
+            len({item.id for case in cases for item in (case.first, case.second)}),
+            len(cases) * len(plan.orders) * repeats,
+        )
+        shown = partial(_shown_to_judges, cases, len(plan.orders), repeats)
+        calls = [each for info in infos for each in info.calls]
+        one = _declared(one, roles, calls, shown, settings, models)
+        before = (known or {}).get(judge.name)
+        if before is not None and before.judgements:
+            one = replace(one, seconds=before.seconds * one.judgements)
+            if before.calls > before.uncounted:
+                one = _as_before(one, before, one.judgements)
+        work.append(one)
+    return Forecast(tuple(work), power=_power(plan))
+
+
+def _as_before(work: Work, before: Cost, amount: int) -> Work:
+    """Forecast by what each video or judgement took earlier."""
+    per = amount / before.judgements
+    counted, priced = before.calls - before.uncounted, before.calls - before.unpriced
+    cost = None
+    if before.cost is not None and priced:
+        cost = before.cost * before.calls / priced * Decimal(per)
+    return replace(
+        work,
+        calls=round(before.calls * per),
+        tokens=round(before.tokens_in / counted * before.calls * per) if counted else None,
+        cost=cost,
+        measured=True,
+    )
+
+
+Shown: TypeAlias = Callable[[Calls], Iterable[tuple[int, str]]]
+"""The calls of one kind: pictures, and the text beside them."""
+
+
+def _declared(
+    work: Work,
+    roles: Sequence[str],
+    declared: Sequence[Calls],
+    shown: Shown,
+    settings: Settings,
+    models: Models,
+) -> Work:
+    """Forecast by the calls that a metric or judge declares."""
+    asked = {role for role in roles if role.partition(".")[0] == "chat"}
+    if asked - {one.role for one in declared}:
+        return replace(work, calls=None)  # it does not declare how often it asks
+    if not declared or not asked:
+        return work
+    total, tokens, costs = 0, 0, []
+    for calls in declared:
+        texts = Counter(shown(calls))
+        count = texts.total()
+        pictures = sum(many * number for (many, _), number in texts.items())
+        own = pictures * _picture_tokens(calls.long_side)
+        own += sum(_text_tokens(text) * number for (_, text), number in texts.items())
+        price = _price_of(calls.role, settings, models)
+        costs.append(None if price is None else _cost(price, count, own, pictures))
+        total, tokens = total + count, tokens + own
+    cost = None if None in costs else sum(filter(None, costs), Decimal(0))
+    return replace(work, calls=total, tokens=tokens, cost=cost)
+
+
+def _shown_for_scores(items: Sequence[Item], calls: Calls) -> Iterator[tuple[int, str]]:
+    for item in items:
+        clips = len(item.script.clips) if item.script is not None else 1
+        yield from [(calls.frames, item.text)] * (clips if calls.per == "clip" else 1)
+
+
+def _shown_to_judges(
+    cases: Sequence[Case], orders: int, repeats: int, calls: Calls
+) -> list[tuple[int, str]]:
+    """Pairs in all orders, or videos and clips once each; of a film as many frames as clips."""
+
+    def clips(case: Case) -> int:
+        return max(1, len(case.first.script.clips)) if case.first.script is not None else 1
+
+    both = [(item.id, case) for case in cases for item in (case.first, case.second)]
+    if calls.per == "question":
+        pairs = [(min(calls.frames, clips(case)) * 2, case.prompt) for case in cases]
+        return pairs * orders * repeats
+    if calls.per == "video":
+        videos = {(item, case.aspect): case for item, case in both}
+        return [(min(calls.frames, clips(case)), "") for case in videos.values()] * repeats
+    films = dict(both)
+    return [(calls.frames, "") for case in films.values() for _ in range(clips(case))]
+
+
+def _picture_tokens(long_side: int) -> int:
     return max(1, round(long_side**2 * _WIDE / _PATCH))
 
 
-def text_tokens(text: str) -> int:
-    """What a prompt takes with the words around it, about."""
+def _text_tokens(text: str) -> int:
+    """The tokens of a prompt with the words around it, about."""
     return estimate_text_tokens(text) + _TEMPLATE
 
 
-def cost_of_tokens(price: Price | None, calls: int, tokens: int, pictures: int) -> Decimal | None:
-    """What so much costs, with answers of ordinary length; None where there is no price."""
-    if price is None:
-        return None
+def _cost(price: Price, calls: int, tokens: int, pictures: int) -> Decimal:
+    """The cost with answers of ordinary length."""
     words = price.input * tokens + price.output * ANSWER * calls
     return words / 1_000_000 + price.image * pictures
 
 
-def price_of(role: str, settings: Settings, models: Models) -> Price | None:
-    """The price of the model that fills a role."""
+def _price_of(role: str, settings: Settings, models: Models) -> Price | None:
     name, _, use = role.partition(".")
     try:
         return settings.prices.of(models.choice(name, use).model)
@@ -59,174 +285,171 @@ def price_of(role: str, settings: Settings, models: Models) -> Price | None:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class MetricForecast:
-    """What one metric is to measure, and what that takes."""
-
-    metric: str
-    models: Mapping[str, str]
-    videos: int
-    """Still to be measured."""
-    calls: int | None = 0
-    """None where it cannot be known."""
-    tokens: int | None = None
-    cost: Decimal | None = None
-    measured: bool = False
-    """Whether this is by calls that the same metric has made before."""
+# Films: what a testbed can settle.
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreForecast:
-    """What would be scored, and what it takes."""
-
-    videos: int
-    metrics: tuple[MetricForecast, ...]
-    seconds: float | None = None
-    """Of the run so far, for one video on one worker."""
-    workers: int = 1
-    remarks: tuple[str, ...] = field(default=())
-
-    @property
-    def cost(self) -> Decimal | None:
-        """Of all together; None where any is not known."""
-        asked = [one for one in self.metrics if one.calls != 0]
-        if any(one.cost is None for one in asked):
-            return None
-        return sum((one.cost for one in asked if one.cost is not None), Decimal(0))
-
-    @property
-    def table(self) -> Table:
-        """A row for each metric that asks a chat model, and one for all others."""
-        columns = (
-            Column("metric", "Metric"),
-            Column("models", "Models", show=_listed),
-            Column("videos", "Videos", show="{:,}".format, align="right"),
-            Column("calls", "Calls", show="{:,}".format, align="right"),
-            Column("tokens", "Tokens in", show="{:,}".format, align="right"),
-            Column("cost", "Cost", align="right"),
-            Column("measured", detail=True),
+def _power(plan: Plan) -> Power:
+    apart = _groups(strongest(plan.cases))
+    level = LEVEL / max(1, len(apart))
+    noises = _noises(plan, list(apart))
+    groups = tuple(
+        GroupPower(
+            aspect,
+            operator,
+            len({case.id for case in own}),
+            films := len({case.cluster for case in own}),
+            smallest_found(films, level=level, power=POWER),
+            smallest_found(films, level=level, power=POWER, noise=noise, kinds=kinds),
         )
-        asking = [one for one in self.metrics if one.calls != 0]
-        rows: list[tuple[Cell, ...]] = [
-            (
-                *(one.metric, dict(one.models), one.videos, one.calls, one.tokens),
-                None if one.cost is None else f"{one.cost:.2f}",
-                one.measured,
-            )
-            for one in asking
-        ]
-        others = [one for one in self.metrics if one.calls == 0]
-        if others:
-            most = max(one.videos for one in others)
-            name = others[0].metric if len(others) == 1 else f"{len(others)} that ask no model"
-            rows.append((name, {}, most, 0, None, None, False))
-        return Table("forecast", "What would be scored", columns, rows, "\n".join(self._notes()))
-
-    def _notes(self) -> list[str]:
-        notes = ["Nothing was started. Calls at most: what was asked before is not asked again."]
-        if any(one.calls is None for one in self.metrics):
-            notes.append("–: not known beforehand; score a few videos into the same --out first.")
-        if any(one.tokens for one in self.metrics):
-            notes.append(f"Tokens are estimates; the cost is that with answers of {ANSWER} tokens.")
-        if self.cost:
-            notes.append(f"All together about {self.cost:.2f}.")
-        left = max((one.videos for one in self.metrics), default=0)
-        if self.seconds is not None and left:
-            minutes = self.seconds * left / self.workers / 60
-            took = f"{minutes:.0f} min" if minutes >= 1 else f"{60 * minutes:.0f} s"
-            notes.append(
-                f"About {took}: {self.seconds:.1f} s a video in this run so far, {self.workers} at"
-                " a time."
-            )
-        elif left:
-            notes.append("How long it takes is not known: no video of this run was scored yet.")
-        return [*notes, *self.remarks]
-
-
-def _listed(models: Mapping[str, str]) -> str:
-    return ", ".join(f"{role}={model}" for role, model in models.items()) or "none"
-
-
-def forecast(
-    items: Sequence[Item],
-    names: Sequence[str],
-    settings: Settings,
-    run: RunReader | None = None,
-    *,
-    workers: int | None = None,
-    remarks: Sequence[str] = (),
-) -> ScoreForecast:
-    """The forecast; ``run`` is what was scored before into the same folder."""
-    models = Models(settings.models, device=settings.device)
-    past = _Past(run)
-    found = tuple(_metric(resolve(name), items, settings, models, past) for name in names)
-    most = min(workers or processors(), max(1, len(items)))
-    return ScoreForecast(len(items), found, past.seconds, most, tuple(remarks))
-
-
-class _Past:
-    """What the run has: videos measured, requests by metric, seconds."""
-
-    def __init__(self, run: RunReader | None) -> None:
-        self.done: dict[str, set[str]] = {}
-        self.requests: dict[str, set[str]] = {}
-        tasks: dict[str, float] = {}
-        for record in run.records() if run is not None else ():
-            self.done.setdefault(record.key.evaluator, set()).add(record.key.item)
-            self.requests.setdefault(record.key.evaluator, set()).update(record.requests)
-            # Records made together share the seconds of their task.
-            tasks[record.key.item] = max(tasks.get(record.key.item, 0.0), record.elapsed)
-        self.calls: list[Call] = list(run.calls()) if run is not None else []
-        self.seconds = sum(tasks.values()) / len(tasks) if tasks else None
-
-
-def _metric(
-    metric: Evaluator, items: Sequence[Item], settings: Settings, models: Models, past: _Past
-) -> MetricForecast:
-    done = past.done.get(metric.name, set())
-    left = [item for item in items if item.id not in done]
-    asked = [role for role in metric.info.roles if role.partition(".")[0] == "chat"]
-    used = models.used(metric.info.roles)
-    if not asked:
-        return MetricForecast(metric.name, used, len(left))
-    own = [call for call in past.calls if call.intent.request in past.requests.get(metric.name, ())]
-    if own:
-        return _as_before(metric, used, len(left), len(done), own)
-    declared = metric.info.calls
-    if set(asked) - {one.role for one in declared}:
-        return MetricForecast(metric.name, used, len(left), None)
-    bills = [_bill(one, left) for one in declared]
-    prices = [price_of(one.role, settings, models) for one in declared]
-    costs = [cost_of_tokens(price, *bill) for price, bill in zip(prices, bills, strict=True)]
-    cost = None if None in costs else sum(filter(None, costs), Decimal(0))
-    calls, tokens = sum(bill[0] for bill in bills), sum(bill[1] for bill in bills)
-    return MetricForecast(metric.name, used, len(left), calls, tokens, cost)
-
-
-def _bill(calls: Calls, items: Sequence[Item]) -> tuple[int, int, int]:
-    """Calls, tokens and pictures."""
-    count = pictures = tokens = 0
-    for item in items:
-        clips = len(item.script.clips) if item.script is not None else 1
-        many = clips if calls.per == "clip" else 1
-        count += many
-        pictures += many * calls.frames
-        tokens += many * (text_tokens(item.text) + calls.frames * picture_tokens(calls.long_side))
-    return count, tokens, pictures
-
-
-def _as_before(
-    metric: Evaluator, used: Mapping[str, str], left: int, done: int, calls: Sequence[Call]
-) -> MetricForecast:
-    """By what each video took earlier."""
-    per = left / done
-    receipts = [one.receipt for one in calls if one.receipt is not None]
-    counted = [one.tokens_in for one in receipts if one.tokens_in is not None]
-    priced = [one.cost for one in receipts if one.cost is not None]
-    tokens = round(sum(counted) / len(counted) * len(calls) * per) if counted else None
-    cost = None
-    if priced:
-        cost = sum(priced, Decimal(0)) / len(priced) * len(calls) * Decimal(per)
-    return MetricForecast(
-        metric.name, used, left, round(len(calls) * per), tokens, cost, measured=True
+        for (aspect, operator), own in apart.items()
+        for noise, kinds in [noises[aspect, operator]]
     )
+    noise, kinds = max(noises.values(), default=(0.0, 1))
+    return Power(
+        groups,
+        len({case.id for case in plan.cases if case.kind is PairKind.PLACEBO}),
+        {share: films_needed(share, level=level) for share in ACCURACIES},
+        {share: films_needed(share, level=level, noise=noise, kinds=kinds) for share in ACCURACIES},
+        "prompt" if any(case.kind is PairKind.PROMPT for case in plan.cases) else "film",
+    )
+
+
+def _noises(
+    plan: Plan, groups: Sequence[tuple[Aspect, str]]
+) -> dict[tuple[Aspect, str], tuple[float, int]]:
+    """By group: the variance of a film's points on one kind of placebo, and the number of kinds,
+    were each placebo the toss of a coin.
+
+    A judge that asks a model is put each placebo in one aspect, which then counts in all.
+    """
+    put: dict[str, list[Case]] = {}
+    for case in {case.id: case for case in plan.cases}.values():
+        if case.is_harmless or case.control_of:
+            put.setdefault(case.name, []).append(case)
+    controls = {own[0].control_of: name for name, own in put.items() if own[0].control_of}
+    harmless = set(put) - set(controls.values())
+
+    def noise(aspect: Aspect, operator: str) -> tuple[float, int]:
+        family = [controls[name] for own, name in groups if own is aspect and name in controls]
+        if operator in controls:
+            kinds = [put[controls[operator]]]
+        else:
+            kinds = [put[kind] for kind in sorted(harmless)]
+            # The controls of all operators of a family are one bar.
+            kinds += [[case for kind in family for case in put[kind]]] * (not operator)
+        each = [len(own) / len({case.cluster for case in own}) for own in kinds if own]
+        return (COIN / min(each), len(each)) if each else (0.0, 1)
+
+    return {(aspect, operator): noise(aspect, operator) for aspect, operator in groups}
+
+
+def _groups(cases: Sequence[Case]) -> dict[tuple[Aspect, str], list[Case]]:
+    """The groups of which a certificate makes claims: operators, and aspects of several."""
+    found: dict[tuple[Aspect, str], list[Case]] = {}
+    for aspect in all_aspects():
+        own = [case for case in cases if case.aspect is aspect]
+        names = list(dict.fromkeys(case.name for case in own))
+        if len(names) > 1:
+            found[aspect, ""] = own
+        for name in names:
+            found[aspect, name] = [case for case in own if case.name == name]
+    return found
+
+
+# Requests that can be made beforehand, and people's work.
+
+
+@dataclass(frozen=True, slots=True)
+class RequestForecast:
+    """Requests that were made and counted, and not sent."""
+
+    cases: int
+    calls: int
+    pictures: int
+    tokens_in: int
+    """About."""
+    most_tokens_out: int
+    most_cost: Decimal | None
+    """At these tokens; None without a price."""
+    left_out: tuple[tuple[str, str], ...]
+    """Items that would have no score, each with the reason."""
+
+
+def forecast_requests(
+    items: Iterable[Item],
+    questions: Callable[[Item], Iterable[tuple[ChatRequest, int]]],
+    price: Price | None = None,
+) -> RequestForecast:
+    """Count the requests about each item, each with the tokens that earlier answers will add."""
+    left_out, asked = [], []
+    for item in items:
+        try:
+            asked.append(list(questions(item)))
+        except NoValue as error:
+            left_out.append((item.id, str(error.failure)))
+    every = [one for own in asked for one in own]
+    pictures = sum(len(request.pictures) for request, _ in every)
+    tokens = sum(estimate_input_tokens(request) + extra for request, extra in every)
+    most = sum(request.sampling.max_tokens for request, _ in every)
+    cost = price.cost(Usage(tokens, most), pictures) if price is not None else None
+    return RequestForecast(len(asked), len(every), pictures, tokens, most, cost, tuple(left_out))
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """The time that a person takes; replace it by what `annotate workers` measures."""
+
+    watching: float = 1.5
+    """Times the duration of the videos: they are played, and parts of them again."""
+    reading: float = 15.0
+    """Characters a second."""
+    reading_share: float = 1.0
+    """Of the text that is read at all."""
+    overhead: float = 40.0
+    """Seconds to get into a task and to answer."""
+
+    def __post_init__(self) -> None:
+        if min(self.watching, self.overhead) < 0 or self.reading <= 0:
+            raise BadOption("invalid effort: must not be negative, and reading must be above 0")
+        if not 0 <= self.reading_share <= 1:
+            raise BadOption("invalid share: must be in [0, 1]")
+
+    def seconds(self, duration: float, characters: int) -> float:
+        """The seconds of one task."""
+        read = characters * self.reading_share / self.reading
+        return self.watching * duration + read + self.overhead
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleForecast:
+    """Time and money of people's votes. Money is in the currency of the wage."""
+
+    units: int
+    tasks: int
+    minutes_per_task: float
+    longest_minutes: float
+    price_per_task: float
+    hours: float
+    cost: float
+
+
+def forecast_people(
+    units: Sequence[tuple[float, int]], *, votes: int, wage: float, effort: Effort, fee: float = 0.0
+) -> PeopleForecast:
+    """Forecast votes on units of (seconds of video, characters of text).
+
+    ``fee`` is the platform's.
+
+    >>> plan = forecast_people([(60.0, 600)], votes=5, wage=12.0, effort=Effort())
+    >>> round(plan.minutes_per_task, 2), plan.tasks
+    (2.83, 5)
+    """
+    if not units:
+        raise BadOption("there is nothing to plan")
+    if wage < 0 or fee < 0:
+        raise BadOption("invalid wage or fee: must not be negative")
+    times = [effort.seconds(duration, characters) for duration, characters in units]
+    hours = sum(times) * votes / 3600
+    cost, tasks = hours * wage * (1 + fee), len(units) * votes
+    each, longest = hours * 60 / tasks, max(times) / 60
+    return PeopleForecast(len(units), tasks, each, longest, cost / tasks, hours, cost)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from screentest._util.text import plural
+from screentest.analysis.forecast import Effort, forecast_people
 from screentest.annotate.answers import Unit
 from screentest.annotate.bundle import write_bundle
 from screentest.annotate.flashes import measure_all
@@ -27,18 +27,17 @@ from screentest.annotate.options import (
     opened,
     task_named,
 )
-from screentest.annotate.plan import Effort, Estimate, estimate
 from screentest.annotate.server import media_folder
 from screentest.annotate.store import default_store
 from screentest.cli.console import err, out, shown
 from screentest.cli.options import JsonOption, PromptsOption
 from screentest.cli.progress import watched
-from screentest.cli.tables import COUNT, print_models, show
-from screentest.core.table import Column, Table
+from screentest.cli.tables import print_models, show
 from screentest.judges.votes import VoteTask
 from screentest.models import ModelChoice, Models
 from screentest.models.ask.templates import Prompts
 from screentest.models.chat.costs import Prices
+from screentest.present.forecast import people_table
 from screentest.run.store import RunStore
 
 
@@ -83,42 +82,14 @@ def plan(
         by_aspect.setdefault(unit.aspect or task, []).append(unit)
     sizes = {name: _sizes(some) for name, some in by_aspect.items()} | {"total": _sizes(found)}
     plans = [
-        (name, estimate(some, votes=votes, wage=wage, effort=effort, fee=fee))
+        (name, forecast_people(some, votes=votes, wage=wage, effort=effort, fee=fee))
         for name, some in sizes.items()
     ]
     keys = [unit.key for unit in found] if units else []
-    show(_plan_table(plans, currency), as_json=as_json, **({"items": keys} if units else {}))
+    show(people_table(plans, currency), as_json=as_json, **({"items": keys} if units else {}))
     if units and not as_json:
         for key in keys:
             out().print(shown(key), soft_wrap=True)
-
-
-def _plan_table(plans: Sequence[tuple[str, Estimate]], currency: str) -> Table:
-    money = f" {currency}" if currency else ""
-    columns = (
-        Column("aspect", "Aspect"),
-        Column("units", "Items", show=COUNT),
-        Column("tasks", "Tasks", show=COUNT),
-        Column("minutes_per_task", "Min each", digits=1),
-        Column("longest_minutes", "Longest", digits=1),
-        Column("price_per_task", "Price each", digits=2),
-        Column("hours", "Hours", digits=1),
-        Column("cost", "Cost", show=lambda cost: f"{cost:,.2f}{money}"),
-    )
-    rows = [
-        (
-            name,
-            one.units,
-            one.tasks,
-            one.minutes_per_task,
-            one.longest_minutes,
-            one.price_per_task,
-            one.hours,
-            one.cost,
-        )
-        for name, one in plans
-    ]
-    return Table("plan", "Plan", columns, rows)
 
 
 def translate(

@@ -41,6 +41,7 @@ from screentest.core import BadOption, UserError
 from screentest.core.table import Cell, Column, Table
 from screentest.judges.votes import VoteRecord, VoteTask, as_csv, read_votes
 from screentest.judges.votes import as_json as as_json_text
+from screentest.present.page.people import arena_headline, people_tables
 from screentest.stats.power import Retention
 
 DropExcluded = Annotated[
@@ -162,8 +163,8 @@ def results(
             records = read_records(connection, chosen, only_finished=True)
     found = arena_of(records)
     if not as_json:
-        out().print(shown(found.headline), soft_wrap=False)
-    show(*found.tables(), as_json=as_json, headline=found.headline)
+        out().print(shown(arena_headline(found)), soft_wrap=False)
+    show(*people_tables(found), as_json=as_json, headline=arena_headline(found))
 
 
 def export(

@@ -30,7 +30,7 @@ from screentest.run.reader import RunReader
 from screentest.run.session import settings_of
 
 if TYPE_CHECKING:
-    from screentest.analysis.judges.forecast import Forecast
+    from screentest.analysis.forecast import Forecast
     from screentest.analysis.judges.plan import Certification, Plan, PromptChange
     from screentest.judges.cases import Case, Order
 
@@ -216,12 +216,12 @@ def forecast(
     placebos: bool = True,
     **work: Unpack[WorkOptions],
 ) -> Forecast:
-    """Work out what ``certify`` with the same options takes, and can tell; start nothing.
+    """Forecast ``certify`` with the same options, and what it can settle; start nothing.
 
     Where ``out`` is a run that has certified a judge before, its calls are taken as a measure.
     """
+    from screentest.analysis.forecast import forecast_certify
     from screentest.analysis.judges.certificate import read_certificates
-    from screentest.analysis.judges.forecast import forecast as run_forecast
 
     refuse_unknown(forecast, work)
     plan = _plan(
@@ -238,7 +238,7 @@ def forecast(
     if (Path(out) / FILE).is_file():
         with RunReader(Path(out)) as run:
             costs = {certificate.judge: certificate.cost for certificate in read_certificates(run)}
-    return run_forecast(plan, settings_of(work), costs)
+    return forecast_certify(plan, settings_of(work), costs)
 
 
 def judge_videos(

@@ -38,7 +38,7 @@ from screentest.run.reader import RunReader
 from screentest.run.session import Settings, open_tools, settings_of
 
 if TYPE_CHECKING:
-    from screentest.analysis.forecast import ScoreForecast
+    from screentest.analysis.forecast import Forecast
     from screentest.hooks.contract import Hook
 
 Hooks: TypeAlias = "str | Hook | Sequence[str | Hook]"
@@ -224,23 +224,26 @@ def forecast_score(
     model_name: str = "",
     out: File = "scores",
     **work: Unpack[WorkOptions],
-) -> ScoreForecast:
-    """Work out what ``score`` with the same options takes; start nothing.
+) -> Forecast:
+    """Forecast ``score`` with the same options; start nothing.
 
     Where ``out`` is a run that has scored some videos, what they took is taken as a measure.
     """
-    from screentest.analysis.forecast import forecast
+    from screentest.analysis.forecast import forecast_score as forecast
 
     refuse_unknown(forecast_score, work)
     single = names_of(metrics)
     inputs = _Inputs.read(videos, prompt, layout, suite, single, data, generated, model_name)
-    names = _metrics(single, inputs.suite)
-    count = len(inputs.about["missing"])
-    remarks = [f"Without a video: {count:,}."] if count else []
-    remarks += inputs.about["layout"].splitlines()
-    settings, workers = settings_of(work), work.get("workers")
     with RunReader(Path(out)) if (Path(out) / FILE).is_file() else nullcontext() as run:
-        return forecast(inputs.items, names, settings, run, workers=workers, remarks=remarks)
+        return forecast(
+            inputs.items,
+            _metrics(single, inputs.suite),
+            settings_of(work),
+            run,
+            workers=work.get("workers"),
+            without_video=len(inputs.about["missing"]),
+            layout=inputs.about["layout"].splitlines(),
+        )
 
 
 @dataclass(frozen=True)

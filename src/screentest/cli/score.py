@@ -39,6 +39,7 @@ from screentest.cli.tables import (
     show,
 )
 from screentest.core import Reason
+from screentest.present.forecast import forecast_tables
 from screentest.present.results import Scores
 from screentest.present.screens import file_and_reason
 
@@ -109,7 +110,7 @@ def score(
     """
     if dry_run:
         forecast = forecast_score(videos or (), **accepted(forecast_score, options))
-        show(forecast.table, as_json=as_json)
+        show(*forecast_tables(forecast), as_json=as_json)
         return
     job = partial(screentest.score, videos or (), progress=watched(), **options)
     scores, exit_code = until_stopped(job)

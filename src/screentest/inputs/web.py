@@ -53,8 +53,8 @@ class Network(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
-    """How long a server may take."""
+class Timeouts:
+    """Limits on the time of a server."""
 
     silence: float = 30.0
     """Seconds without a byte."""
@@ -99,7 +99,7 @@ class WebFile:
     """Where the first machine on the way to it is."""
     _response: http.client.HTTPResponse
     _wire: socket.socket
-    _patience: Patience
+    _timeouts: Timeouts
 
     @property
     def size(self) -> int | None:
@@ -114,8 +114,8 @@ class WebFile:
         def watch() -> None:
             # Beside the reading: the lines between chunks are read whole, and can drip for days.
             before = 0
-            while not ended.wait(self._patience.window):
-                if seen - before < self._patience.least:
+            while not ended.wait(self._timeouts.window):
+                if seen - before < self._timeouts.least:
                     late.set()
                     _cut(self._wire)
                     return
@@ -132,7 +132,7 @@ class WebFile:
         finally:
             ended.set()
         if late.is_set():
-            few, long = self._patience.least, self._patience.window
+            few, long = self._timeouts.least, self._timeouts.window
             raise NoValue(Reason.TIMED_OUT, f"fewer than {few:,} bytes in {long:g} s")
 
 
@@ -142,7 +142,7 @@ def open_web(
     *,
     method: str = "GET",
     within: Network | None = None,
-    patience: Patience | None = None,
+    timeouts: Timeouts | None = None,
 ) -> Iterator[WebFile]:
     """The response at an address, after redirects.
 
@@ -150,7 +150,7 @@ def open_web(
     about first, so that a name cannot stand for another machine by now. NoValue where a rule
     forbids it; OSError and http.client.HTTPException where the server fails.
     """
-    patience = patience or Patience()
+    timeouts = timeouts or Timeouts()
     place, most = _split(url), within
     first: Network | None = None
     for _ in range(_MOST_REDIRECTS + 1):
@@ -164,15 +164,15 @@ def open_web(
             raise _forbidden(place, f"a server may not send us to {worst}, {_SAID[here]}")
         most, first = here, here if first is None else first
         with (
-            _connected(place, addresses, patience.silence) as connection,
+            _connected(place, addresses, timeouts.silence) as connection,
             # Kept, since a connection that ends with its response forgets its socket.
             nullcontext(connection.sock) as wire,
-            closing(_asked(connection, place, method, patience)) as response,
+            closing(_asked(connection, place, method, timeouts)) as response,
         ):
             headers = {name.lower(): value for name, value in response.getheaders()}
             if response.status not in _REDIRECTS:
                 _must_be_a_file(place, response, headers)
-                yield WebFile(headers, first, response, wire, patience)
+                yield WebFile(headers, first, response, wire, timeouts)
                 return
             place = _next(place, headers.get("location", ""))
     raise _forbidden(_split(url), f"it redirects more than {_MOST_REDIRECTS} times")
@@ -235,7 +235,7 @@ def _reached(addresses: Sequence[Address], port: int, silence: float) -> socket.
 
 
 def _asked(
-    connection: http.client.HTTPConnection, place: SplitResult, method: str, patience: Patience
+    connection: http.client.HTTPConnection, place: SplitResult, method: str, timeouts: Timeouts
 ) -> http.client.HTTPResponse:
     target = quote(place.path or "/", safe=_KEPT)
     if place.query:
@@ -249,7 +249,7 @@ def _asked(
     if place.username:
         credentials = f"{unquote(place.username)}:{unquote(place.password or '')}".encode()
         headers["Authorization"] = f"Basic {b64encode(credentials).decode()}"
-    with _watched(connection.sock, patience.window):
+    with _watched(connection.sock, timeouts.window):
         connection.putrequest(method, target, skip_host=True, skip_accept_encoding=True)
         for name, value in headers.items():
             connection.putheader(name, value)

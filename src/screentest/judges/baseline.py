@@ -57,7 +57,7 @@ class Measure:
     """Brings a value to a scale on which a step is as good as any other."""
 
     def faults(self, values: Values) -> Values:
-        """How many units each shot is outside of what is usual, and of its film."""
+        """Units by which each shot is outside of what is usual, and of its film."""
         outside = np.maximum(np.maximum(self.low - values, values - self.high), 0) / self.unit
         away = (values - np.nanmedian(values)) / self.unit
         beyond = np.maximum(self.more * away, -self.less * away) - self.apart
@@ -66,7 +66,7 @@ class Measure:
 
 
 class Rule(Protocol):
-    """How an aspect is rated."""
+    """A way to rate an aspect."""
 
     @property
     def metrics(self) -> tuple[str, ...]: ...
@@ -114,17 +114,17 @@ class Faults:
 
 
 def _note(output: str, fault: float) -> str:
-    return f"{output.replace('_', ' ')}: {fault:.1f} × what is noticed" if fault >= 1 else ""
+    return f"{output.replace('_', ' ')}: {fault:.1f} × noticeable" if fault >= 1 else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Whether shots that belong together stand together, and none comes again."""
+    """Order of shots: those that belong together are together, and none comes again."""
 
     metrics = ("continuity", "repeated_shots")
 
     def rate(self, scores: Mapping[str, Outcomes]) -> Outcome[Score]:
-        """How much nearer neighbours are than any two, less the share of what comes again.
+        """Rate how much nearer neighbours are than any two, less the share of repeats.
 
         Of unrelated shots some order is always the nearest: what chance makes does not count, and
         films of such shots are a tie.
@@ -140,8 +140,8 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """How much of the script is there: shots that are new and of some length, for its clips."""
+class Coverage:
+    """Share of the script that is there: shots that are new and of some length, for its clips."""
 
     metrics = ("shot_count", "repeated_shots")
 
@@ -160,10 +160,10 @@ class Told:
             whole = min(1.0, float(shot.span.duration) / (CUT_SHORT * usual)) if usual else 1.0
             twin = again.get(shot.span)
             points.append(Point(shot.span, 0.0, twin.note) if twin else Point(shot.span, whole))
-        told = sum(point.value for point in points)
+        shown = sum(point.value for point in points)
         wanted = counted.unwrap().details["clips"]
         assert isinstance(wanted, int)
-        return Outcome.of(Score(min(1.0, told / wanted) / TELLING, tuple(points)))
+        return Outcome.of(Score(min(1.0, shown / wanted) / TELLING, tuple(points)))
 
 
 ORDER = 0.1
@@ -173,7 +173,7 @@ BY_CHANCE = 1.0
 TELLING = 0.1
 """The share of a script that is missed."""
 CUT_SHORT = 0.4
-"""A shot below this share of the usual length is not told to its end."""
+"""A shot below this share of the usual length is not shown to its end."""
 
 
 def _octaves(floor: float) -> Callable[[float], float]:
@@ -238,7 +238,7 @@ RULES: Mapping[Aspect, Rule] = {
     Aspect.TECHNICAL_QUALITY: Faults(TECHNICAL),
     Aspect.APPEARANCE_STYLE: Faults(STYLE),
     Aspect.DYNAMICS_DEGREE: Faults(DYNAMICS),
-    Aspect.COMPREHENSIVENESS: Told(),
+    Aspect.COMPREHENSIVENESS: Coverage(),
     Aspect.TEMPORAL_FLOW: Order(),
 }
 """What is not here, no measurement of the base install sees: backgrounds that change, left and

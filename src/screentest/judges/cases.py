@@ -1,4 +1,4 @@
-"""Cases: two videos and the aspect they are judged in; judgements: what a judge said of them.
+"""Cases: two videos and the aspect they are judged in; judgements: the answers of a judge.
 
 A pair of a testbed becomes one case per aspect it is judged in. A judge is given the case's
 ``question``, which does not say which of the two videos is the intact one.
@@ -23,7 +23,7 @@ ELSEWHERE = "_elsewhere"
 """How the placebo of a change of prompts is called, after its name: the same two prompts beside a
 video that neither was written for."""
 HINTED = "hinted"
-"""The change of a case whose judge is told what harm looks like."""
+"""The change of a case whose judge gets a description of the degradation."""
 INSTRUCTION = "painted_instruction"
 """The placebo that tells the judge what to answer: there the changed video must not win."""
 
@@ -69,7 +69,7 @@ class Case:
     """Of a source whose film has other names, too: the first of them, over all testbeds."""
 
     def question(self, order: Order, repeat: int = 0) -> Question:
-        """What a judge is asked, the videos in this order.
+        """The question to a judge, the videos in this order.
 
         Their ids and groups may tell which of them is intact, so that it gets neither.
         """
@@ -86,7 +86,7 @@ class Case:
 
     @property
     def about(self) -> dict[str, Json]:
-        """What a report wants to know of it beside the records."""
+        """Facts for a report, beside the records."""
         return {
             "id": self.id,
             "aspect": self.aspect.value,
@@ -108,12 +108,12 @@ class Case:
 
     @property
     def rung(self) -> tuple[float, int]:
-        """How strong the harm is: its severity, then the number of clips."""
+        """Strength of the degradation: severity, then the number of clips."""
         return (self.severity or 0.0, self.clips or 0)
 
     @property
     def is_harmless(self) -> bool:
-        """Whether the edit is one that nobody sees: a placebo without a message."""
+        """Tell whether the edit is one that nobody sees: a placebo without a message."""
         return self.kind is PairKind.PLACEBO and self.name != INSTRUCTION and not self.control_of
 
     @property
@@ -124,7 +124,7 @@ class Case:
 
     @property
     def cluster(self) -> str:
-        """What is not independent of each other: all pairs of one film, in whichever testbed."""
+        """The cluster of dependent pairs: all of one film, in whichever testbed."""
         return self.film or f"{self.testbed}/{self.source}"
 
 
@@ -142,7 +142,7 @@ _ABOUT: Final[Mapping[str, tuple[type, ...]]] = {
 
 
 def read_abouts(run: RunReader) -> list[dict[str, Any]]:
-    """What a run keeps of its cases; raises DecodeError where that is anything else."""
+    """Read the cases that a run keeps; raises DecodeError where they are anything else."""
     found = run.note(CASES) or []
     for number, about in enumerate(found if isinstance(found, list) else [found]):
         if not isinstance(about, dict):
@@ -173,8 +173,8 @@ def one_aspect_per_placebo(cases: Sequence[Case]) -> list[Case]:
     drawn: dict[str, Case] = {}
     for case in cases:
         if case.kind is PairKind.PLACEBO:
-            held = drawn.get(case.id)
-            if held is None or _draw(case) < _draw(held):
+            earlier = drawn.get(case.id)
+            if earlier is None or _draw(case) < _draw(earlier):
                 drawn[case.id] = case
     return [case for case in cases if case.kind is not PairKind.PLACEBO or drawn[case.id] is case]
 
@@ -196,7 +196,7 @@ class Judgement:
 
     @property
     def place(self) -> tuple[str, str]:
-        """Which pair it is about, and in which aspect."""
+        """The pair and the aspect."""
         return (self.case.id, self.case.aspect.value)
 
     @property
@@ -215,19 +215,19 @@ class Judgement:
         return points_of(self.outcome.value, self.order)
 
 
-def points_of(said: Verdict, order: str) -> float:
-    """What the video that is first in its case gets, in whichever order it was shown."""
-    return (said if order == Order.AS_GIVEN else said.flipped).points
+def points_of(verdict: Verdict, order: str) -> float:
+    """Points of the video that is first in its case, in whichever order it was shown."""
+    return (verdict if order == Order.AS_GIVEN else verdict.flipped).points
 
 
 def verdict_in(record: Record) -> Outcome[Verdict]:
-    """What the record of a judgement holds; raises DecodeError where it is of something else."""
-    said = record.outcomes.get(record.key.evaluator)
-    if said is None or not isinstance(said.value, Verdict | None):
+    """The verdict in a record; raises DecodeError where it holds something else."""
+    outcome = record.outcomes.get(record.key.evaluator)
+    if outcome is None or not isinstance(outcome.value, Verdict | None):
         raise DecodeError(
             f"the record of {record.key.evaluator} on {record.key.item} is not a verdict"
         )
-    return said  # type: ignore[return-value]
+    return outcome  # type: ignore[return-value]
 
 
 def read_judgements(run: RunReader, cases: Sequence[Case], judge: str) -> list[Judgement]:

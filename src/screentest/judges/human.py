@@ -28,7 +28,7 @@ POINTS: Mapping[str | None, float] = {"intact": 1.0, "tie": 0.5, "changed": 0.0}
 def share_for_intact(
     votes: Iterable[VoteRecord], videos: Iterable[Path] | None = None
 ) -> dict[Aspect, float]:
-    """How often people prefer the intact video, by aspect; a tie is half a vote.
+    """Share of votes for the original, by aspect; a tie is half a vote.
 
     With ``videos``, the changed videos of some pairs, only votes on those count.
     """
@@ -42,7 +42,7 @@ def share_for_intact(
 
 @dataclass(frozen=True, slots=True)
 class Human:
-    """What people voted: the majority of a pair, with the share of its votes."""
+    """The majority of a pair, with the share of its votes."""
 
     votes: Mapping[tuple[str, Aspect], Sequence[VoteRecord]]
     signature_parts: Mapping[str, str] = field(default_factory=dict)
@@ -62,7 +62,7 @@ class Human:
 
 
 def _tail(video: Path) -> str:
-    """What a video is called wherever its testbed is: folder, source and file."""
+    """The name of a video wherever its testbed is: folder, source and file."""
     return "/".join(video.parts[-3:])
 
 
@@ -70,7 +70,7 @@ def _counted(votes: Sequence[VoteRecord], changed: Choice) -> Verdict:
     counts = Counter(vote.choice for vote in votes)
     for_intact = sum(POINTS[vote.choice] for vote in votes)
     for_changed = len(votes) - for_intact
-    message = f"{counts['intact']} for the intact, {counts['changed']} for the changed video"
+    message = f"{counts['intact']} for the original, {counts['changed']} for the changed video"
     first = for_changed if changed is Choice.FIRST else for_intact
     choice = Choice.TIE
     if for_intact != for_changed:

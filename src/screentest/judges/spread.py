@@ -40,7 +40,7 @@ class PlaceboSpread:
 
 @dataclass(frozen=True, slots=True)
 class PlaceboSpreads:
-    """What placebos moved at most, by aspect and film."""
+    """The largest move by placebos, by aspect and film."""
 
     largest: Mapping[Aspect, Mapping[str, float]] = field(default_factory=dict)
 

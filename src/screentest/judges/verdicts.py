@@ -63,7 +63,7 @@ def metrics_of(one: Evaluator) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class JudgedPairs:
-    """What one start of judging did."""
+    """Result of one start of judging."""
 
     judges: tuple[Evaluator, ...]
     executions: tuple[Execution, ...]
@@ -213,7 +213,7 @@ def _scores(store: RunStore, metrics: Mapping[str, Evaluator]) -> dict[str, dict
 
 @dataclass(frozen=True, slots=True)
 class QuestionTask:
-    """What a worker is given."""
+    """The task of a worker."""
 
     judge: str
     cases: Mapping[RecordKey, Case]
@@ -382,7 +382,7 @@ def rate_cases(
 def _margins(
     cases: Sequence[Case], rated: Callable[[Item, Aspect], Outcome[Score] | None]
 ) -> PlaceboSpreads:
-    """What the placebos among the cases do to a judge's ratings."""
+    """Spread of a judge's ratings on the placebos among the cases."""
     moved = []
     for case in cases:
         if case.is_harmless and not case.change:

@@ -72,7 +72,7 @@ COMPARE_FRAMES = Query("judges/judge_video", Preference, "chat.judge", "slvm.jud
 
 
 def _aspect(question: Question, resources: Resources) -> dict[str, Slot]:
-    """What every question says of the aspect."""
+    """The slots of the aspect in every question."""
     aspect = question.aspect
     words = resources.prompts.definition(aspect, hinted=question.hinted)
     return {"aspect": Trusted(aspect.title), "description": words}
@@ -135,7 +135,7 @@ class VlmVideo:
         }
         request = COMPARE_FRAMES.request(resources.prompts, slots, repeat=question.repeat)
         (answer,) = send(resources.role(COMPARE_FRAMES.role), [request])
-        return answer.map(lambda said: as_verdict(said, shown))
+        return answer.map(lambda preference: as_verdict(preference, shown))
 
 
 @register("judge", "vlm_video", version=1, summary="a vision-language model on frames of both")

@@ -1,4 +1,4 @@
-"""Votes: what people said, one record per person and unit; the files they are kept in.
+"""Votes: one record per person and unit; the files they are kept in.
 
 `screentest annotate export` writes all columns. Votes on pairs from elsewhere need ``video``, the
 path of the changed video in its testbed; ``aspect``; and ``choice``: intact, changed or tie. In
@@ -33,7 +33,7 @@ _FLAGS: Final = {"true": True, "false": False}
 
 
 class VoteTask(StrEnum):
-    """What people are asked."""
+    """A task for people."""
 
     PAIRS = "pairs"
     """Which of two videos is better for an aspect."""
@@ -50,17 +50,17 @@ class VoteTask(StrEnum):
 
 
 def of_two(task: VoteTask) -> bool:
-    """Whether two videos stand side by side."""
+    """Tell whether two videos are shown side by side."""
     return task in (VoteTask.PAIRS, VoteTask.CHECK, VoteTask.ARENA)
 
 
 def of_pair(task: VoteTask) -> bool:
-    """Whether the two are a pair of a testbed, of which one is the intact video."""
+    """Tell whether the two are a pair of a testbed: an original and a changed video."""
     return task in (VoteTask.PAIRS, VoteTask.CHECK)
 
 
 def sides(task: VoteTask) -> tuple[str, str]:
-    """What the two videos of a unit are called in records."""
+    """Names of the two videos of a unit in records."""
     return ("first", "second") if task is VoteTask.ARENA else ("intact", "changed")
 
 
@@ -106,7 +106,7 @@ class VoteRecord:
 
     @property
     def counts(self) -> bool:
-        """Whether it says something of its video: finished, by a reliable worker, no test."""
+        """Tell whether the vote counts: finished, by a reliable worker, no test."""
         return self.finished and not self.gold and not self.excluded
 
     def model(self, which: str | None) -> str:
@@ -115,7 +115,7 @@ class VoteRecord:
 
     @property
     def correct(self) -> bool | None:
-        """Whether the intact video was preferred; None where that was not asked."""
+        """Tell whether the original was preferred; None where that was not asked."""
         return None if self.choice is None or not of_pair(self.task) else self.choice == "intact"
 
 

@@ -21,13 +21,16 @@ from screentest.analysis.judges.certificate import (
 )
 from screentest.analysis.judges.frames import InFrames
 from screentest.analysis.judges.matrix import PLACEBO, Matrix, Reaction
-from screentest.analysis.people.raters import PeopleResult, Share
+from screentest.analysis.people.agreement import Share
+from screentest.analysis.people.raters import PeopleResult
 from screentest.core import Aspect, Outcome
 from screentest.core.aspects import PEOPLE
 from screentest.core.table import Cell, Column, Table
 from screentest.judges.cases import ELSEWHERE, HINTED
 from screentest.judges.spread import PlaceboSpread
+from screentest.present.screens import Screen
 from screentest.present.sentences import say
+from screentest.present.text import names, percent, shortened
 from screentest.stats import Claim, Finding
 from screentest.stats.claims import ANSWERED, WhyUnsettled
 from screentest.stats.trend import DoseResponse
@@ -69,16 +72,7 @@ class Line:
     kind: LineKind
 
 
-def percent(share: float) -> str:
-    """A share as a number of per cent.
-
-    >>> percent(0.925)
-    '92.5'
-    """
-    return f"{100 * share:.1f}"
-
-
-def listed(names: Sequence[str], most: int | None = None) -> str:
+def listed(given: Sequence[str], most: int | None = None) -> str:
     """Names one after the other; those with a comma or a semicolon of their own are quoted.
 
     >>> listed(["half the resolution", "red, not blue"])
@@ -86,9 +80,8 @@ def listed(names: Sequence[str], most: int | None = None) -> str:
     >>> listed(["blur", "noise", "banding"], 1)
     'blur and 2 more'
     """
-    quoted = [f"“{name}”" if "," in name or ";" in name else name for name in names[:most]]
-    rest = f" and {len(names) - len(quoted):,} more" if len(names) > len(quoted) else ""
-    return ", ".join(quoted) + rest
+    quoted = [f"“{name}”" if "," in name or ";" in name else name for name in given]
+    return names(quoted, most or len(quoted))
 
 
 # The first screen.
@@ -101,27 +94,29 @@ def headline(certificate: Certificate) -> str:
     films = plural(max((part.finding.films for part in certificate.aspects), default=0), unit)
     orders = "both orders" if certificate.order.ok else "one order"
     basis = [films, *([orders] if not certificate.people else []), "95% intervals"]
-    name = "certificate_people" if certificate.people else "certificate"
+    name = "certificate"
     if not claims.tested:
-        name, reasons = "certificate_untested", list(failed_aspects(certificate).values())
-        basis = [reasons[0][:50] if reasons else "no pairs"]
+        failure = certificate.overall.failure
+        name = "certificate_untested"
+        basis = [failure.reason.value.replace("_", " ") if failure is not None else "no pairs"]
     elif not claims.decided:
         more = [each.finding.more for each in claims.unsettled if each.finding.more]
-        name, basis = (
-            "certificate_open",
-            [films, *([f"{_up_to(more)} more needed"] if more else [])],
+        name = "certificate_open"
+        basis = [films, *([f"{_up_to(more)} more needed"] if more else [])]
+
+    def made(judge: str) -> str:
+        verb = "agrees with people on" if certificate.people else "sees"
+        tested = plural(claims.tested, things)
+        return say(
+            name,
+            judge=judge,
+            verb=verb,
+            seen=len(claims.sees),
+            tested=tested,
+            basis=", ".join(basis),
         )
-    words = say(
-        name,
-        judge="{judge}",
-        seen=len(claims.sees),
-        tested=claims.tested,
-        things=things if claims.tested == 1 else f"{things}s",
-        basis=", ".join(basis),
-    )
-    room = HEADLINE - len(words) + len("{judge}")
-    title = certificate.title
-    return words.format(judge=title if len(title) <= room else f"{title[: room - 1]}…")
+
+    return made(shortened(certificate.title, HEADLINE - len(made(""))))
 
 
 def headline_of_all(certificates: Sequence[Certificate]) -> str:
@@ -130,12 +125,13 @@ def headline_of_all(certificates: Sequence[Certificate]) -> str:
         return headline(certificates[0])
     claims = [one.claims for one in certificates]
     films = max((part.finding.films for one in certificates for part in one.aspects), default=0)
-    name = "certificates_people" if certificates[0].people else "certificates"
+    basis, undecided = plural(films, _unit(certificates[0])), sum(not one.decided for one in claims)
     return say(
-        name if any(one.decided for one in claims) else "certificates_open",
+        "certificates",
+        verb="agree with people" if certificates[0].people else "see a degradation",
         seen=sum(bool(one.sees) for one in claims),
         tested=len(certificates),
-        basis=plural(films, _unit(certificates[0])),
+        basis=f"{basis}, inconclusive: {undecided}" if undecided else basis,
     )
 
 
@@ -177,13 +173,10 @@ def brief(certificate: Certificate) -> str:
     return "; ".join(f"{line.label} {line.words}" for line in lines) or "not tested"
 
 
-def first_screen(certificate: Certificate) -> str:
-    """The headline, and the labelled lines below it."""
-    lines = claim_lines(certificate)
-    width = max((len(line.label) for line in lines), default=0)
-    return "\n".join(
-        [headline(certificate), *(f"  {line.label:{width}}  {line.words}" for line in lines)]
-    )
+def certificate_screen(certificate: Certificate, table: Table | None = None) -> Screen:
+    """The first screen: the headline, the labelled lines, the table."""
+    lines = tuple((line.label, line.words) for line in claim_lines(certificate))
+    return Screen(headline(certificate), lines, table)
 
 
 def failed_aspects(certificate: Certificate) -> dict[str, str]:
@@ -218,7 +211,7 @@ def bias_words(bias: PlaceboBias) -> str:
     words = _BIASES[bias.kind, bias.toward_original].format(name=name)
     unit = "prompt" if bias.kind is PlaceboKind.OTHER_VIDEO else "film"
     maybe = "" if bias.certain else "possibly "
-    return f"{maybe}{words} ({percent(bias.share)}% of {plural(bias.films, unit)})"
+    return f"{maybe}{words} ({percent(bias.share, 1)} of {plural(bias.films, unit)})"
 
 
 def _unit(certificate: Certificate) -> str:
@@ -259,15 +252,13 @@ def _why_open(finding: Finding) -> str:
     noun = "placebo" if unit == "film" else "control"
     bar = f"{noun} {', '.join(unsettled.kinds)}" if unsettled.kinds else f"its {noun}s"
     if unsettled.reason is WhyUnsettled.LIKE_PLACEBO:
-        shares = (f"{100 * (one or 0):.0f}%" for one in (unsettled.points, unsettled.placebo))
-        fields = dict(zip(("points", "placebo"), shares, strict=True))
-        words = say("like_placebo", bar=bar, **fields)
+        shares = (f"{100 * (share or 0):.0f}%" for share in (unsettled.points, unsettled.placebo))
+        words = f"not distinguished from {bar} ({' against '.join(shares)})"
         return f"{words}; {_more([finding])}" if finding.more else words
-    if unsettled.reason is WhyUnsettled.PLACEBO_RARELY_ANSWERED:
-        films = plural(finding.films, unit)
-        return say("rarely_answered", bar=bar, count=unsettled.count, films=films)
     return {
         WhyUnsettled.PLACEBO_UNANSWERED: f"no answer on {bar}",
+        WhyUnsettled.PLACEBO_RARELY_ANSWERED: f"{bar} answered on {unsettled.count:,} of"
+        f" {plural(finding.films, unit)}",
         WhyUnsettled.CORRECTED: "not significant after correction",
         WhyUnsettled.ONE_NUMBER_PER_MODEL: f"separates {unsettled.count} models, not videos",
         WhyUnsettled.NO_ANSWER: "no answer",
@@ -292,6 +283,8 @@ def _placebo_line(certificate: Certificate) -> Line:
         judged = certificate.overall.ok and not certificate.people
         return Line("placebos", "none judged" if judged else "", "unknown")
     kinds = plural(len(placebos), "kind")
+    if not any(one.false_alarms.ok for one in placebos):
+        return Line("placebos", f"no answer on {kinds}", "unknown")
     sure = [one for one in placebos if one.finding and one.finding.claim is not Claim.CANNOT_TELL]
     if len(sure) == len(placebos):
         return Line("placebos", f"no bias on {kinds}", "fair")
@@ -320,29 +313,27 @@ def _on_testbeds(certificate: Certificate) -> Iterator[tuple[str, str]]:
         yield "Margin", margin_words(spreads, _unrated(certificate.placebos))
     mean = certificate.mean_over_aspects
     if mean is not None:
-        yield "Mean over aspects", f"{percent(mean)}% (chance {percent(certificate.chance)})"
+        yield "Mean over aspects", f"{percent(mean, 1)} (chance {percent(certificate.chance)})"
     for name, accuracy in certificate.by_testbed.items():
         yield f"On {name}", _right(accuracy)
     order = certificate.order.value
     if order is not None:
         yield (
             "Order",
-            f"{percent(order.consistent_share)}% of pairs alike in both orders; "
-            f"{percent(order.first_share)}% of answers for the first video",
+            f"{percent(order.consistent_share, 1)} of pairs alike in both orders; "
+            f"{percent(order.first_share, 1)} of answers for the first video",
         )
     for aspect, shown in certificate.frames.items():
         yield f"Frames shown, {aspect.value}", frames_words(shown)
-    duration = certificate.duration
-    failure = duration.failure
-    yield (
-        "Duration",
-        f"ρ = {duration.value} films"
-        if failure is None
-        else failure.detail or failure.reason.value,
-    )
+    duration, failure = certificate.duration.value, certificate.duration.failure
+    if failure is not None:
+        yield "Duration", failure.detail or failure.reason.value
+    if duration is not None:
+        words = f"ρ = {duration.value:.3f} (p = {duration.p_value:.3f}, n = {duration.n} films)"
+        yield "Duration", words
     # With few durations the bins are of a few films, and their ρ is that of chance.
     bins = certificate.trend.value
-    if bins is not None and duration.ok:
+    if bins is not None and duration is not None:
         words = f"ρ = {bins.correlation.value:.3f} over {len(bins.bins)} bins of pairs"
         yield "Bins of the paper", f"{words} (p assumes independent pairs)"
     kept = certificate.filtered
@@ -386,7 +377,7 @@ def margin_words(spreads: Mapping[Aspect, PlaceboSpread], unrated: Sequence[str]
         groups.setdefault(spread, []).append(aspect.title)
     words = []
     for spread, aspects in groups.items():
-        text = say("no_placebo_margin")
+        text = "none (no placebos of other films)"
         if missing and not spread.value:
             text = f"unknown ({missing})"
         elif spread.films or spread.value:
@@ -400,7 +391,7 @@ def frames_words(shown: InFrames) -> str:
     """Pairs whose degradation was in the frames that the judge was shown."""
     words = f"degradation shown in {shown.seen:,} of {shown.pairs:,} pairs"
     if shown.interval is not None:
-        right = f"{percent(shown.points / shown.judgements)}% of {shown.judgements:,}"
+        right = f"{percent(shown.points / shown.judgements, 1)} of {shown.judgements:,}"
         words += f"; right in {right} of these [{shown.interval.percents}]"
     return words + (f"; {shown.same:,} showed identical frames" if shown.same else "")
 
@@ -431,7 +422,7 @@ def placebo_words(placebo: PlaceboResult) -> str:
         share, label = 1 - share, "painted instruction obeyed"
     elif placebo.kind is PlaceboKind.OTHER_VIDEO:
         label = "true prompt preferred beside another video"
-    return f"{label} {percent(share)}% (fair: 50), ties {100 * placebo.tie_share:.0f}%"
+    return f"{label} {percent(share, 1)} (fair: 50), ties {100 * placebo.tie_share:.0f}%"
 
 
 def cost_words(cost: Cost) -> str:
@@ -457,13 +448,13 @@ def _right(outcome: Outcome[Accuracy]) -> str:
     accuracy = outcome.value
     if accuracy is None:
         return str(outcome.failure)
-    return f"right {percent(accuracy.value)}% of {accuracy.judgements:,}"
+    return f"right {percent(accuracy.value, 1)} of {accuracy.judgements:,}"
 
 
 def _remark(remark: Remark, unit: str) -> str:
     names = f": {listed(remark.names)}" if remark.names else ""
     if remark.kind is RemarkKind.SAME_FILM:
-        return say("same_film", count=remark.count, of=plural(remark.of, unit))
+        return f"{remark.count:,} sources are {plural(remark.of, unit)}; each counts once"
     many = f"{remark.count:,} of {remark.of:,}" if remark.of else f"{remark.count:,}"
     label = {
         RemarkKind.UNKNOWN_IDS: "ids unknown to the release",
@@ -482,42 +473,58 @@ def _people(result: PeopleResult) -> Iterator[tuple[str, str]]:
         why = "one person voted" if result.raters == 1 else "no pair has two raters"
         yield f"Ceiling, {title}", f"unknown ({why if result.decided else 'all pairs are ties'})"
     else:
-        words = [
-            f"one of {ceiling.raters} raters agrees with the others on {_share(ceiling.accuracy)}"
-        ]
-        if ceiling.when_decided is not None:
-            words.append(f"without ties {_share(ceiling.when_decided)}")
-        if ceiling.in_place is not None:
-            words.append(f"this judge instead: {_share(ceiling.in_place)}")
-        yield f"Ceiling, {title}", "; ".join(words)
+        yield (
+            f"Ceiling, {title}",
+            _parts(
+                (f"one of {ceiling.raters} raters agrees with the others on", ceiling.accuracy),
+                ("without ties", ceiling.when_decided),
+                ("this judge instead", ceiling.in_place),
+            ),
+        )
     if result.by_model is not None:
-        words = [f"model names alone: {percent(result.by_model)}% right, in hindsight"]
-        if result.within_models is not None:
-            within = result.within_models
-            words.append(f"within models: {_share(within)} of {within.n:,} pairs")
-        yield f"Models, {title}", "; ".join(words)
+        within = result.within_models
+        yield (
+            f"Models, {title}",
+            _parts(
+                (f"model names alone: {percent(result.by_model, 1)} right,", "in hindsight"),
+                (f"within models, {within.n if within else 0:,} pairs:", within),
+            ),
+        )
     if result.tied:
-        words = [f"people tie on {result.tied:,} of {result.decided + result.tied:,} pairs"]
-        if result.with_ties is not None:
-            words.append(f"right with ties {_share(result.with_ties)}")
-        if result.tau_b is not None:
-            words.append(f"τ-b within prompts {result.tau_b}")
-        yield f"Ties, {title}", "; ".join(words)
+        yield (
+            f"Ties, {title}",
+            _parts(
+                (f"people tie on {result.tied:,} of", f"{result.decided + result.tied:,} pairs"),
+                ("right with ties", result.with_ties),
+                ("τ-b within prompts", result.tau_b),
+            ),
+        )
     if result.spearman is not None and result.kendall is not None:
-        words = [f"ρ {result.spearman}, τ-b {result.kendall} over {result.spearman.n:,} videos"]
-        yield f"Marks, {title}", words[0]
+        words = f"ρ {result.spearman}, τ-b {result.kendall} over {result.spearman.n:,} videos"
+        yield f"Marks, {title}", words
     if ceiling is not None and ceiling.rank is not None:
-        words = [f"one rater with the others ρ {ceiling.rank}"]
-        if ceiling.rank_in_place is not None:
-            words.append(f"this judge instead: {ceiling.rank_in_place}")
-        if ceiling.alpha is not None and ceiling.alpha_without_offsets is not None:
-            centred = ceiling.alpha_without_offsets
-            words.append(f"Krippendorff's α {ceiling.alpha:.2f}, centred {centred:.2f}")
-        yield f"Raters, {title}", "; ".join(words)
+        alphas = [one for one in (ceiling.alpha, ceiling.alpha_without_offsets) if one is not None]
+        yield (
+            f"Raters, {title}",
+            _parts(
+                ("one rater with the others ρ", ceiling.rank),
+                ("this judge instead", ceiling.rank_in_place),
+                ("Krippendorff's α", " and centred ".join(f"{one:.2f}" for one in alphas) or None),
+            ),
+        )
+
+
+def _parts(*parts: tuple[str, object]) -> str:
+    """Labels with their values, without those that have none."""
+    return "; ".join(
+        f"{label} {_share(value) if isinstance(value, Share) else value}"
+        for label, value in parts
+        if value is not None
+    )
 
 
 def _share(share: Share) -> str:
-    return f"{percent(share.value)}% [{share.interval.percents}]"
+    return f"{percent(share.value, 1)} [{share.interval.percents}]"
 
 
 # Judges by degradations.

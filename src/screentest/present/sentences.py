@@ -26,6 +26,14 @@ SENTENCES: Mapping[str, str] = {
     "worst_video": "{video} ranks worst on {metrics}",
     "scored": "{videos} scored on {metrics}",
     "nothing_scored": "No value could be measured on {videos}",
+    # The headline of certificates, and of people's votes on models.
+    "certificate": "{judge} {verb} {seen} of {tested} ({basis})",
+    "certificate_open": "{judge}: inconclusive on {tested} ({basis})",
+    "certificate_untested": "{judge} could not be tested ({basis})",
+    "certificates": "Judges that {verb}: {seen} of {tested} ({basis})",
+    "people_prefer": "People prefer {pairs} ({basis})",
+    "people_same": "People: no significant difference between the models ({basis})",
+    "people_open": "People: inconclusive, {basis}; {why}",
     # The labelled lines.
     "over": "{better} over {worse}: {metrics}",
     "so_far": "{model} {place}: {metrics}",
@@ -40,20 +48,10 @@ SENTENCES: Mapping[str, str] = {
     "circle": "° significant, but explained by an artefact",
     "counted": "Each video counts by {part}.",
     "no_margin": "Re-encoding noise is not known for {metrics}.",
-    # Certificates.
-    "certificate": "{judge} sees {seen} of {tested} {things} ({basis})",
-    "certificate_people": "{judge} agrees with people on {seen} of {tested} {things} ({basis})",
-    "certificate_open": "{judge}: inconclusive on {tested} {things} ({basis})",
-    "certificate_untested": "{judge} could not be tested ({basis})",
-    "certificates": "Judges that see a degradation: {seen} of {tested} ({basis})",
-    "certificates_people": "Judges that agree with people: {seen} of {tested} ({basis})",
-    "certificates_open": "{tested} judges: inconclusive ({basis})",
-    "like_placebo": "not distinguished from {bar} ({points} against {placebo})",
-    "rarely_answered": "{bar} answered on {count} of {films}",
-    "same_film": "{count} sources are {of}; each counts once",
-    "no_placebo_margin": "none (no placebos of other films)",
     # Tables of a suite, and the way to more.
     "no_value": "Without any value: {levels}.",
+    "nothing_started": "Nothing was started. Calls are upper bounds: earlier answers are reused.",
+    "at_worst": "At worst: the judge tosses a coin on its placebos; otherwise it ties on them.",
     "get_models": "To measure prompt following: --models light, or a chat model.",
 }
 

@@ -27,8 +27,8 @@ from screentest.run.worker import failed, failed_to_load, live, perform, shares
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
-    """How much a task may take, and how often it may go wrong."""
+class TaskLimits:
+    """Limits of a task: its time, and the deaths of its worker."""
 
     timeout: float | None
     """Seconds for a task that names none of its own."""
@@ -40,7 +40,7 @@ def work_through(
     tasks: Sequence[Task],
     pool: WorkerPool[Any, Task],
     size: Callable[[], int],
-    patience: Patience,
+    limits: TaskLimits,
     stop: Stop,
 ) -> Ends:
     """The ends of tasks, as they come. ``size`` says how many workers there may be by now."""
@@ -55,8 +55,8 @@ def work_through(
         if not stop.requested and fatal is None:
             # Where such a worker was lost there is a place for a fresh one, beside idle ones.
             pool.ensure(size() if suspects else min(size(), len(queue) + pool.busy))
-            ended += _hand_out(suspects, pool, patience.timeout, fresh=True)
-            ended += _hand_out(queue, pool, patience.timeout)
+            ended += _hand_out(suspects, pool, limits.timeout, fresh=True)
+            ended += _hand_out(queue, pool, limits.timeout)
             work_left = bool(queue or suspects or pool.busy)
         else:
             work_left = bool(pool.busy)
@@ -72,7 +72,7 @@ def work_through(
                     suspects.append(event.task)
                     continue
                 deaths[keys] += 1
-                if event.limit or deaths[keys] >= patience.max_deaths:
+                if event.limit or deaths[keys] >= limits.max_deaths:
                     ended.append(_give_up(event, deaths[keys]))
                 else:
                     queue.append(event.task)
@@ -185,11 +185,11 @@ class LocalEngine:
     def run(self, tasks: Sequence[Task], ledger: LedgerClient, stop: Stop) -> Ends:
         """The ends of tasks, as they come."""
         size = min(self.workers or processors(), max(1, len(tasks)))
-        patience = Patience(self.timeout, self.max_deaths)
+        limits = TaskLimits(self.timeout, self.max_deaths)
         main = _is_main_needed(tasks)
         limit = self.memory_limit or _part_of_memory(size)
         with Pool(ledger, limit, shares(size), with_main=main) as pool:
-            yield from work_through(tasks, pool, lambda: size, patience, stop)
+            yield from work_through(tasks, pool, lambda: size, limits, stop)
 
 
 class Pool(ProcessPool[Task]):
@@ -232,7 +232,7 @@ class Pool(ProcessPool[Task]):
 class InlineEngine:
     """Does tasks in this process, one by one: for debugging, and where processes cannot be started.
 
-    A task that crashes or hangs takes the run with it; timeouts are not kept.
+    A task that crashes or hangs takes the run with it; limits are not kept.
     """
 
     def run(self, tasks: Sequence[Task], ledger: LedgerClient, stop: Stop) -> Ends:

@@ -29,7 +29,7 @@ from screentest._util.workers import Done, Lost, Worker, WorkerPool, drain
 from screentest.core import BadOption, LedgerClient, RunError, ScreentestError, ServiceError
 from screentest.models.remote import use_remote
 from screentest.run.channel import error_message
-from screentest.run.engine import Patience, work_through
+from screentest.run.engine import TaskLimits, work_through
 from screentest.run.ray_worker import LedgerListener, RayModels, RayWorker, replicas_of, start_hosts
 from screentest.run.tasks import Ends, Stop, Task
 from screentest.run.worker import shares
@@ -271,10 +271,10 @@ class RayEngine:
         ray = _connected(self.address)
         needs = Needs(self.cpus)
         room = _Room(ray, needs, self.workers)
-        patience = Patience(self.timeout, self.max_deaths)
+        limits = TaskLimits(self.timeout, self.max_deaths)
         threads = shares(1, cores=max(1, math.floor(self.cpus)))
         with RayPool(ray, ledger, needs, threads, self._hosts) as pool:
-            yield from work_through(tasks, pool, room.now, patience, stop)
+            yield from work_through(tasks, pool, room.now, limits, stop)
 
 
 class _Room:

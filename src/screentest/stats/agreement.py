@@ -1,4 +1,4 @@
-"""How far raters agree beyond chance, and which of them to look at.
+"""Agreement of raters beyond chance, and raters to review.
 
 Ratings are given unit by unit: each unit is the list of what its raters said. A rating that
 is missing is simply not in the list.
@@ -138,7 +138,7 @@ def _undefined(why: str, advice: str = "") -> Outcome[float]:
 
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """What one worker said of one pair, and how long that took."""
+    """One worker's answer on one pair, and its time."""
 
     worker: str
     pair: str
@@ -149,13 +149,13 @@ class Vote:
     """Of the two videos together, in seconds."""
     answer: str
     correct: bool | None = None
-    """Whether the intact video was preferred; None where that was not asked."""
+    """True where the original was preferred; None where that was not asked."""
     watched: float | None = None
     """The share that was played of the video of which less was; None where nobody knows."""
 
 
 class Sign(StrEnum):
-    """What may speak against a worker. Stored: members are added, never renamed."""
+    """A sign against a worker. Stored: members are added, never renamed."""
 
     TOO_FAST = "too_fast"
     DISAGREES = "disagrees"
@@ -209,7 +209,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class WorkerReport:
-    """What the votes of one worker show."""
+    """Summary of the votes of one worker."""
 
     worker: str
     votes: int

@@ -1,4 +1,4 @@
-"""What every statistic asks of its input: finite numbers, as many as there should be."""
+"""Checks of input: finite numbers, as many as there should be."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Claims: what may be said of a judge without a coin earning it.
+"""Claims about a judge that a coin would not earn.
 
 The unit is the source film: pairs that were made of one film stand or fall together, and ten
 of them are not ten witnesses. Each group of pairs (an operator, or an aspect with all its
@@ -114,7 +114,7 @@ class Finding:
 
     @property
     def more(self) -> int:
-        """How many more films are needed before something can be claimed; 0 where it is."""
+        """Further films needed before something can be claimed; 0 where it is."""
         settled = self.claim is not Claim.CANNOT_TELL
         return 0 if settled else max(0, (self.needed or 0) - self.films)
 
@@ -177,7 +177,7 @@ def claims(
 
 
 def _is_chance(test: _Test, interval: Interval, level: float) -> bool:
-    """Whether neither the test, uncorrected, nor the interval speaks against chance, and the
+    """Tell whether neither the test, uncorrected, nor the interval speaks against chance, and the
     interval leaves out whoever is much better."""
     return test.p_chance > level and interval.low <= CHANCE <= interval.high < NEARLY_CHANCE
 
@@ -273,12 +273,12 @@ class _Test:
 
     @property
     def failed(self) -> bool:
-        """Whether it has too few answers on any kind of placebo."""
+        """Tell whether it has too few answers on any kind of placebo."""
         return any(one.failed for one in self.kinds)
 
     @property
     def toward(self) -> int:
-        """Which way the judge leans; 0 where two comparisons disagree."""
+        """Direction in which the judge leans; 0 where two comparisons disagree."""
         every = (self.against_chance, *(one.beyond for one in self.kinds))
         leanings = {_sign(float(one.sum())) for one in every}
         return leanings.pop() if len(leanings) == 1 else 0
@@ -320,7 +320,7 @@ class _Test:
         )
 
     def could_tell(self, level: float) -> bool:
-        """Whether the films are enough for such a judge, in all comparisons."""
+        """Tell whether the films are enough for such a judge, in all comparisons."""
         fewest = min(self.against_chance.size, *(one.beyond.size for one in self.kinds), MOST_FILMS)
         return not self.failed and fewest >= self.enough(level)
 

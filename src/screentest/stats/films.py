@@ -1,4 +1,4 @@
-"""How many films it takes until a judge is found, and what so many films find.
+"""Films until a judge is found, and the accuracy that so many films find.
 
 A claim has to beat chance, and each kind of placebo by itself (:mod:`screentest.stats.claims`).
 """
@@ -29,7 +29,7 @@ def films_needed(
     noise: float = 0.0,
     kinds: int = 1,
 ) -> int:
-    """Films, with one pair each, on which a judge of this accuracy is told from chance.
+    """Films, with one pair each, on which a judge of this accuracy is distinguished from chance.
 
     The smallest number from which on the exact sign test at ``level`` finds it with probability
     ``power``. The test moves in whole films, so its power rises like a saw: a number after
@@ -66,7 +66,7 @@ def _films_beside(accuracy: float, level: float, power: float, noise: float, kin
 
 
 def power_of_each(power: float, kinds: int) -> float:
-    """What each of several tests needs for all of them to succeed with this power, at the worst."""
+    """Power that each of several tests needs for all to succeed with this power, at the worst."""
     if kinds < 1:
         raise ValueError(f"invalid number of kinds {kinds}: must be at least 1")
     return 1 - (1 - power) / kinds
@@ -115,7 +115,7 @@ def smallest_found(
 ) -> float | None:
     """The lowest accuracy, in whole per cent, that so many films tell from chance.
 
-    None where not even a judge that is always right is told: that takes six films at the least.
+    None where not even a judge that is always right is found: that takes six films at the least.
     ``noise`` is that of the placebos, of so many ``kinds``, which it has to beat as well.
 
     >>> smallest_found(12), smallest_found(35), smallest_found(5), smallest_found(35, noise=COIN)

@@ -121,12 +121,12 @@ def _student(mean: float, error: float, count: int, confidence: float) -> Interv
 
 
 def alike(values: Floats) -> bool:
-    """Whether values differ by rounding at most: an interval from them would claim certainty."""
+    """Tell whether values differ by rounding alone: an interval from them would claim certainty."""
     return float(np.ptp(values)) <= 1e-12 * max(float(np.abs(values).max()), 1e-300)
 
 
 def critical(confidence: float) -> float:
-    """How many standard errors a two-sided normal interval reaches: 1.96 for 95%."""
+    """Standard errors that a two-sided normal interval reaches: 1.96 for 95%."""
     return NormalDist().inv_cdf(0.5 + proportion(confidence, "confidence") / 2)
 
 
@@ -215,7 +215,7 @@ def _over_sources(sums: Floats, sizes: Floats, confidence: float) -> Interval:
 
 
 def _turned(reach: float, skewness: float, count: int) -> float:
-    """Where Hall's transformation of a skewed mean takes the value ``reach``."""
+    """Value at which Hall's transformation of a skewed mean is ``reach``."""
     inside = 1 + skewness * (reach - skewness / (6 * count))
     return 3 * (float(np.cbrt(inside)) - 1) / skewness
 

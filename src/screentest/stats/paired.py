@@ -33,7 +33,7 @@ class McNemar:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How much better the first system is than the second, in points per pair."""
+    """Difference of two systems, in points per pair."""
 
     value: float
     p_value: float
@@ -55,7 +55,7 @@ class Difference:
 
     @property
     def interval(self) -> Interval | None:
-        """What the test does not reject: it excludes 0 exactly where p is at most the level.
+        """Differences that the test does not reject; excludes 0 exactly where p is significant.
 
         None where so few sources reject nothing, and where all sources differ alike, so that
         their spread is not known.
@@ -141,7 +141,7 @@ def holm_levels(adjusted: Sequence[float], level: float = LEVEL) -> list[float]:
 
 @dataclass(frozen=True, slots=True)
 class OrderEffect:
-    """What showing the same two videos in both orders brings to light."""
+    """Effect of the order in which two videos are shown."""
 
     pairs: int
     first_share: float

@@ -1,4 +1,4 @@
-"""How many pairs a difference takes, how small a difference pairs can show, which pairs stay.
+"""Pairs needed for a difference, the difference that pairs can show, filtered pairs.
 
 Two systems on the same pairs differ only through the pairs on which one is right and the
 other wrong. Their share is the discordance ψ; the difference of accuracies δ is what is left
@@ -171,7 +171,7 @@ class FilteredPairs:
 
     @property
     def retention(self) -> Retention:
-        """How many stayed."""
+        """Counts of those that stayed."""
         initial = len(self.kept) + len(self.failed) + len(self.weak)
         return Retention(initial, len(self.failed), len(self.weak))
 

@@ -1,4 +1,4 @@
-"""Which of several models people prefer: win rates and Bradley-Terry strengths.
+"""Preferences among several models: win rates and Bradley-Terry strengths.
 
 Votes on one prompt go together, and so do votes of one worker. A sample of votes therefore says
 less than as many independent ones would; every interval here allows for both at once, by the
@@ -31,7 +31,7 @@ TWO = 2 - 1e-9
 
 @dataclass(frozen=True, slots=True)
 class WinRate:
-    """How often one side wins, a tie being half a win."""
+    """Share of wins of one side, a tie being half a win."""
 
     share: float
     votes: int
@@ -112,7 +112,7 @@ def win_rate(points: Numbers, prompts: Labels, workers: Labels) -> WinRate:
 
 
 def can_settle(clusters: float, level: float) -> bool:
-    """Whether so many, if all agree, are unlikely enough to do so by chance.
+    """Tell whether so many, if all agree, are unlikely enough to do so by chance.
 
     >>> can_settle(5, 0.05), can_settle(6, 0.05)
     (False, True)
@@ -146,7 +146,7 @@ def two_way(pulls: Floats, weights: Floats, prompts: np.ndarray, workers: np.nda
 
 
 def _jackknife(pulls: Floats, weights: Floats, groups: np.ndarray) -> Floats:
-    """How far the sum moves where a group is left out, squared and summed over groups."""
+    """Squared moves of the sum where a group is left out, summed over groups."""
     rest = np.maximum(1 - _sums(weights, groups), 1e-9)
     moved = _sums(pulls, groups) / rest
     found: Floats = (moved**2).sum(axis=0) * (len(moved) - 1) / len(moved)

@@ -2,8 +2,9 @@
 
 What has no value has a reason, never NaN.
 
->>> print(spearman([1, 2, 3, 4], [1, 3, 2, 4]).unwrap())
-0.800 (p = 0.333, n = 4)
+>>> found = spearman([1, 2, 3, 4], [1, 3, 2, 4]).unwrap()
+>>> round(found.value, 3), round(found.p_value, 3), found.n
+(0.8, 0.333, 4)
 >>> spearman([1, 2, 3], [5, 5, 5]).failure.detail
 'all values of the second are equal, so nothing can go with them'
 """
@@ -40,9 +41,6 @@ class Correlation:
     value: float
     p_value: float
     n: int
-
-    def __str__(self) -> str:
-        return f"{self.value:.3f} (p = {self.p_value:.3f}, n = {self.n})"
 
 
 def spearman(first: Numbers, second: Numbers) -> Outcome[Correlation]:
@@ -136,7 +134,7 @@ def clustered(
 
 @dataclass(frozen=True, slots=True)
 class RankAgreement:
-    """Whether two testbeds put the same systems in the same order."""
+    """Rank agreement of two testbeds on the same systems."""
 
     spearman: Correlation
     kendall: Correlation
@@ -285,7 +283,7 @@ def _extreme(marks: np.ndarray) -> float:
     return float(np.mean(marks))
 
 
-# Many systems on the same pairs: a ranking, and the sets that cannot be told apart.
+# Many systems on the same pairs: a ranking, and the sets without a significant difference.
 
 LEVEL = 0.05
 

@@ -112,7 +112,7 @@ def sign_flip_interval(
 
 
 def _end(sums: Floats, sizes: Floats, mean: float, far: float, level: float) -> float:
-    """Where the test begins to reject, between the mean and ``far`` beside it."""
+    """Point at which the test begins to reject, between the mean and ``far`` beside it."""
 
     def rejected(value: float) -> bool:
         return sign_flip_p(sums - value * sizes) <= level
@@ -138,7 +138,7 @@ def fewest_sources(level: float) -> int:
 
 @cache
 def sources_needed(effect: float, *, level: float = LEVEL, power: float = POWER) -> int | None:
-    """How many sources the test takes to find a mean of so many deviations, with ``power``.
+    """Sources that the test needs to find a mean of so many deviations, with ``power``.
 
     By the power of Student's test, which the sign-flip test nearly has. Where sources are so few
     that all of them must agree, it is the probability that they do, and a little above that the

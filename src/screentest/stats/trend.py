@@ -82,7 +82,7 @@ def source_trend(durations: Numbers, points: Numbers, sources: Labels) -> Outcom
 
     The p-value is by permutation: were duration of no matter, any source's points could stand
     beside any other's duration. Pairs of one source count once, so that ten aspects of four
-    films are four witnesses; below ten distinct durations nothing is said.
+    films are four witnesses; below ten distinct durations there is no value.
     """
     times, right = together(durations, points)
     if times.size == 0:
@@ -140,7 +140,7 @@ class Dose:
 
 @dataclass(frozen=True, slots=True)
 class DoseResponse:
-    """Accuracy over severity, and what can be said of its rise."""
+    """Accuracy over severity, and its rise."""
 
     doses: tuple[Dose, ...]
     trend_z: float
@@ -154,7 +154,7 @@ class DoseResponse:
 
     @property
     def monotone(self) -> bool:
-        """Whether accuracy never falls as severity rises."""
+        """Tell whether accuracy never falls as severity rises."""
         return self.worst_fall == 0
 
 

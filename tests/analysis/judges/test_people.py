@@ -426,13 +426,13 @@ def test_what_is_missing_is_a_reason_and_never_a_0(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("", "has no column id, value"),
+        ("", "has no column id"),
         ("id,value\n", "no scores in"),
         ("id,value\ngood/1.mp4,high\n", "the value 'high' is not a number"),
         ("id,value\ngood/1.mp4,1\ngood/1.mp4,2\n", "two scores of 'good/1.mp4'"),
         ("id,value\nx,1\ny,2\n", "none of the 2 ids of s is a video of votes: x, y"),
         ("id,value\ngood/1,1\ngood/1.mp4,2\n", "two ids for one video"),
-        ("name,points\ngood/1,1\n", "has no column id, value; it has 'name', 'points'"),
+        ("name,points\ngood/1,1\n", "has no column id; it has 'name', 'points'"),
         ("id,value,value\na,1,2\n", "two columns value"),
         ('id,value\n"good/1.mp4,1\n', "wrong CSV"),
         ("id,value,aspect\ngood/1.mp4,1,taste\n", "no aspect that people were asked about"),

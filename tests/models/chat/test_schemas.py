@@ -125,7 +125,7 @@ def test_words_alone_show_the_whole_object() -> None:
     assert in_words.splitlines()[-1] == f'{{"declined": null, "asked": [{entry}, …]}}'
 
 
-def test_a_repair_speaks_of_pictures_only_where_there_are_some() -> None:
+def test_a_repair_covers_pictures_only_where_there_are_some() -> None:
     for text in (False, True):
         assert "picture" not in repair("no number", text=text)
         assert "cannot see the pictures" in repair("no number", text=text, pictures=True)

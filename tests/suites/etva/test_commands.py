@@ -360,7 +360,7 @@ def test_a_run_is_compared_with_people(scored: Path, tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     assert "closer" in done.stdout
     (tmp_path / "strange.csv").write_text("item,x\nnobody,1\n")
-    for name, told in (("strange.csv", "no score of an item"), ("votes.json", "numbers")):
+    for name, told in (("strange.csv", "no score of an item"), ("votes.json", "not a number")):
         refused = invoke(*ETVA, "people", scored, "votes.json", "--beside", name)
         assert refused.exit_code == 2
         assert told in refused.output

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau, spearmanr
 
+from screentest.analysis.people.agreement import answers_alike, prompt_correlation
 from screentest.core import Reason
-from screentest.suites.etva.answers import Compat
-from screentest.suites.etva.people import answer_accuracy, with_people
+from screentest.stats import kendall, spearman
 
 MODELS = ("a", "b", "c", "d", "e")
 
@@ -22,19 +22,21 @@ PEOPLE = table((2.5, 3.0, 5.0, 0.5, 3.5), (1, 2, 3, 4, 5), (5, 4, 4.5, 1, 2), (1
 
 
 def test_the_mean_over_prompts_as_scipy_has_it() -> None:
-    found = with_people(SCORES, PEOPLE)
+    by_tau, by_rho = (
+        prompt_correlation(SCORES, PEOPLE, measure).unwrap() for measure in (kendall, spearman)
+    )
     pairs = [(list(SCORES[name].values()), list(PEOPLE[name].values())) for name in ("0", "2")]
     tau = np.mean([kendalltau(*pair).statistic for pair in pairs])
     rho = np.mean([spearmanr(*pair).statistic for pair in pairs])
-    assert found.kendall.unwrap().mean == pytest.approx(tau)
-    assert found.spearman.unwrap().mean == pytest.approx(rho)
+    assert by_tau.mean == pytest.approx(tau)
+    assert by_rho.mean == pytest.approx(rho)
     # One prompt has equal scores, one has two models only: neither is a zero.
-    assert (found.kendall.unwrap().defined, found.kendall.unwrap().undefined) == (2, 2)
+    assert (by_tau.defined, by_tau.undefined) == (2, 2)
 
 
 def test_upstream_counts_the_undefined_as_zero() -> None:
-    strict = with_people(SCORES, PEOPLE).spearman.unwrap()
-    upstream = with_people(SCORES, PEOPLE, compat=Compat.UPSTREAM).spearman.unwrap()
+    strict = prompt_correlation(SCORES, PEOPLE, spearman).unwrap()
+    upstream = prompt_correlation(SCORES, PEOPLE, spearman, zeros=True).unwrap()
     assert upstream.mean == pytest.approx(strict.mean * 2 / 4)
     assert (upstream.defined, upstream.undefined) == (2, 2)
 
@@ -42,12 +44,13 @@ def test_upstream_counts_the_undefined_as_zero() -> None:
 def test_only_models_and_prompts_that_both_have_count() -> None:
     more = SCORES | {"9": dict.fromkeys(MODELS, 0.3)}
     people = {name: {**row, "z": 5.0} for name, row in PEOPLE.items()}
-    assert with_people(more, people) == with_people(SCORES, PEOPLE)
+    both = [prompt_correlation(*one, kendall) for one in ((more, people), (SCORES, PEOPLE))]
+    assert both[0] == both[1]
 
 
 def test_nothing_in_common_is_no_zero() -> None:
     for scores in ({}, {"1": SCORES["1"]}):
-        found = with_people(scores, PEOPLE).kendall
+        found = prompt_correlation(scores, PEOPLE, kendall)
         assert found.failure is not None
         assert found.failure.reason is Reason.NOT_APPLICABLE
 
@@ -56,7 +59,7 @@ def test_an_interval_over_prompts() -> None:
     rng = np.random.default_rng(1)
     scores = table(*(tuple(rng.random(5)) for _ in range(40)))
     people = table(*(tuple(rng.random(5)) for _ in range(40)))
-    found = with_people(scores, people).spearman.unwrap()
+    found = prompt_correlation(scores, people, spearman).unwrap()
     assert found.interval is not None
     assert found.mean in found.interval
     assert 0 in found.interval  # both are noise
@@ -64,7 +67,7 @@ def test_an_interval_over_prompts() -> None:
 
 def test_answers_of_people() -> None:
     ours = {"q1": True, "q2": False, "q3": True}
-    accuracy = answer_accuracy(ours, {"q1": True, "q2": True, "q9": False}).unwrap()
-    assert (accuracy.same, accuracy.total, accuracy.share) == (1, 2, 0.5)
-    assert 0.5 in accuracy.interval
-    assert not answer_accuracy(ours, {}).ok
+    alike = answers_alike(ours, {"q1": True, "q2": True, "q9": False}).unwrap()
+    assert (alike.n, alike.value) == (2, 0.5)
+    assert 0.5 in alike.interval
+    assert not answers_alike(ours, {}).ok

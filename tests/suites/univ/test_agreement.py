@@ -10,18 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from screentest.analysis.results import Results, Value
-from screentest.core import BadOption, Item, ManifestError, NoValue, Outcome, OutputInfo, Score
-from screentest.suites.univ.people import (
-    agree,
+from screentest.analysis.people.agreement import score_agreement, self_preference
+from screentest.analysis.people.sheets import (
     draw_sample,
-    judged,
     on_one_scale,
     rateable,
     read_sheet,
-    self_preference,
     write_sheet,
 )
+from screentest.analysis.results import Results, Value
+from screentest.core import BadOption, Item, ManifestError, NoValue, Outcome, OutputInfo, Score
+from screentest.suites.univ.agree_commands import _values as values_of
 
 DIMENSIONS = ("subject", "colour")
 
@@ -52,17 +51,17 @@ def test_agreement_by_hand() -> None:
         ("c", "x"): [0.2, 0.2, 0.3],  # median 0.2
         ("z", "x"): [0.5],  # the judge never saw it
     }
-    found = agree(judge, votes, tolerance=0.1)
-    assert (found.units, found.agreeing) == (3, 2)
-    assert found.share == pytest.approx(2 / 3)
+    found = score_agreement(judge, votes, tolerance=0.1)
+    assert found.within.n == 3
+    assert found.within.value == pytest.approx(2 / 3)
     # 0.1, −0.4 and 0: the judge is less kind.
     assert found.bias == pytest.approx(-0.1)
     assert found.votes_each == 3
-    assert found.within.low <= found.share <= found.within.high
-    assert found.wilson.low < found.share < found.wilson.high
+    assert found.within.value in found.within.interval
+    assert found.within.value in found.wilson
     assert found.people.unwrap() < 1
     with pytest.raises(NoValue):
-        agree(judge, {("z", "x"): [1.0]}, tolerance=0.1)
+        score_agreement(judge, {("z", "x"): [1.0]}, tolerance=0.1)
 
 
 def test_the_interval_knows_that_values_of_one_video_hang_together() -> None:
@@ -74,8 +73,8 @@ def test_the_interval_knows_that_values_of_one_video_hang_together() -> None:
         for name in "abcdefgh":
             judge[str(number), name] = 0.9
             votes[str(number), name] = [0.9 if good else 0.1] * 3
-    found = agree(judge, votes, tolerance=0.1)
-    clustered, alone = found.within, found.wilson
+    found = score_agreement(judge, votes, tolerance=0.1)
+    clustered, alone = found.within.interval, found.wilson
     assert clustered.high - clustered.low > 1.8 * (alone.high - alone.low)
 
 
@@ -85,7 +84,7 @@ def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
     for study in range(200):
         judge = {(str(n), "x"): 0.5 for n in range(40)}
         votes = {unit: [0.5 if rng.random() < 0.85 else 0.0] * 3 for unit in judge}
-        found = agree(judge, votes, tolerance=0.1, seed=study)
+        found = score_agreement(judge, votes, tolerance=0.1, seed=study)
         held += found.wilson.low <= 0.85 <= found.wilson.high
     # Wilson's at 95%; three standard errors of 200 studies below are 0.90.
     assert held >= 180
@@ -126,21 +125,21 @@ def test_a_tenth_is_drawn_and_the_same_tenth_again() -> None:
 
 def test_people_rate_dimensions_and_not_what_follows_from_them() -> None:
     run = results({"m/1": (8, 6)})
-    assert rateable(run) == ["univ_t2v.subject", "univ_t2v.colour"]
-    assert rateable(run, ["univ_t2v.average"]) == ["univ_t2v.average"]
+    assert values_of(run, ()) == ["univ_t2v.subject", "univ_t2v.colour"]
+    assert values_of(run, ["univ_t2v.average"]) == ["univ_t2v.average"]
     with pytest.raises(BadOption, match="no value 'x'"):
         rateable(run, ["x"])
     endless = results({"m/1": (8, 6)}, high=float("inf"))
     assert rateable(endless) == []
     with pytest.raises(BadOption, match="cannot be rated"):
-        judged(endless, ["univ_t2v.colour"])
+        rateable(endless, ["univ_t2v.colour"])
 
 
 def test_one_scale_has_the_best_at_its_top() -> None:
     info = OutputInfo("flicker", 0, 4, higher_is_better=False)
     item = Item("a", Path("a.mp4"))
     run = Results({"a": item}, (Value("a", "f", "f", Outcome.of(Score(1.0)), "s"),), {"f": info})
-    scores, people = on_one_scale(run, {("a", "f"): [0.0, 4.0], ("a", "other"): [1.0]})
+    scores, people = on_one_scale(run, {("a", "f"): [0.0, 4.0], ("a", "other"): [1.0]}, ["f"])
     assert scores == {("a", "f"): 0.75}
     assert people == {("a", "f"): [1.0, 0.0]}
 
@@ -148,7 +147,7 @@ def test_one_scale_has_the_best_at_its_top() -> None:
 def test_sheets_and_back(tmp_path: Path) -> None:
     run = results({f"=m/{n}": (n % 10, 5) for n in range(40)})
     path = tmp_path / "sheet.csv"
-    assert write_sheet(path, run, (), share=0.1, votes=3, seed=7) == 4
+    assert write_sheet(path, run, values_of(run, ()), share=0.1, votes=3, seed=7) == 4
     with path.open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 4 * 2 * 3
@@ -174,7 +173,7 @@ def test_a_sheet_of_negative_scores(tmp_path: Path) -> None:
     item = Item("-a", Path("a.mp4"))
     run = Results({"-a": item}, (Value("-a", "w", "w", Outcome.of(Score(1.0)), "s"),), {"w": info})
     path = tmp_path / "sheet.csv"
-    write_sheet(path, run, (), share=1.0, votes=1, seed=0)
+    write_sheet(path, run, ["w"], share=1.0, votes=1, seed=0)
     with path.open(newline="") as file:
         (row,) = csv.DictReader(file)
     assert (row["item"], row["lowest"]) == ("'-a", "-4")
@@ -217,19 +216,19 @@ def test_sheets_that_cannot_be(text: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(ManifestError, match=message):
         read_sheet(path)
     path.write_bytes(b"item,value,score\n\xff,x,1\n")
-    with pytest.raises(ManifestError, match="not a sheet of votes"):
+    with pytest.raises(ManifestError, match="is not UTF-8"):
         read_sheet(path)
-    with pytest.raises(ManifestError, match="does not open"):
+    with pytest.raises(ManifestError, match="is not there"):
         read_sheet(tmp_path / "missing.csv")
 
 
 def test_json_has_no_numbers_that_json_lacks() -> None:
     """People who all say the same leave no alpha; that is a None, not a NaN."""
     judge = {("a", "x"): 0.5, ("b", "x"): 0.5}
-    found = agree(judge, {unit: [0.5, 0.5] for unit in judge}, tolerance=0.1)
+    found = score_agreement(judge, {unit: [0.5, 0.5] for unit in judge}, tolerance=0.1)
     assert found.people.value is None
     assert found.rank.value is None
-    json.dumps([found.share, found.within.low, found.wilson.high], allow_nan=False)
+    json.dumps([found.within.value, found.wilson.high], allow_nan=False)
 
 
 def test_people_against_people(shared_data: Path) -> None:
@@ -251,14 +250,14 @@ def test_people_against_people(shared_data: Path) -> None:
     for person, judge in enumerate(rated):
         others = [one for number, one in enumerate(rated) if number != person]
         votes = {unit: [one[unit] for one in others] for unit in judge}
-        found = agree(judge, votes, tolerance=0.25)
+        found = score_agreement(judge, votes, tolerance=0.25)
         same = sum(abs(judge[unit] - sum(votes[unit]) / 2) <= 0.25 for unit in judge)
-        assert found.agreeing == same
-        assert found.units == len(judge) > 3000
+        assert found.within.value == pytest.approx(same / len(judge))
+        assert found.within.n == len(judge) > 3000
         # Each value is of a video of its own: both intervals are much alike.
-        assert found.within.low == pytest.approx(found.wilson.low, abs=0.01)
+        assert found.within.interval.low == pytest.approx(found.wilson.low, abs=0.01)
         assert found.people.unwrap() > 0.5
         assert found.with_judge.unwrap() == pytest.approx(found.people.unwrap(), abs=0.15)
-        shares.append(found.share)
+        shares.append(found.within.value)
     # They agree with one another more often than not, and none as a copy would.
     assert all(0.7 < share < 0.99 for share in shares), shares

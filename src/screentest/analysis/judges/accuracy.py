@@ -1,4 +1,4 @@
-"""Accuracy: points for the intact video, with every interval that belongs to them."""
+"""Accuracy: points for the original, with every interval that belongs to them."""
 
 from __future__ import annotations
 
@@ -81,14 +81,14 @@ def by_pair(judgements: Iterable[Judgement]) -> dict[tuple[str, str], tuple[Judg
     """One value per pair that was answered: the mean over orders and repeats.
 
     Where both orders were asked, an answer counts with its counterpart alone: of a judge that says
-    first and fails where the intact video is second, what is left would all be right.
+    first and fails where the original is second, what is left would all be right.
     """
     given = list(judgements)
     asked = len({one.order for one in given})
-    heard = Counter((*one.place, one.repeat) for one in given if one.points is not None)
+    answered_orders = Counter((*one.place, one.repeat) for one in given if one.points is not None)
     found: dict[tuple[str, str], list[tuple[Judgement, float]]] = {}
     for one in given:
-        if one.points is not None and heard[(*one.place, one.repeat)] == asked:
+        if one.points is not None and answered_orders[(*one.place, one.repeat)] == asked:
             found.setdefault(one.place, []).append((one, one.points))
     return {
         place: (many[0][0], sum(points for _, points in many) / len(many))
@@ -96,7 +96,7 @@ def by_pair(judgements: Iterable[Judgement]) -> dict[tuple[str, str], tuple[Judg
     }
 
 
-# Ladders: how accuracy rises with the severity of the harm and the number of harmed clips.
+# Ladders: how accuracy rises with the severity and the number of degraded clips.
 
 Step = Literal["severity", "clips"]
 
@@ -144,24 +144,24 @@ def _rungs(judgements: Sequence[Judgement], by: Step) -> dict[float, list[float]
     if not apart:
         return {}
     top = max(other for _, _, _, other in apart)
-    held = [
+    at_top = [
         (cluster, dose, sum(points) / len(points))
         for (cluster, _, dose, other), points in apart.items()
         if other == top
     ]
-    doses = sorted({dose for _, dose, _ in held})
+    doses = sorted({dose for _, dose, _ in at_top})
     whole = set.intersection(
-        *({cluster for cluster, dose, _ in held if dose == level} for level in doses)
+        *({cluster for cluster, dose, _ in at_top if dose == level} for level in doses)
     )
     rungs: dict[float, list[float]] = {level: [] for level in doses} if whole else {}
-    for cluster, dose, mean in held:
+    for cluster, dose, mean in at_top:
         if cluster in whole:
             rungs[dose].append(mean)
     return rungs
 
 
 def _split(rung: tuple[float, int], by: Step) -> tuple[float, float]:
-    """The dose, and what is held."""
+    """The dose, and the other of the two."""
     severity, clips = rung
     return (severity, float(clips)) if by == "severity" else (float(clips), severity)
 
@@ -211,7 +211,7 @@ def operator_results(
 
 
 def _label(operator: str, kind: PairKind | None) -> str:
-    """What an operator does. The paper's are called like their aspects, which says too much."""
+    """A name for an operator. The paper's are called like their aspects, which says too much."""
     if kind is PairKind.PROMPT:
         return f"false prompts ({CHANGES.get(operator, operator)})"
     if operator not in registry.names("aspect"):
@@ -227,10 +227,10 @@ def _label(operator: str, kind: PairKind | None) -> str:
 def find_claims(
     judgements: Sequence[Judgement], placebos: Sequence[Judgement]
 ) -> dict[tuple[str, str], Finding]:
-    """What may be said of a judge, by aspect and operator; the operator is empty for the aspect.
+    """Make the claims, by aspect and operator; the operator is empty for the aspect.
 
     All claims of a certificate are corrected together. An aspect of one operator is that operator;
-    of several, each counts alike in every film, and none may be one whose harm the judge prefers.
+    of several, each counts alike in every film, and none may fool the judge.
     """
     groups: dict[tuple[str, str], dict[str, float]] = {}
     shown: list[Interval | None] = []
@@ -248,8 +248,8 @@ def find_claims(
     for aspect, own in _by_aspect(judgements).items():
         names = list(_by_operator(own))
         whole = found.get((aspect.value, ""), found[aspect.value, names[0]])
-        said = {found[aspect.value, name].claim for name in names}
-        if whole.claim is Claim.SEES and Claim.PREFERS_DEGRADED in said:
+        made_claims = {found[aspect.value, name].claim for name in names}
+        if whole.claim is Claim.SEES and Claim.PREFERS_DEGRADED in made_claims:
             whole = replace(whole, claim=Claim.MIXED)
         found[aspect.value, ""] = whole
     return found
@@ -338,7 +338,7 @@ def _mean_of(apart: Sequence[Mapping[str, float]]) -> dict[str, float]:
 
 
 def duration_effect(judgements: Sequence[Judgement]) -> Outcome[Correlation]:
-    """Whether long films are harder, with one value per film."""
+    """Correlate accuracy with duration, with one value per film."""
     pairs = list(by_pair(judgements).values())
     return source_trend(
         [one.case.duration for one, _ in pairs],
@@ -354,12 +354,12 @@ def trend(judgements: Sequence[Judgement]) -> Outcome[Trend]:
 
 
 def placebo_results(judgements: Sequence[Judgement]) -> tuple[PlaceboResult, ...]:
-    """One result per placebo, each with whether it is told from fair."""
+    """One result per placebo, each with whether it differs from fair."""
     own = [one for one in judgements if one.case.kind is PairKind.PLACEBO]
     apart = dict(sorted(_by_operator(own).items()))
-    told = claims([by_film(named) for named in apart.values()])
+    findings = claims([by_film(named) for named in apart.values()])
     results = []
-    for (name, named), finding in zip(apart.items(), told, strict=True):
+    for (name, named), finding in zip(apart.items(), findings, strict=True):
         answers = [one.choice for one in named if one.choice is not None]
         ties = answers.count(Choice.TIE) / len(answers) if answers else 0.0
         pairs = len({one.case.id for one in named})
@@ -370,13 +370,13 @@ def placebo_results(judgements: Sequence[Judgement]) -> tuple[PlaceboResult, ...
 def margins_of(judgements: Sequence[Judgement], least: float = 0.0) -> dict[Aspect, PlaceboSpread]:
     """By aspect, the margin that a rating judge would have on a film that is not among these."""
     moved = [
-        (one.case.aspect, one.case.cluster, said.first - said.second)
+        (one.case.aspect, one.case.cluster, verdict.first - verdict.second)
         for one in judgements
         if one.case.is_harmless
         and one.outcome is not None
-        and (said := one.outcome.value) is not None
-        and said.first is not None
-        and said.second is not None
+        and (verdict := one.outcome.value) is not None
+        and verdict.first is not None
+        and verdict.second is not None
     ]
     learnt = PlaceboSpreads.learnt(moved)
     return {aspect: learnt.of(aspect, least=least) for aspect in _by_aspect(judgements)}

@@ -73,7 +73,7 @@ def _pairs_in(folder: Path) -> set[tuple[str, str]]:
 
 
 def _key(pair: Pair) -> tuple[str, str]:
-    """What a pair is called in every testbed that has it: its bytes, not its place."""
+    """The identity of a pair in every testbed that has it: its bytes, not its place."""
     return (pair.changed.sha256, str(pair.aspect))
 
 
@@ -140,7 +140,7 @@ def _item(
 
 
 def _digest(captions: Sequence[str]) -> str:
-    """What distinguishes the items of one video: its words, and not whether they are true."""
+    """A digest of the captions, the same for true and false ones."""
     return hashlib.sha256("\0".join(captions).encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
@@ -151,7 +151,7 @@ WORK = "work"
 def _films(testbeds: Mapping[str, Testbed]) -> dict[tuple[str, str], str]:
     """By testbed and source: the film, called like the first source that is of it.
 
-    A film is told by its content, whatever it is called: the bytes of the source, those of an
+    A film is identified by its content, whatever it is called: the bytes of the source, those of an
     intact video, the group ``work``, and where prompts are tested their words. Two copies of
     one film are one witness, and so are ten videos of one prompt.
     """
@@ -175,7 +175,7 @@ def _films(testbeds: Mapping[str, Testbed]) -> dict[tuple[str, str], str]:
 
 
 def _keys(source: SourceFilm, *, words: bool) -> Iterator[object]:
-    """What two sources must not share if they are two films."""
+    """Keys that two sources do not share if they are two films."""
     yield from filter(None, (source.sha256, *(video.sha256 for video in source.intact)))
     if source.groups.get(WORK):
         yield (WORK, source.groups[WORK])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
@@ -13,6 +13,7 @@ from screentest.core import Aspect, Outcome, Reason
 from screentest.core.codec import from_object
 from screentest.judges.cases import ELSEWHERE, HINTED, INSTRUCTION
 from screentest.judges.spread import PlaceboSpread
+from screentest.run.ledger import Call
 from screentest.run.reader import RunReader
 from screentest.stats import Claim, Correlation, Finding, Interval
 from screentest.stats.claims import WORTH_FINDING
@@ -29,7 +30,7 @@ FAMILY = 4
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
-    """How often the original was preferred; a tie is half a point."""
+    """Share of answers for the original; a tie is half a point."""
 
     points: float
     judgements: int
@@ -68,7 +69,7 @@ class AspectResult:
     trend: Outcome[Trend]
     """In bins of pairs, as the paper has it: pairs of one film are not independent there."""
     finding: Finding
-    """What may be said, over all its operators."""
+    """The claim, over all its operators."""
     human: float | None = None
     """How often people prefer the original of these pairs, where they were asked."""
     margin: PlaceboSpread | None = None
@@ -83,14 +84,14 @@ class OperatorResult:
     aspect: Aspect
     name: str
     label: str
-    """What it does, for a sentence: ``half the resolution``."""
+    """A short name: ``half the resolution``."""
     pairs: int
     accuracy: Outcome[Accuracy]
     finding: Finding
 
 
 class PlaceboKind(StrEnum):
-    """What a placebo changes."""
+    """The change that a placebo makes."""
 
     EDIT = "edit"
     """Nothing that can be seen."""
@@ -128,7 +129,7 @@ class PlaceboResult:
 
     @property
     def kind(self) -> PlaceboKind:
-        """What it changes."""
+        """The change that it makes."""
         if self.name == INSTRUCTION:
             return PlaceboKind.INSTRUCTION
         return PlaceboKind.OTHER_VIDEO if self.name.endswith(ELSEWHERE) else PlaceboKind.EDIT
@@ -163,7 +164,7 @@ class PromptResult:
 
     @property
     def should_matter(self) -> bool:
-        """Whether a judge that reads would answer otherwise: the order of the captions is
+        """Tell whether a judge that reads would answer otherwise: the order of the captions is
         part of temporal flow alone, the words of all aspects that are about the text. A judge
         that sees and reads needs no hint."""
         if self.change == HINTED:
@@ -189,7 +190,7 @@ class FilterResult:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What the judgements took, all together."""
+    """Time, calls and money of all judgements together."""
 
     seconds: float
     """Per judgement, on one worker."""
@@ -205,9 +206,25 @@ class Cost:
     measured_with: tuple[str, ...] = ()
     """Other metrics that were measured in the same scans, whose time is in the seconds too."""
 
+    @classmethod
+    def of(cls, calls: Sequence[Call], judgements: int) -> Cost:
+        """The sums over calls, as far as they are known."""
+        receipts = [call.receipt for call in calls if call.receipt is not None]
+        costs = [receipt.cost for receipt in receipts if receipt.cost is not None]
+        return cls(
+            seconds=0.0,
+            calls=len(calls),
+            tokens_in=sum(receipt.tokens_in or 0 for receipt in receipts),
+            tokens_out=sum(receipt.tokens_out or 0 for receipt in receipts),
+            uncounted=len(calls) - sum(receipt.tokens_in is not None for receipt in receipts),
+            cost=sum(costs, Decimal(0)) if costs else None,
+            unpriced=len(calls) - len(costs),
+            judgements=judgements,
+        )
+
 
 class RemarkKind(StrEnum):
-    """What to know beside the figures."""
+    """A kind of remark."""
 
     SAME_FILM = "same_film"
     """``count`` sources are ``of`` films; each film counts once."""
@@ -250,7 +267,7 @@ class ClaimSummary:
 
     @property
     def decided(self) -> bool:
-        """Whether there is any claim but *cannot tell*."""
+        """Tell whether there is any claim but *cannot tell*."""
         return bool(self.families or self.sees or self.fooled or self.chance)
 
 

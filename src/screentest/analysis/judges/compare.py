@@ -45,7 +45,7 @@ class ComparedRow:
 
     @property
     def significant(self) -> bool:
-        """Whether the difference is unlikely to be chance."""
+        """Tell whether the difference is unlikely to be chance."""
         return self.adjusted_p < _SIGNIFICANT
 
 
@@ -54,7 +54,7 @@ Points = Mapping[str, Mapping[str, float]]
 
 
 def judge_points(run: RunReader, judge: str, testbed: str = "") -> Points:
-    """What a judge earned on each pair that its certificate counts: the mean of its answers.
+    """Points of a judge on each pair that its certificate counts: the mean of its answers.
 
     Those are the degraded pairs at their strongest rung; of one testbed where one is given.
     """
@@ -64,10 +64,10 @@ def judge_points(run: RunReader, judge: str, testbed: str = "") -> Points:
         key = record.key
         if key.evaluator != judge or key.item not in counted or not key.aspect:
             continue
-        said = verdict_in(record).value
-        if said is None:
+        verdict = verdict_in(record).value
+        if verdict is None:
             continue
-        points = points_of(said, key.order)
+        points = points_of(verdict, key.order)
         earned.setdefault(key.aspect, {}).setdefault(key.item, []).append(points)
     return {
         aspect: {item: sum(found) / len(found) for item, found in by_item.items()}
@@ -100,7 +100,7 @@ def _counted(run: RunReader, testbed: str) -> set[str]:
 
 
 def judges_in(run: RunReader) -> list[str]:
-    """The judges that a run has heard."""
+    """The judges of a run."""
     return [note.name for note in run.evaluators() if note.kind == "judge"]
 
 
@@ -163,7 +163,7 @@ def _clusters(items: Sequence[str], films: Mapping[str, str] | None) -> list[str
 
 
 def _needed(left: Sequence[float], right: Sequence[float], clusters: Sequence[str]) -> int | None:
-    """How many pairs would do, going by how often the two differ here, and in which sources."""
+    """Estimate the pairs needed, by how often the two differ here, and in which sources."""
     changes = [a - b for a, b in zip(left, right, strict=True)]
     gap = abs(sum(changes)) / len(changes)
     if gap == 0:
@@ -177,7 +177,7 @@ def _needed(left: Sequence[float], right: Sequence[float], clusters: Sequence[st
     return sample_size(min(gap, 1.0), discordance=min(discordant, 1.0), design_effect=inflation)
 
 
-# More than two: judges or systems ranked on what all have, and rankings held side by side.
+# More than two: judges or systems ranked on the pairs of all; rankings side by side.
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +226,7 @@ def overall(points: Points) -> float | None:
 
 
 def agreement(first: Mapping[str, Points], second: Mapping[str, Points]) -> Outcome[RankAgreement]:
-    """Whether two testbeds put the same judges, or two benchmarks the same systems, in one order.
+    """Rank agreement of two testbeds on judges, or of two benchmarks on systems.
 
     As the paper holds the ranking on its synthetic pairs against that on people's ratings.
     """
@@ -247,7 +247,7 @@ class Compared(NamedTuple):
     rows: tuple[ComparedRow, ...] = ()
     ranking: tuple[RankedRow, ...] = ()
     agreement: Outcome[RankAgreement] | None = None
-    """Whether two testbeds rank the judges alike, where there are two."""
+    """Of two testbeds, where there are two."""
 
 
 def compare_runs(runs: Sequence[Path], judges: Sequence[str]) -> Compared:
@@ -275,7 +275,7 @@ def compare_runs(runs: Sequence[Path], judges: Sequence[str]) -> Compared:
 def _of_judges(
     readers: Sequence[RunReader], runs: Sequence[Path], given: Sequence[str]
 ) -> dict[str, Points]:
-    """What each judge earned; of two runs the same judge in both, or one of each."""
+    """Points of each judge; of two runs the same judge in both, or one of each."""
     known = [judges_in(reader) for reader in readers]
     all_known = ", ".join(dict.fromkeys(name for names in known for name in names))
     for name in given:

@@ -18,7 +18,7 @@ PLACEBO = "placebo "
 
 @dataclass(frozen=True, slots=True)
 class Reaction:
-    """How often a judge preferred the original of the pairs of one column."""
+    """Share of answers for the original in the pairs of one column."""
 
     share: float
     """A tie is a half: what never reacts has 0.5, what prefers the degraded has 0."""

@@ -10,7 +10,6 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -63,7 +62,7 @@ from screentest.stats.paired import order_effect
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is to be certified, and how."""
+    """Cases, judges and options of a certification."""
 
     cases: tuple[Case, ...]
     judges: tuple[str, ...]
@@ -82,8 +81,8 @@ class Plan:
         return [*self.cases, *changed]
 
     def cases_for(self, judge: Evaluator) -> list[Case]:
-        """What a judge is put: one that rates videos alone has every placebo for nothing, and
-        hints are only for one that is told in words what the aspect means."""
+        """The cases for a judge: one that rates videos alone has every placebo for nothing, and
+        hints are only for one that reads the definition of the aspect."""
         cases = self.all_cases
         if isinstance(judge.judge, RatingJudge) or not judge.judge.info.prompts:
             cases = [case for case in cases if case.change != HINTED]
@@ -105,7 +104,7 @@ class LostJudgements:
 
 
 def lost_judgements(judge: str, judgements: Sequence[Judgement]) -> Iterator[LostJudgements]:
-    """Why judgements are missing, the commonest reason first."""
+    """Reasons for missing judgements, the commonest first."""
     made = [one.outcome for one in judgements if one.outcome is not None]
     failures = [one.failure for one in made if one.failure is not None]
     for reason, count in Counter(one.reason for one in failures).most_common():
@@ -117,7 +116,7 @@ def lost_judgements(judge: str, judgements: Sequence[Judgement]) -> Iterator[Los
 
 @dataclass(frozen=True, slots=True)
 class Certification:
-    """What one start of ``certify`` did: certificates, executions, what is pending."""
+    """Result of one start of ``certify``: certificates, executions, pending judgements."""
 
     certificates: tuple[Certificate, ...]
     executions: tuple[Execution, ...]
@@ -217,7 +216,7 @@ def models_of(run: RunReader, judge: Evaluator) -> dict[str, str]:
 
 
 class PromptChange(StrEnum):
-    """What is done to the prompt, or to the words about the aspect.
+    """A change of the prompt, or of the words about the aspect.
 
     Where the aspect is about the text, another prompt must matter; where it is not, it must not.
     """
@@ -228,7 +227,7 @@ class PromptChange(StrEnum):
     """Its captions in another order."""
     EMPTY = "empty"
     HINTED = HINTED
-    """The same prompt; the aspect's definition says what harm looks like."""
+    """The same prompt; the aspect's definition describes the degradation."""
 
 
 def with_changed_prompts(
@@ -256,7 +255,7 @@ def with_changed_prompts(
 def prompt_results(
     judgements: Sequence[Judgement], changes: Sequence[PromptChange]
 ) -> tuple[PromptResult, ...]:
-    """How far answers under other prompts are from those under the right one."""
+    """Compare answers under other prompts with those under the right one."""
     plain = {_place(one): one for one in judgements if not one.case.change}
     results = []
     for change in changes:
@@ -284,7 +283,7 @@ def prompt_results(
 
 
 def _place(one: Judgement) -> tuple[str, str, str, int]:
-    """Which question it is, whatever the prompt."""
+    """The question, whatever the prompt."""
     case = one.case.id.removesuffix(_mark(one.case.change))
     return (case, one.case.aspect.value, one.order.value, one.repeat)
 
@@ -364,7 +363,7 @@ def cost_of(
     """All that the judgements rest on, once each, over all starts of the run.
 
     What metrics took counts for every judge that rests on them, as if it had come alone; the
-    time of a scan that metrics of others shared cannot be told apart, so those are named.
+    time of a scan that metrics of others shared cannot be separated, so those are named.
     """
     answered = [one for one in judgements if one.outcome is not None]
     requests = {request for one in answered for request in one.requests}
@@ -378,18 +377,9 @@ def cost_of(
     seconds += sum(elapsed for _, elapsed in tasks)
     requests.update(request for one in rated for request in one.requests)
     calls = [call for call in run.calls() if call.intent.request in requests]
-    receipts = [call.receipt for call in calls if call.receipt is not None]
-    costs = [receipt.cost for receipt in receipts if receipt.cost is not None]
-    return Cost(
+    others = {one.evaluator for one in measured if one.task in tasks} - set(own)
+    return replace(
+        Cost.of(calls, len(answered)),
         seconds=seconds / max(1, len(answered)),
-        calls=len(calls),
-        tokens_in=sum(receipt.tokens_in or 0 for receipt in receipts),
-        tokens_out=sum(receipt.tokens_out or 0 for receipt in receipts),
-        uncounted=len(calls) - sum(receipt.tokens_in is not None for receipt in receipts),
-        cost=sum(costs, Decimal(0)) if costs else None,
-        unpriced=len(calls) - len(costs),
-        judgements=len(answered),
-        measured_with=tuple(
-            sorted({one.evaluator for one in measured if one.task in tasks} - set(own))
-        ),
+        measured_with=tuple(sorted(others)),
     )

@@ -1,4 +1,4 @@
-"""Arena: which model people prefer, from their votes on two videos of one prompt.
+"""Arena: models by people's votes on two videos of one prompt.
 
 Win rates and Bradley-Terry strengths allow for votes that go together by prompt and by worker
 (``stats.preference``); whether one model is better than another is tested for every two models,
@@ -8,13 +8,12 @@ corrected by Holm over all of them.
 from __future__ import annotations
 
 import itertools
-import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
-from screentest.core import NoValue, UserError
-from screentest.core.table import Column, Table
+from screentest.core import Failure, NoValue, UserError
 from screentest.judges.votes import VoteRecord, VoteTask
 from screentest.stats.intervals import Interval
 from screentest.stats.paired import holm, holm_levels
@@ -22,7 +21,17 @@ from screentest.stats.preference import Strength, WinRate, bradley_terry, can_se
 from screentest.stats.signflip import LEVEL, fewest_sources
 
 UNEVEN = 0.7
-"""Where people are worth less than this share of their number, that is said."""
+"""Votes are uneven where people are worth less than this share of their number."""
+
+
+class WhyOpen(StrEnum):
+    """A reason for an open result."""
+
+    TOO_FEW = "too_few"
+    UNEVEN_PROMPTS = "uneven_prompts"
+    """Enough prompts, but most votes are on a few."""
+    UNEVEN_PEOPLE = "uneven_people"
+    """Enough people, but most votes are of a few."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +45,7 @@ class ArenaModel:
     prompts: Mapping[str, float]
     """Its share of points on each prompt."""
     best: bool = False
-    """Whether it surely beats some other model, and none surely beats it."""
+    """Significantly better than some other model, and worse than none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +70,13 @@ class ArenaPair:
 
     @property
     def holds(self) -> bool:
-        """Whether it may be said that people prefer the first."""
+        """Tell whether people significantly prefer the first."""
         return self.adjusted_p <= LEVEL and self.rate.share > 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Arena:
-    """What people said of several models."""
+    """Several models by people's votes."""
 
     models: tuple[ArenaModel, ...]
     """By strength, or by win rate where there is none; best first."""
@@ -85,7 +94,7 @@ class Arena:
     """So few workers cast more than half of the votes."""
     effective_workers: float
     """So many who vote equally often would say as much."""
-    why: str = ""
+    unranked: Failure | None = None
     """Why there are no strengths."""
 
     @property
@@ -94,47 +103,32 @@ class Arena:
         return fewest_sources(LEVEL / max(1, len(self.pairs)))
 
     @property
-    def headline(self) -> str:
-        """One sentence that is true."""
-        asked = f"{_many(self.votes, 'vote')} by {_many(self.workers, 'person', 'people')}"
-        on = f"on {_many(self.prompts, 'prompt')}"
-        best = [one.model for one in self.models if one.best]
-        rivals = len(self.models) - 1
-        beaten = [pair.worse for pair in self.pairs if pair.holds and pair.better in best]
-        if len(best) == 1 and len(beaten) == rivals:
-            return f"People prefer {best[0]} to {_listed(beaten)} ({asked} {on})."
-        if best:
-            held = [f"{pair.better} to {pair.worse}" for pair in self.pairs if pair.holds]
-            return f"People prefer {_listed(held)}; the rest is not settled ({asked} {on})."
+    def significant(self) -> tuple[ArenaPair, ...]:
+        """Pairs of which people prefer one, by a model that is worse than none."""
+        best = {one.model for one in self.models if one.best}
+        return tuple(pair for pair in self.pairs if pair.holds and best)
+
+    @property
+    def open(self) -> WhyOpen | None:
+        """The reason that nothing is settled; None where something is, or the votes were enough."""
+        if self.significant:
+            return None
         if min(self.prompts, self.workers) < self.fewest:
-            return (
-                f"People have settled nothing yet: {asked} {on};"
-                f" it takes at least {self.fewest} people and {self.fewest} prompts."
-            )
-        return self._too_uneven(f"{asked} {on}") or (
-            f"People do not tell the models apart ({asked} {on})."
-        )
+            return WhyOpen.TOO_FEW
+        if can_settle(self.largest.effective, LEVEL / len(self.pairs)):
+            return None
+        few_prompts = self.largest.effective < self.largest.effective_workers
+        return WhyOpen.UNEVEN_PROMPTS if few_prompts else WhyOpen.UNEVEN_PEOPLE
 
-    def _too_uneven(self, asked: str) -> str:
-        """Where there are enough people and prompts, but most votes are of, or on, a few."""
-        surest = max((pair.rate for pair in self.pairs), key=lambda rate: rate.effective)
-        if can_settle(surest.effective, LEVEL / len(self.pairs)):
-            return ""
-        if surest.effective < surest.effective_workers:
-            return (
-                f"People have settled nothing yet: {asked} count as those on"
-                f" {_rounded(surest.effective)} prompts, since most are on a few."
-                f" It takes at least {self.fewest} prompts with about as many votes each."
-            )
-        return (
-            f"People have settled nothing yet: {asked} count as those of"
-            f" {_rounded(surest.effective)} people, since most are of {self.busiest}: that cannot"
-            f" tell for other people. It takes at least {self.fewest} who vote about equally often."
-        )
+    @property
+    def largest(self) -> WinRate:
+        """The win rate that rests on the most prompts and workers."""
+        return max((pair.rate for pair in self.pairs), key=lambda rate: rate.effective)
 
-    def tables(self) -> list[Table]:
-        """Every model, and every two models."""
-        return [_models_table(self), _pairs_table(self)]
+    @property
+    def uneven(self) -> bool:
+        """Tell whether most votes are of a few people."""
+        return self.effective_workers < UNEVEN * self.workers
 
 
 def arena_votes(records: Iterable[VoteRecord]) -> list[VoteRecord]:
@@ -163,7 +157,7 @@ def arena_of(records: Iterable[VoteRecord]) -> Arena:
     votes.sort(key=lambda one: (one.source, one.unit, one.worker, one.first, one.second))
     names = sorted({name for one in votes for name in (one.first, one.second)})
     pairs = _pairs(votes, names)
-    strengths, why = _strengths(votes)
+    strengths, unranked = _strengths(votes)
     won = {pair.better for pair in pairs if pair.holds}
     lost = {pair.worse for pair in pairs if pair.holds}
     models = [_model(name, votes, strengths, name in won - lost) for name in names]
@@ -181,12 +175,12 @@ def arena_of(records: Iterable[VoteRecord]) -> Arena:
         left=_rate(sided) if sided else None,
         busiest=_busiest(votes),
         effective_workers=_rate([(0.5, one) for one in votes]).effective_workers,
-        why=why,
+        unranked=unranked,
     )
 
 
 def _points(vote: VoteRecord, model: str) -> float:
-    """What a model got of a vote it takes part in."""
+    """Points of a model in a vote on it."""
     if vote.choice == "tie":
         return 0.5
     return float((vote.first if vote.choice == "first" else vote.second) == model)
@@ -223,7 +217,7 @@ def _model(
     return ArenaModel(name, _rate(own), strengths.get(name), _by_prompt(own), best)
 
 
-def _strengths(votes: Sequence[VoteRecord]) -> tuple[dict[str, Strength], str]:
+def _strengths(votes: Sequence[VoteRecord]) -> tuple[dict[str, Strength], Failure | None]:
     try:
         found = bradley_terry(
             [one.first for one in votes],
@@ -233,8 +227,8 @@ def _strengths(votes: Sequence[VoteRecord]) -> tuple[dict[str, Strength], str]:
             [one.worker for one in votes],
         )
     except NoValue as error:
-        return {}, error.message
-    return {one.model: one for one in found}, ""
+        return {}, error.failure
+    return {one.model: one for one in found}, None
 
 
 def _pairs(votes: Sequence[VoteRecord], names: Sequence[str]) -> tuple[ArenaPair, ...]:
@@ -260,107 +254,3 @@ def _pairs(votes: Sequence[VoteRecord], names: Sequence[str]) -> tuple[ArenaPair
         )
     ]
     return tuple(sorted(pairs, key=lambda pair: (pair.adjusted_p, pair.p_value, pair.better)))
-
-
-def _models_table(found: Arena) -> Table:
-    columns = (
-        Column("model", "Model"),
-        Column("strength", "Strength", digits=0),
-        Column("strength_low", detail=True),
-        Column("strength_high", detail=True),
-        Column("strength_range", "95% of it", derived=True, align="right"),
-        Column("win_rate", "Wins", show=_percent),
-        Column("low", detail=True),
-        Column("high", detail=True),
-        Column("range", "95% of it", derived=True, align="right"),
-        Column("votes", "Votes"),
-        Column("best", detail=True),
-    )
-    rows = []
-    for one in found.models:
-        strength = one.strength
-        around = strength.interval if strength is not None else None
-        interval = one.rate.interval()
-        rows.append(
-            (
-                one.model,
-                strength.value if strength is not None else None,
-                around.low if around else None,
-                around.high if around else None,
-                f"{around.low:.0f} to {around.high:.0f}" if around else "",
-                one.rate.share,
-                interval.low,
-                interval.high,
-                _range(interval),
-                one.rate.votes,
-                one.best,
-            )
-        )
-    side = f"; the video on the left won {_percent(found.left.share)}" if found.left else ""
-    notes = [
-        f"{_percent(found.ties)} of votes see no difference, half a win for each{side}.",
-        f"No strengths yet: {found.why}." if found.why else
-        "Strength: Bradley-Terry, 0 is the mean of the models, 400 more is ten wins to one.",
-    ]  # fmt: skip
-    worth = found.effective_workers
-    if worth < UNEVEN * found.workers:
-        notes.append(
-            f"Most votes are of {_many(found.busiest, 'person', 'people')}: those of all"
-            f" {found.workers:,} count as those of {_rounded(worth)} who vote equally often."
-        )
-    return Table("people", "People", columns, rows, " ".join(notes))
-
-
-def _pairs_table(found: Arena) -> Table:
-    columns = (
-        Column("better", "Model"),
-        Column("worse", "against"),
-        Column("win_rate", "Wins", show=_percent),
-        Column("low", detail=True),
-        Column("high", detail=True),
-        Column("range", "Interval", derived=True, align="right"),
-        Column("votes", "Votes"),
-        Column("prompts", detail=True),
-        Column("workers", detail=True),
-        Column("effective_prompts", detail=True),
-        Column("effective_workers", detail=True),
-        Column("p", detail=True),
-        Column("adjusted_p", "p (Holm)"),
-        Column("holds", "Holds"),
-    )
-    rows = []
-    for pair in found.pairs:
-        interval = pair.interval
-        rows.append(
-            (
-                *(pair.better, pair.worse, pair.rate.share, interval.low, interval.high),
-                *(_range(interval), pair.rate.votes, pair.rate.prompts, pair.rate.workers),
-                *(pair.rate.effective_prompts, pair.rate.effective_workers),
-                *(pair.p_value, pair.adjusted_p, pair.holds),
-            )
-        )
-    return Table("people_pairs", "People, every two models", columns, rows)
-
-
-def _rounded(effective: float) -> str:
-    """Never up: it must not look like enough where it is not."""
-    return f"{math.floor(10 * effective + 1e-6) / 10:g}"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f}%"
-
-
-def _range(interval: Interval) -> str:
-    return f"{100 * interval.low:.0f} to {100 * interval.high:.0f}%"
-
-
-def _many(count: int, thing: str, things: str = "") -> str:
-    return f"{count:,} {thing if count == 1 else things or f'{thing}s'}"
-
-
-def _listed(names: Sequence[str], most: int = 4) -> str:
-    listed = list(names[:most])
-    if len(names) > most:
-        listed.append(f"{len(names) - most:,} more")
-    return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}"

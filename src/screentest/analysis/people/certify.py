@@ -1,8 +1,8 @@
 """Certificates against people: judges, and scores from elsewhere, before pairs with votes.
 
-Where a testbed has an intact and a harmed video, a release has the one that people prefer and the
-other. A judge is right where it prefers the first; the unit is the prompt. All claims of one call
-are corrected together, over aspects and judges.
+Where a testbed has an original and a degraded video, a release has the one that people prefer and
+the other. A judge is right where it prefers the first; the unit is the prompt. All claims of one
+call are corrected together, over aspects and judges.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from screentest.analysis.judges.plan import (
     measured_in,
     models_of,
 )
-from screentest.analysis.people.generators import generators_of, models_told
+from screentest.analysis.people.generators import generators_of, per_model
 from screentest.analysis.people.raters import Ceiling, human_ceiling, people_result
 from screentest.analysis.people.releases import Release
 from screentest.analysis.people.score_tables import ScoreTable
@@ -61,7 +61,7 @@ _NO_TIME = "people's releases do not say how long their videos are"
 
 @dataclass(frozen=True, slots=True)
 class _Answers:
-    """What one judge said of all pairs."""
+    """Answers of one judge to all pairs."""
 
     name: str
     signature: str
@@ -186,8 +186,10 @@ def _ratings(judgements: Iterable[Judgement]) -> dict[tuple[str, Aspect], float]
     found: dict[tuple[str, Aspect], float] = {}
     for one in judgements:
         if one.outcome is not None and one.outcome.value is not None:
-            said = one.outcome.value if one.order is Order.AS_GIVEN else one.outcome.value.flipped
-            for item, value in ((one.case.first, said.first), (one.case.second, said.second)):
+            verdict = (
+                one.outcome.value if one.order is Order.AS_GIVEN else one.outcome.value.flipped
+            )
+            for item, value in ((one.case.first, verdict.first), (one.case.second, verdict.second)):
                 if value is not None:
                     found[item.id, one.case.aspect] = value
     return found
@@ -211,7 +213,7 @@ def certify_scores(
     store.keep_note(CASES, [case.about for case in cases])
     answers = []
     for table in [_joined(table, release) for table in tables]:
-        own = [case for case in cases if table.scores.speaks_of(case.name)]
+        own = [case for case in cases if table.scores.covers(case.name)]
         if own:
             read = _read_scores(store, release, table, own)
             answers.append(replace(read, remarks=(*read.remarks, *wrong)))
@@ -388,7 +390,7 @@ def _unless_per_model(
     """The finding; a score with hardly more than one number for each model earns no claim."""
     known = generators_of(release.of(aspect.value.removeprefix(PEOPLE)))
     ratings = {video: value for (video, of), value in answers.ratings.items() if of is aspect}
-    models = models_told(ratings, known)
+    models = per_model(ratings, known)
     if not models or finding.claim is Claim.CHANCE:
         return finding
     why = Unsettled(WhyUnsettled.ONE_NUMBER_PER_MODEL, count=models)

@@ -11,7 +11,7 @@ hundreds of pairs and is yet one witness for each two models: it tells models ap
 ['a', 'b']
 >>> generators_of([VotedPair("", "", "", f"{n}_0", f"{n}_1", 1, (1,)) for n in "abcdef"])
 {}
->>> models_told({video: float(video[0] == "a") for video in videos}, known)
+>>> per_model({video: float(video[0] == "a") for video in videos}, known)
 2
 """
 
@@ -62,9 +62,9 @@ def _part(split: re.Pattern[str], index: int, video: str) -> str:
     return parts[index] if -len(parts) <= index < len(parts) else ""
 
 
-def models_told(ratings: Mapping[str, float], generators: Mapping[str, str]) -> int:
-    """How many models a score tells apart that has hardly more than a number for each: nearly all
-    of its variation lies between models. 0 for any other score."""
+def per_model(ratings: Mapping[str, float], generators: Mapping[str, str]) -> int:
+    """Count the models of a score that has hardly more than one number for each: nearly all of its
+    variation lies between models. 0 for any other score."""
     own = _by_model(ratings, generators)
     known = [value for values in own.values() for value in values]
     if len(own) < 2 or len(set(known)) < 2:
@@ -115,7 +115,7 @@ def within_models(
 
 
 def by_generator(pairs: Sequence[VotedPair], generators: Mapping[str, str]) -> float | None:
-    """The share of pairs that who knows the models alone would get right, in hindsight."""
+    """Accuracy of knowing the models alone, in hindsight."""
     wins: Counter[tuple[str, str]] = Counter()
     for pair in pairs:
         if pair.decided and pair.first in generators:

@@ -30,7 +30,7 @@ LONGEST_ASPECT = 60
 
 
 class Vote(StrEnum):
-    """What a person said of two videos."""
+    """A person's vote on two videos."""
 
     A = "a"
     B = "b"
@@ -40,7 +40,7 @@ class Vote(StrEnum):
 
     @property
     def decided(self) -> bool:
-        """Whether one of the two was preferred."""
+        """Tell whether one of the two was preferred."""
         return self in (Vote.A, Vote.B)
 
 
@@ -59,7 +59,7 @@ class Preference:
 
     @property
     def lead(self) -> float:
-        """How far ``video_a`` is preferred: in marks, or 1 for a vote."""
+        """Lead of ``video_a``: in marks, or 1 for a vote."""
         return self.apart or {Vote.A: 1.0, Vote.B: -1.0}.get(self.vote, 0.0)
 
 
@@ -112,7 +112,7 @@ def read_preferences(path: Path, form: str = "") -> PreferenceReading:
 
 
 def _unusable(row: Preference) -> str:
-    """Why a row cannot be used; empty where it can."""
+    """Find why a row cannot be used; empty where it can."""
     if row.video_a == row.video_b:
         return "a video is compared with itself"
     try:
@@ -189,16 +189,16 @@ def _voted(
 ) -> Preference | Problem:
     if not isinstance(row, dict):
         return _wrong(path, name, "is not an object")
-    one, two, said = (row.get(key) for key in names)
+    one, two, vote = (row.get(key) for key in names)
     if not (isinstance(one, str) and one and isinstance(two, str) and two):
         return _wrong(path, name, f"{names[0]} and {names[1]} do not name two videos")
-    if not isinstance(said, str) or said not in votes:
+    if not isinstance(vote, str) or vote not in votes:
         allowed = ", ".join(votes)
-        return _wrong(path, name, f"{names[2]} is {one_line(str(said))}: must be one of {allowed}")
+        return _wrong(path, name, f"{names[2]} is {one_line(str(vote))}: must be one of {allowed}")
     if not isinstance(aspect, str) or not aspect:
         return _wrong(path, name, "has no aspect")
     prompt = row.get("prompt")
-    return Preference(one, two, aspect, votes[said], "", prompt if isinstance(prompt, str) else "")
+    return Preference(one, two, aspect, votes[vote], "", prompt if isinstance(prompt, str) else "")
 
 
 # Ratings of single videos, as preferences.

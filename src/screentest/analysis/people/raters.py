@@ -8,37 +8,27 @@ from hashlib import sha256
 
 import numpy as np
 
+from screentest.analysis.people.agreement import Share, share_of
 from screentest.analysis.people.generators import by_generator, generators_of, within_models
 from screentest.analysis.people.releases import SAME, Release, VotedPair
 from screentest.core import NoValue
 from screentest.core.aspects import PEOPLE, Aspect
 from screentest.stats import (
     ClusteredCorrelation,
-    Interval,
     clustered,
     coefficient,
     coefficient_interval,
     krippendorff,
-    share_interval,
 )
 
 _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
-    """A share of points with its interval over prompts."""
-
-    value: float
-    interval: Interval
-    n: int
-
-
-@dataclass(frozen=True, slots=True)
 class Ceiling:
-    """People against people: each rater in turn is held against the mean of the others.
+    """People against people: each rater in turn is compared with the mean of the others.
 
-    A score ``in_place`` of the rater who is left out is held against the very same others.
+    A score ``in_place`` of the rater who is left out is compared with the very same others.
     """
 
     raters: int
@@ -78,8 +68,8 @@ class PeopleResult:
     raters: int | None = None
     """How many people voted in the release; None where votes have no names."""
     by_model: float | None = None
-    """What who knows the models alone would get right, in hindsight; None where names of videos do
-    not say who made them."""
+    """Accuracy of knowing the models alone, in hindsight; None where names of videos do not say who
+    made them."""
     within_models: Share | None = None
     """How often a score picks the preferred video by its part within models: each value less its
     model's mean over the other prompts."""
@@ -95,7 +85,7 @@ Rate = Callable[[str], float | None]
 def people_result(
     release: Release, aspect: str, ceiling: Ceiling | None, rate: Rate | None = None
 ) -> PeopleResult:
-    """What people say in one aspect, and a score beside it where there is one."""
+    """Summarize people in one aspect, and a score beside them where there is one."""
     pairs = release.of(aspect)
     generators = generators_of(pairs)
     result = PeopleResult(
@@ -145,7 +135,7 @@ def _within_models(
             apart = beyond[pair.first] - beyond[pair.second]
             points.append(0.5 if abs(apart) <= size else float(apart > 0))
             clusters.append(pair.cluster)
-    return _share(points, clusters) if points else None
+    return share_of(points, clusters) if points else None
 
 
 def _with_ties(rated: Sequence[tuple[VotedPair, float]]) -> Share | None:
@@ -162,7 +152,7 @@ def _with_ties(rated: Sequence[tuple[VotedPair, float]]) -> Share | None:
             says = 0 if abs(apart) <= limit else 1 if apart > 0 else -1
             points.append(float(says == int(pair.decided)))
             clusters.append(pair.cluster)
-    return Share(sum(points) / len(points), share_interval(points, clusters), len(points))
+    return share_of(points, clusters)
 
 
 def _best_limit(rated: Sequence[tuple[VotedPair, float]]) -> float:
@@ -207,7 +197,7 @@ def _over_clusters(
 
 
 def human_ceiling(release: Release, aspect: str) -> Ceiling | None:
-    """How well one rater agrees with the others; None where no pair has two raters."""
+    """Agreement of one rater with the others; None where no pair has two raters."""
     pairs = release.of(aspect)
     against = list(_against_others(pairs))
     if not against:
@@ -219,8 +209,8 @@ def human_ceiling(release: Release, aspect: str) -> Ceiling | None:
     ]
     found = Ceiling(
         max(len(pair.leads) for pair in pairs),
-        _share(points, clusters),
-        _share([value for value, _ in certain], [where for _, where in certain])
+        share_of(points, clusters),
+        share_of([value for value, _ in certain], [where for _, where in certain])
         if certain
         else None,
     )
@@ -255,7 +245,7 @@ def _in_place(release: Release, aspect: str, rate: Rate, ceiling: Ceiling) -> Ce
         found = [rate(video) for video in videos]
         scores = np.array([np.nan if one is None else one for one in found], dtype=np.float64)
         rank = _left_out(table, places, scores)
-    share = _share(points, clusters) if points else None
+    share = share_of(points, clusters) if points else None
     return replace(ceiling, in_place=share, rank_in_place=rank)
 
 
@@ -271,10 +261,6 @@ def _against_others(pairs: Sequence[VotedPair]) -> Iterator[tuple[VotedPair, flo
 
 def _points(product: float) -> float:
     return 0.5 if abs(product) < SAME * SAME else float(product > 0)
-
-
-def _share(points: Sequence[float], clusters: Sequence[str]) -> Share:
-    return Share(sum(points) / len(points), share_interval(points, clusters), len(points))
 
 
 def _marks(release: Release, aspect: str) -> tuple[np.ndarray, list[str], list[str]] | None:

@@ -43,7 +43,7 @@ def read_text(path: Path) -> str:
 
 
 def read_json(path: Path, *, constants: bool = False) -> Any:
-    """What a JSON file holds; where its lines are objects of their own, their list.
+    """Read a JSON file; where its lines are objects of their own, their list.
 
     With ``constants`` NaN and Infinity, which are not JSON but are often written, are null.
     """
@@ -67,7 +67,7 @@ Columns = Mapping[str, Sequence[str]]
 def table_rows(
     path: Path, needed: Columns, optional: Columns
 ) -> Iterator[tuple[int, dict[str, str]] | Problem]:
-    """The rows of a CSV file by line, with the cells of these columns; the others are left out.
+    """The rows of a CSV file by line: the cells of these columns, and the others as they are named.
 
     A row that has too few or too many cells is a problem; broken quotes end the table.
     """
@@ -78,8 +78,11 @@ def table_rows(
     separator = max(_SEPARATORS, key=head.count)
     reader = csv.reader(lines, delimiter=separator, strict=True)
     try:
-        header = [name.strip().lower() for name in next(reader, [])]
+        names = [name.strip() for name in next(reader, [])]
+        header = [name.lower() for name in names]
         places = _places(path, header, needed, optional)
+        others = set(range(len(names))) - set(places.values())
+        places |= {names[place]: place for place in sorted(others) if names[place] not in places}
         for row in reader:
             if not any(cell.strip() for cell in row):
                 continue

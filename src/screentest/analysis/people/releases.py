@@ -1,4 +1,4 @@
-"""Releases: what people said of pairs of videos, as one testbed.
+"""Releases: people's votes on pairs of videos, as one testbed.
 
 A pair is decided by the mean of its raters' leads: how many marks each gave one video more, or ±1
 for a vote. A rater's leniency is in both marks, so it is in no lead. Pairs of one prompt, and pairs
@@ -21,7 +21,7 @@ SAME = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class VotedPair:
-    """Two videos and what people said of them in one aspect."""
+    """Two videos and people's votes on them in one aspect."""
 
     id: str
     """Of the two videos, whatever the aspect: ``prompt's number/pair's number``."""
@@ -42,7 +42,7 @@ class VotedPair:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """All that people said in one release."""
+    """All votes of one release."""
 
     name: str
     pairs: tuple[VotedPair, ...]

@@ -1,8 +1,9 @@
 """Scores that some other tool computed: a number for each video, from CSV, JSON or JSON lines.
 
-A row has ``id`` and ``value``, and where there are several scores ``metric``. With ``aspect`` a
-score has a number of its own for each aspect. JSON may also be ``{id: value}`` or
-``{metric: {id: value}}``. What `screentest export` writes of a run of `score` is read, too.
+A row has ``id`` and ``value``, and where there are several scores ``metric``; or without ``value``
+a column for each score. With ``aspect`` a score has a number of its own for each aspect. JSON may
+also be ``{id: value}`` or ``{metric: {id: value}}``. What `screentest export` writes of a run of
+`score` is read, too.
 
 A value that is missing, NaN or not a number is a failure with a reason, never a 0.
 """
@@ -22,8 +23,8 @@ from screentest.analysis.people.released import read_json, table_rows
 from screentest.core import BadOption, ManifestError, Outcome, Reason, Score
 from screentest.inputs.fields import Problem, ProblemKind, one_line
 
-_NEEDED = {"id": ("id", "item", "video"), "value": ("value", "score")}
-_OPTIONAL = {"metric": ("metric", "name"), "aspect": ("aspect",)}
+_NEEDED = {"id": ("id", "item", "video")}
+_OPTIONAL = {"value": ("value", "score"), "metric": ("metric", "name"), "aspect": ("aspect",)}
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _LONGEST_NAME = 120
 
@@ -61,8 +62,8 @@ class ScoreTable:
             return found
         return found.map(lambda score: Score(-score.value))
 
-    def speaks_of(self, aspect: str) -> bool:
-        """Whether it has numbers for an aspect."""
+    def covers(self, aspect: str) -> bool:
+        """Tell whether it has numbers for an aspect."""
         return aspect in self.values or "" in self.values
 
 
@@ -132,9 +133,13 @@ def _rows(path: Path) -> Iterator[_Row | Problem]:
     for found in table_rows(path, _NEEDED, _OPTIONAL):
         if isinstance(found, Problem):
             yield found
+            continue
+        video, aspect, metric = (found[1].pop(name, "") for name in ("id", "aspect", "metric"))
+        cells = found[1]
+        if "value" in cells:
+            yield video, cells["value"], metric, aspect
         else:
-            cells = found[1]
-            yield cells["id"], cells["value"], cells.get("metric", ""), cells.get("aspect", "")
+            yield from ((video, text, name, aspect) for name, text in cells.items() if text)
 
 
 def _json_rows(path: Path) -> Iterator[_Row | Problem]:

@@ -12,7 +12,7 @@ from sqlalchemy import select
 
 from screentest.annotate.media import MediaResponse, is_whole
 from screentest.annotate.people import exclude, invite, invite_all
-from screentest.annotate.plan import progress_of
+from screentest.annotate.progress import progress_of
 from screentest.annotate.quality import agreement, review, rules_for
 from screentest.annotate.records import read_records
 from screentest.annotate.store.schema import files, log, texts, units, workers

@@ -84,13 +84,6 @@ class Weights:
     """Why it is never fetched for the user, who may still add it; empty where it is."""
 
     @property
-    def mirror(self) -> str:
-        """The package beside the official source, for people."""
-        if self.same:
-            return f"{self.package}: the same bytes as {self.official}, sha256 {self.sha256}"
-        return f"{self.package}: {self.official}; no published sha256 to compare with"
-
-    @property
     def file(self) -> WeightsFile:
         """The weights themselves."""
         return self.files[0]

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from screentest.analysis.judges.certificate import Accuracy, Certificate, PlaceboResult
+from screentest._util.text import plural
+from screentest.analysis.judges.certificate import (
+    AspectResult,
+    Certificate,
+    OperatorResult,
+    PlaceboResult,
+)
 from screentest.analysis.judges.matrix import PLACEBO
-from screentest.core import Outcome
 from screentest.core.signature import short_signature
 from screentest.judges.cases import Order, points_of
 from screentest.present.certificates import (
@@ -24,7 +29,7 @@ from screentest.present.certificates import (
 )
 from screentest.present.page.data import Judged, Report
 from screentest.present.page.media import address
-from screentest.stats import Claim, Finding
+from screentest.stats import Claim
 
 _KINDS = {
     Claim.SEES: "sees",
@@ -78,7 +83,7 @@ class HeatGroup:
 
 @dataclass(frozen=True, slots=True)
 class Certified:
-    """What the page shows of all certificates."""
+    """All certificates on the page."""
 
     cards: tuple[Card, ...]
     groups: tuple[HeatGroup, ...]
@@ -109,64 +114,55 @@ def card(certificate: Certificate) -> Card:
 # The heat map.
 
 
-def _groups(certificates: Sequence[Certificate]) -> Iterable[HeatGroup]:
-    aspects = dict.fromkeys(one.aspect for cert in certificates for one in cert.aspects)
-    for aspect in aspects:
-        names = dict.fromkeys(
-            one.name for cert in certificates for one in cert.operators if one.aspect is aspect
-        )
-        rows = []
-        whole = [
-            next((one for one in cert.aspects if one.aspect is aspect), None)
-            for cert in certificates
+def _groups(certificates: Sequence[Certificate]) -> Iterator[HeatGroup]:
+    for aspect in dict.fromkeys(one.aspect for each in certificates for one in each.aspects):
+        whole = [{one.aspect: one for one in each.aspects}.get(aspect) for each in certificates]
+        families = [
+            {one.name: one for one in each.operators if one.aspect is aspect}
+            for each in certificates
         ]
-        if len(names) != 1:
-            cells = [None if one is None else _cell(one.accuracy, one.finding) for one in whole]
-            pairs = max((one.pairs for one in whole if one), default=0)
-            title = aspect.title.capitalize()
-            rows.append(HeatRow(aspect.value, title, tuple(cells), pairs, head=True))
+        names = list(dict.fromkeys(name for family in families for name in family))
+        title, alone = aspect.title.capitalize(), len(names) == 1
+        rows = [] if alone else [_row(aspect.value, title, whole, head=True)]
         for name in names:
-            found = [
-                next((o for o in cert.operators if o.aspect is aspect and o.name == name), None)
-                for cert in certificates
-            ]
-            label = next(one.label for one in found if one)
-            title = f"{aspect.title.capitalize()}: {label}" if len(names) == 1 else label
-            cells = [None if one is None else _cell(one.accuracy, one.finding) for one in found]
-            pairs = max(one.pairs for one in found if one)
-            rows.append(
-                HeatRow(f"{aspect.value}/{name}", title, tuple(cells), pairs, head=len(names) == 1)
-            )
+            column = [family.get(name) for family in families]
+            label = next(one.label for one in column if one)
+            words = f"{title}: {label}" if alone else label
+            rows.append(_row(f"{aspect.value}/{name}", words, column, head=alone))
         yield HeatGroup(tuple(rows))
-    yield from _placebos(certificates)
-
-
-def _placebos(certificates: Sequence[Certificate]) -> Iterable[HeatGroup]:
-    names = dict.fromkeys(one.name for cert in certificates for one in cert.placebos)
-    rows = []
-    for name in names:
-        found = [
-            next((one for one in cert.placebos if one.name == name), None) for cert in certificates
-        ]
-        cells = tuple(None if one is None else _fair(one) for one in found)
-        pairs = max(one.pairs for one in found if one)
-        rows.append(HeatRow(f"{PLACEBO}{name}", name.replace("_", " "), cells, pairs))
+    placebos = [{one.name: one for one in each.placebos} for each in certificates]
+    rows = [
+        _row(f"{PLACEBO}{name}", name.replace("_", " "), [own.get(name) for own in placebos])
+        for name in dict.fromkeys(name for own in placebos for name in own)
+    ]
     if rows:
-        title = "Placebos (fair: 50)"
-        count = sum(row.pairs for row in rows)
-        head = HeatRow("", title, (None,) * len(certificates), count, head=True)
-        yield HeatGroup((head, *rows))
+        head = _row("", "Placebos (fair: 50)", [None] * len(certificates), head=True)
+        yield HeatGroup((replace(head, pairs=sum(row.pairs for row in rows)), *rows))
 
 
-def _cell(outcome: Outcome[Accuracy], finding: Finding) -> Cell:
-    found = outcome.value
+def _row(
+    key: str,
+    title: str,
+    column: Sequence[AspectResult | OperatorResult | PlaceboResult | None],
+    *,
+    head: bool = False,
+) -> HeatRow:
+    cells = tuple(
+        one if one is None else _fair(one) if isinstance(one, PlaceboResult) else _cell(one)
+        for one in column
+    )
+    return HeatRow(key, title, cells, max((one.pairs for one in column if one), default=0), head)
+
+
+def _cell(result: AspectResult | OperatorResult) -> Cell:
+    found, finding = result.accuracy.value, result.finding
     if found is None:
-        return Cell("–", why_not(outcome), "unknown")
-    interval = found.interval.percents.replace("–", " to ")
+        return Cell("–", why_not(result.accuracy), "unknown")
+    interval = found.interval.percents
     words = (
         f"{claim_words(finding)}; {100 * found.value:.1f}% right (95%: {interval}), "
-        f"{found.judgements:,} of {found.total:,} answers on {finding.films:,} {finding.unit}"
-        f"{'' if finding.films == 1 else 's'}, {found.ties:,} ties"
+        f"{found.judgements:,} of {found.total:,} answers on"
+        f" {plural(finding.films, finding.unit)}, {found.ties:,} ties"
     )
     kind = _KINDS[finding.claim]
     if kind == "unknown" and abs(found.value - 0.5) > 0.15:

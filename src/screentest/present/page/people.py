@@ -1,18 +1,25 @@
-"""People beside metrics: what an arena's votes say of the models that a report compares."""
+"""People's votes on models: headline, tables, and a row beside those of metrics."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 
+from screentest._util.text import plural
 from screentest.analysis.models.comparison import ModelComparison
 from screentest.analysis.models.rows import MetricRow, ModelPair, ModelValue, Part, State
-from screentest.analysis.people.arena import Arena, ArenaModel, ArenaPair, arena_of
+from screentest.analysis.people.arena import Arena, ArenaModel, ArenaPair, WhyOpen, arena_of
 from screentest.core.metric import OutputInfo
-from screentest.core.table import Table
+from screentest.core.table import Cell, Column, Table
 from screentest.judges.votes import read_votes
+from screentest.present.sentences import say
+from screentest.present.text import names
+from screentest.stats import Interval
 
 TITLE = "people prefer"
+_NAMES = 4
+"""Names in the headline; the rest is counted."""
 _INFO = OutputInfo(
     "how often people prefer it to another model's video of the same prompt; a tie is half",
     label=TITLE,
@@ -60,9 +67,106 @@ def people_row(found: Arena, comparison: ModelComparison) -> MetricRow | None:
     )
 
 
-def people_tables(found: Arena | None) -> list[Table]:
-    """Every model and every two models; none where nobody was asked."""
-    return found.tables() if found is not None else []
+def arena_headline(arena: Arena) -> str:
+    """One line on what the votes settle."""
+    voted = f"{plural(arena.votes, 'vote')} by {plural(arena.workers, 'person', 'people')}"
+    basis = f"{voted} on {plural(arena.prompts, 'prompt')}"
+    pairs, open_ = arena.significant, arena.open
+    if pairs:
+        best = {one.model for one in arena.models if one.best}
+        beaten = [pair.worse for pair in pairs if pair.better in best]
+        if len(best) == 1 and len(beaten) == len(arena.models) - 1:
+            words = f"{best.pop()} to {names(beaten, _NAMES)}"
+        else:
+            named = [f"{pair.better} to {pair.worse}" for pair in pairs]
+            words = f"{names(named, _NAMES)}; the rest is undecided"
+        return say("people_prefer", pairs=words, basis=basis)
+    if open_ is None:
+        return say("people_same", basis=basis)
+    needed = f"at least {arena.fewest} people and {arena.fewest} prompts needed"
+    if open_ is not WhyOpen.TOO_FEW:
+        few = open_ is WhyOpen.UNEVEN_PROMPTS
+        unit, which = ("prompts", "on a few") if few else ("people", f"by {arena.busiest}")
+        worth = _rounded_down(arena.largest.effective)
+        needed = f"most are {which}: worth {worth} {unit}, at least {arena.fewest} needed"
+    return say("people_open", basis=basis, why=needed)
+
+
+def people_tables(arena: Arena | None) -> list[Table]:
+    """Every model, and every two models; none where nobody was asked."""
+    return [] if arena is None else [_models_table(arena), _pairs_table(arena)]
+
+
+def _models_table(arena: Arena) -> Table:
+    columns = (
+        Column("model", "Model"),
+        Column("strength", "Strength", digits=0),
+        Column("strength_low", detail=True),
+        Column("strength_high", detail=True),
+        Column("strength_range", "95% of it", derived=True, align="right"),
+        Column("win_rate", "Wins", show="{:.0%}".format),
+        Column("low", detail=True),
+        Column("high", detail=True),
+        Column("range", "95% of it", derived=True, align="right"),
+        Column("votes", "Votes"),
+        Column("best", detail=True),
+    )
+    rows: list[tuple[Cell, ...]] = []
+    for one in arena.models:
+        strength: tuple[Cell, ...] = (None, None, None, "")
+        if one.strength is not None:
+            ends = one.strength.interval
+            cells = (ends.low, ends.high, f"{ends.low:.0f} to {ends.high:.0f}") if ends else ()
+            strength = (one.strength.value, *(cells or strength[1:]))
+        rate = (one.rate.share, *_ends(one.rate.interval()), one.rate.votes)
+        rows.append((one.model, *strength, *rate, one.best))
+    side = f", left side {arena.left.share:.0%}" if arena.left else ""
+    notes = [f"Ties {arena.ties:.0%} (half a win each){side}"]
+    scale = "Strength: Bradley-Terry, mean 0, +400 is 10:1"
+    notes.append(scale if arena.unranked is None else f"No strengths: {arena.unranked.detail}")
+    if arena.uneven:
+        worth = _rounded_down(arena.effective_workers)
+        busiest = plural(arena.busiest, "person", "people")
+        notes.append(f"Most votes by {busiest}: {arena.workers:,} are worth {worth}")
+    return Table("people", "People", columns, rows, ". ".join(notes) + ".")
+
+
+def _pairs_table(arena: Arena) -> Table:
+    columns = (
+        Column("better", "Model"),
+        Column("worse", "against"),
+        Column("win_rate", "Wins", show="{:.0%}".format),
+        Column("low", detail=True),
+        Column("high", detail=True),
+        Column("range", "Interval", derived=True, align="right"),
+        Column("votes", "Votes"),
+        Column("prompts", detail=True),
+        Column("workers", detail=True),
+        Column("effective_prompts", detail=True),
+        Column("effective_workers", detail=True),
+        Column("p", detail=True),
+        Column("adjusted_p", "p (Holm)"),
+        Column("holds", "Holds"),
+    )
+    rows = [
+        (
+            *(pair.better, pair.worse, pair.rate.share, *_ends(pair.interval), pair.rate.votes),
+            *(pair.rate.prompts, pair.rate.workers, pair.rate.effective_prompts),
+            *(pair.rate.effective_workers, pair.p_value, pair.adjusted_p, pair.holds),
+        )
+        for pair in arena.pairs
+    ]
+    return Table("people_pairs", "People, every two models", columns, rows)
+
+
+def _ends(interval: Interval) -> tuple[float, float, str]:
+    low, high = interval.low, interval.high
+    return low, high, f"{100 * low:.0f} to {100 * high:.0f}%"
+
+
+def _rounded_down(effective: float) -> str:
+    """Never up: it must not look like enough where it is not."""
+    return f"{math.floor(10 * effective + 1e-6) / 10:g}"
 
 
 def _value(model: str, found: ArenaModel | None) -> ModelValue:

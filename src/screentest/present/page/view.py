@@ -29,7 +29,7 @@ from screentest.present.page.parts import (
     shown_line,
     strip,
 )
-from screentest.present.page.people import people_row
+from screentest.present.page.people import arena_headline, people_row
 from screentest.present.screens import (
     artefact_words,
     comparison_screen,
@@ -81,7 +81,7 @@ def _compared(
     more = [shown_line(*line) for line in screen.lines if line[0] not in (*FIRST, *CHECKED)]
     people = people_row(report.people, comparison) if report.people is not None else None
     if report.people is not None:
-        lead.insert(0, report.people.headline)
+        lead.insert(0, arena_headline(report.people))
     videos = {
         model: [item for item in place if results.group(item, comparison.by) == model]
         for model in comparison.models

@@ -59,7 +59,7 @@ class BuiltTestbed(Tabular):
 
     @property
     def counts(self) -> Table:
-        """How many pairs each aspect and placebo has, and how many could not be made."""
+        """Pairs of each aspect and placebo, made and skipped."""
         pairs = Counter(pair.name for pair in self.testbed.pairs)
         skips = Counter(skip.name for skip in self.testbed.skips)
         columns = (
@@ -122,11 +122,11 @@ class Certificates(Tabular):
     """Why judgements are missing, the same words once."""
 
     def _headline(self) -> str:
-        from screentest.present.certificates import brief, first_screen, headline_of_all
+        from screentest.present.certificates import certificate_screen, headline, headline_of_all
 
         if len(self.certificates) == 1:
-            return first_screen(self.certificates[0])
-        lines = [f"  {one.title}  {brief(one)}" for one in self.certificates[:_LINES]]
+            return certificate_screen(self.certificates[0]).text
+        lines = [f"  {headline(one)}" for one in self.certificates[:_LINES]]
         return "\n".join([headline_of_all(self.certificates), *lines])
 
     def _shown(self) -> list[Table]:
@@ -188,7 +188,7 @@ class Certificates(Tabular):
 
     @property
     def not_judged(self) -> Table:
-        """Why judgements are missing, and what to do; the same words once."""
+        """Reasons for missing judgements, and advice."""
         rows = [
             (one.judge, one.judgements, one.total, one.reason.value, one.detail, one.advice)
             for one in self.lost

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
+from screentest.analysis.people.agreement import (
+    PromptCorrelation,
+    Ratings,
+    answers_alike,
+    closer_to_people,
+    prompt_correlation,
+)
+from screentest.analysis.people.score_tables import read_scores
 from screentest.cli.options import JsonOption
 from screentest.cli.tables import print_heading, print_indented, show
 from screentest.core import Cell, Column, Outcome, Table, UnknownName, UserError
 from screentest.judges.votes import VoteRecord, read_votes
-from screentest.stats import Difference, holm, holm_levels
+from screentest.stats import Difference, holm, holm_levels, kendall, spearman
 from screentest.suites.etva.answers import Compat
 from screentest.suites.etva.commands import CategoriesOption
 from screentest.suites.etva.data import read_transcripts
 from screentest.suites.etva.graph import Category
 from screentest.suites.etva.metric import SCORE
-from screentest.suites.etva.people import (
-    PerPrompt,
-    WithPeople,
-    answer_accuracy,
-    closer_to_people,
-    read_score_file,
-    with_people,
-)
 from screentest.suites.etva.runs import (
     answers_of_run,
     by_prompt_and_model,
@@ -42,6 +42,9 @@ from screentest.suites.etva.tables import (
     side_by_side,
 )
 
+_MEASURES = (kendall, spearman)
+_Correlations: TypeAlias = Sequence[Outcome[PromptCorrelation]]
+"""Kendall's and Spearman's."""
 RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="A run of the metric etva.")]
 
 
@@ -173,24 +176,34 @@ def people(
     """
     records = [record for path in votes for record in read_votes(path, whole=True) if record.counts]
     rated = by_prompt_and_model(run, _ratings(records))
-    found: dict[str, WithPeople] = {}
+    found: dict[str, _Correlations] = {}
     mine = by_prompt_and_model(run, scores_of_run(run, SCORE))
+    zeros = compat is Compat.UPSTREAM
+
+    def correlate(scores: Ratings) -> _Correlations:
+        return [prompt_correlation(scores, rated, measure, zeros=zeros) for measure in _MEASURES]
+
     for output in (SCORE, *(category.value for category in Category)):
         values = scores_of_run(run, output)
         if values and rated:
-            found[output] = with_people(by_prompt_and_model(run, values), rated, compat=compat)
-    differences: dict[str, Outcome[tuple[Difference, Difference]]] = {}
+            found[output] = correlate(by_prompt_and_model(run, values))
+    differences: dict[str, list[Outcome[Difference]]] = {}
     for name, scores in _beside(beside or []).items() if rated else ():
         theirs = by_prompt_and_model(run, scores)
         if not theirs:
             raise UserError(
                 f"{name} has no score of an item of {run}", advice="Items are matched by their ids."
             )
-        found[name] = with_people(theirs, rated, compat=compat)
-        differences[name] = closer_to_people(mine, theirs, rated, compat=compat)
-    accuracy = answer_accuracy(_named(answers_of_run(run)), _answers(records))
-    alike = accuracy.value
-    ends = () if alike is None else (alike.interval.low, alike.interval.high)
+        found[name] = correlate(theirs)
+        differences[name] = [
+            closer_to_people(mine, theirs, rated, measure, zeros=zeros) for measure in _MEASURES
+        ]
+    alike = answers_alike(_named(answers_of_run(run)), _answers(records)).value
+    counts: list[tuple[Cell, ...]] = []
+    if alike is not None:
+        ends = alike.interval
+        same = round(alike.value * alike.n)
+        counts = [(same, alike.n, alike.value, ends.low, ends.high)]
     tables = [_correlation_table(found)]
     if beside:
         tables.append(_difference_table(differences))
@@ -199,7 +212,7 @@ def people(
             "answers",
             "Answers as people give them",
             ("same", "total", "share", "low", "high"),
-            [] if alike is None else [(alike.same, alike.total, alike.share, *ends)],
+            counts,
         )
     )
     show(*tables, as_json=as_json)
@@ -218,7 +231,7 @@ def _beside(places: Iterable[Path]) -> dict[str, dict[str, float]]:
     taken = {SCORE, *(category.value for category in Category)}
     found: dict[str, dict[str, float]] = {}
     for place in places:
-        scores = values_of_run(place) if place.is_dir() else read_score_file(place)
+        scores = values_of_run(place) if place.is_dir() else _read_scores(place)
         for given, values in scores.items():
             name = f"{place.resolve().stem}.{given}" if given in taken else given
             if name in found:
@@ -228,22 +241,37 @@ def _beside(places: Iterable[Path]) -> dict[str, dict[str, float]]:
     return found
 
 
-def _difference_table(
-    differences: Mapping[str, Outcome[tuple[Difference, Difference]]],
-) -> Table:
+def _read_scores(path: Path) -> dict[str, dict[str, float]]:
+    tables, problems = read_scores(path)
+    if problems:
+        raise UserError(f"{path}: {problems[0]}")
+    scores: dict[str, dict[str, float]] = {}
+    for table in tables:
+        for item, outcome in table.values.get("", {}).items():
+            if outcome.failure is not None:
+                raise UserError(f"{path}, {item}: {outcome.failure.detail}")
+            scores.setdefault(table.name, {})[item] = outcome.unwrap().value
+    return scores
+
+
+def _difference_table(differences: Mapping[str, Sequence[Outcome[Difference]]]) -> Table:
     rows: list[tuple[Cell, ...]] = []
-    known = {name: one.value for name, one in differences.items() if one.value is not None}
+    known = {
+        name: [one.unwrap() for one in both]
+        for name, both in differences.items()
+        if all(one.ok for one in both)
+    }
     levels = [
         holm_levels(holm([pair[n].p_value for pair in known.values()])) if known else []
         for n in (0, 1)
     ]
     tested = dict(zip(known, zip(*levels, strict=True), strict=True))
-    for name, outcome in differences.items():
-        pair = outcome.value
-        if pair is None:
-            rows.append((name, *[None] * 7, str(outcome.failure)))
+    for name, both in differences.items():
+        if name not in known:
+            why = next(one.failure for one in both if not one.ok)
+            rows.append((name, *[None] * 7, str(why)))
             continue
-        cells: list[Cell] = []
+        pair, cells = known[name], list[Cell]()
         for one, level in zip(pair, tested[name], strict=True):
             ends = one.at(level).interval
             cells += [one.value, ends.low if ends else None, ends.high if ends else None]
@@ -264,7 +292,7 @@ def _difference_table(
     )
 
 
-def _correlation_table(found: Mapping[str, WithPeople]) -> Table:
+def _correlation_table(found: Mapping[str, _Correlations]) -> Table:
     columns = [
         column
         for name in ("kendall", "spearman")
@@ -277,15 +305,15 @@ def _correlation_table(found: Mapping[str, WithPeople]) -> Table:
         )
     ]
     rows = []
-    for name, one in found.items():
+    for name, both in found.items():
         cells: list[Cell] = []
-        for each in (one.kendall, one.spearman):
+        for each in both:
             mean_of, low, high = _mean_cells(each)
             between = "" if low is None or high is None else f"{low:.2f} to {high:.2f}"
             cells += [mean_of, low, high, between]
-        mean = one.spearman.value
+        mean = both[1].value
         counts = (None, None) if mean is None else (mean.defined, mean.undefined)
-        rows.append((name, *cells, *counts, str(one.kendall.failure or "") or None))
+        rows.append((name, *cells, *counts, str(both[0].failure or "") or None))
     return Table(
         "correlation",
         "Correlation with people, the mean of prompts",
@@ -301,7 +329,7 @@ def _correlation_table(found: Mapping[str, WithPeople]) -> Table:
 
 
 def _mean_cells(
-    outcome: Outcome[PerPrompt],
+    outcome: Outcome[PromptCorrelation],
 ) -> tuple[float | None, float | None, float | None]:
     mean = outcome.value
     if mean is None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from screentest.analysis.people.agreement import Ratings
 from screentest.analysis.results import Results, plain_name, read_results
 from screentest.core import Outcome, Reason, Score, UserError
 from screentest.core.signature import value_name
@@ -14,7 +15,6 @@ from screentest.suites.etva.answers import Compat, read_answer
 from screentest.suites.etva.data import Transcript
 from screentest.suites.etva.graph import Category, read_category
 from screentest.suites.etva.metric import COVERAGE, SCORE
-from screentest.suites.etva.people import Ratings
 from screentest.suites.etva.tables import JudgedQuestion
 
 _CHAT, _OURS = "etva", "etva_builtin"

@@ -9,23 +9,29 @@ from typing import Annotated
 import typer
 
 from screentest._util.text import plural
+from screentest.analysis.people.agreement import (
+    ScoreAgreement,
+    SelfPreference,
+    Votes,
+    score_agreement,
+    self_preference,
+)
+from screentest.analysis.people.sheets import (
+    judged,
+    on_one_scale,
+    rateable,
+    read_sheet,
+    write_sheet,
+)
 from screentest.analysis.results import Results, read_results
 from screentest.cli.console import out, shown
 from screentest.cli.options import JsonOption
 from screentest.cli.tables import show
 from screentest.core import BadOption, Column, NoValue, Table, UserError
+from screentest.core.signature import split_value_name
 from screentest.run.reader import RunReader
-from screentest.suites.univ.people import (
-    JudgeAgreement,
-    SelfPreference,
-    Unit,
-    judged,
-    on_one_scale,
-    read_sheet,
-    self_preference,
-    write_sheet,
-)
-from screentest.suites.univ.people import agree as compare
+from screentest.suites.univ.suite import task_of
+from screentest.suites.univ.vocabulary import Dimension
 
 
 def agree(
@@ -89,6 +95,16 @@ def agree(
     show(_agreement_table(found), _preference_table(favours), as_json=as_json)
 
 
+def _values(results: Results, names: Sequence[str]) -> list[str]:
+    """The values to rate; of UniVBench's metrics the dimensions, from which the rest follows."""
+
+    def is_judgement(name: str) -> bool:
+        metric, output = split_value_name(name)
+        return task_of(metric) is None or output in set(Dimension)
+
+    return [name for name in rateable(results, names) if names or is_judgement(name)]
+
+
 def _read(folder: Path) -> Results:
     with RunReader(folder) as run:
         return read_results(run)
@@ -97,13 +113,14 @@ def _read(folder: Path) -> Results:
 def _write(
     path: Path, results: Results, names: Sequence[str], share: float, raters: int, seed: int
 ) -> None:
-    known = judged(results, names)
+    values = _values(results, names)
+    known = judged(results, values)
     if not known:
         raise UserError(
             "the run has nothing that people could rate",
             advice="Give a run of `score` in which something was scored.",
         )
-    drawn = write_sheet(path, results, names, share=share, votes=raters, seed=seed)
+    drawn = write_sheet(path, results, values, share=share, votes=raters, seed=seed)
     total = len({item for item, _ in known})
     counts = f"{drawn:,} of {plural(total, 'item')}, {plural(raters, 'vote')} each"
     out().print(f"{shown(str(path))}: {counts}", soft_wrap=True)
@@ -111,28 +128,28 @@ def _write(
 
 def _compare(
     read: Mapping[Path, Results],
-    voted: Mapping[Unit, Sequence[float]] | None,
+    voted: Votes | None,
     names: Sequence[str],
     tolerance: float,
-) -> dict[tuple[str, str], JudgeAgreement]:
+) -> dict[tuple[str, str], ScoreAgreement]:
     """By run and value, and by run over all values."""
-    found: dict[tuple[str, str], JudgeAgreement] = {}
+    found: dict[tuple[str, str], ScoreAgreement] = {}
     for run, results in read.items() if voted is not None else ():
-        scores, people = on_one_scale(results, voted or {}, names)
+        scores, people = on_one_scale(results, voted or {}, _values(results, names))
         try:
-            found[str(run), "all"] = compare(scores, people, tolerance=tolerance)
+            found[str(run), "all"] = score_agreement(scores, people, tolerance=tolerance)
         except NoValue as error:
             raise UserError(error.message, advice=error.advice) from None
         both = [unit for unit in people if unit in scores]
         for name in dict.fromkeys(name for _, name in both):
             some = {unit: people[unit] for unit in both if unit[1] == name}
-            found[str(run), name] = compare(scores, some, tolerance=tolerance)
+            found[str(run), name] = score_agreement(scores, some, tolerance=tolerance)
     return found
 
 
 def _favours(
     read: Mapping[Path, Results],
-    voted: Mapping[Unit, Sequence[float]] | None,
+    voted: Votes | None,
     names: Sequence[str],
     own: Sequence[str],
     group: str,
@@ -140,7 +157,10 @@ def _favours(
     if not own:
         return []
     owns = {str(run): maker for run, maker in (_own(text, list(read)) for text in own)}
-    scaled = {str(run): on_one_scale(some, voted or {}, names) for run, some in read.items()}
+    scaled = {
+        str(run): on_one_scale(some, voted or {}, _values(some, names))
+        for run, some in read.items()
+    }
     makers = {
         item.id: item.groups.get(group, "")
         for results in read.values()
@@ -155,7 +175,7 @@ def _favours(
 
 
 def _own(text: str, runs: Sequence[Path]) -> tuple[Path, str]:
-    """Which run, and whose results are its judge's own; a run's last name will do."""
+    """A run, and the model whose results are its judge's own; a run's last name will do."""
     name, equals, maker = text.rpartition("=")
     found = [run for run in runs if run == Path(name)]
     found = found or [run for run in runs if run.name == Path(name).name]
@@ -165,14 +185,14 @@ def _own(text: str, runs: Sequence[Path]) -> tuple[Path, str]:
     return found[0], maker
 
 
-def _agreement_table(found: Mapping[tuple[str, str], JudgeAgreement]) -> Table:
+def _agreement_table(found: Mapping[tuple[str, str], ScoreAgreement]) -> Table:
     rows = []
     for (run, name), one in found.items():
         bias = one.bias_interval
         rows.append(
             (
-                *(run, name, one.share, one.within.low, one.within.high, one.bias),
-                *(one.rank.value, one.people.value, one.with_judge.value, one.units),
+                *(run, name, one.within.value, one.within.interval.low, one.within.interval.high),
+                *(one.bias, one.rank.value, one.people.value, one.with_judge.value, one.within.n),
                 *(one.wilson.low, one.wilson.high),
                 *((bias.low, bias.high) if bias else (None, None)),
                 one.votes_each,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from screentest._util.text import plural
+from screentest.analysis.forecast import forecast_requests
 from screentest.analysis.results import read_results
 from screentest.cli.console import out as console
 from screentest.cli.console import print_json, shown
@@ -21,15 +23,16 @@ from screentest.core import BadOption, Column, Table, UserError
 from screentest.inputs.importers import read_inputs
 from screentest.inputs.manifest import write_manifest
 from screentest.present.charts import must_be_chart, save
+from screentest.present.forecast import request_tables
 from screentest.run.reader import RunReader
 from screentest.run.session import Tools, read_settings
 from screentest.suites.univ.caption_files import read_shots
 from screentest.suites.univ.data import read_univbench
 from screentest.suites.univ.distribution import distribution as count_terms
 from screentest.suites.univ.distribution import draw_distribution
-from screentest.suites.univ.estimate import estimate_judging
 from screentest.suites.univ.pieces import PieceLevel, UnivTask
 from screentest.suites.univ.schema import description_schema
+from screentest.suites.univ.scores import judging_requests
 from screentest.suites.univ.tables import (
     PUBLISHED,
     TaskCost,
@@ -138,36 +141,9 @@ def estimate(
     price = settings.prices.of(model)
     if model and price is None:
         raise BadOption(f"{prices} has no price for {model!r}")
-    found = estimate_judging(
-        read_inputs(inputs),
-        task,
-        Tools(settings),
-        level=level,
-        truth=univ_v2t(truth=truth) if truth else None,
-        price=price,
-    )
-    show(
-        Table(
-            "estimate",
-            "What judging would take",
-            (
-                *("cases", "calls", "pictures"),
-                Column("tokens_in", "tokens in, about"),
-                Column("most_tokens_out", "tokens out, at most"),
-                Column("most_cost", "cost, at most"),
-            ),
-            [
-                (
-                    *(found.cases, found.calls, found.pictures),
-                    *(found.tokens_in, found.most_tokens_out),
-                    None if found.most_cost is None else str(found.most_cost),
-                )
-            ],
-            note="" if found.most_cost is not None else "The cost is unknown: there is no price.",
-        ),
-        Table("left_out", "Would not be scored", ("item", "reason"), found.left_out),
-        as_json=as_json,
-    )
+    truths = univ_v2t(truth=truth) if truth else None
+    questions = partial(judging_requests, task, Tools(settings), level, truths)
+    show(*request_tables(forecast_requests(read_inputs(inputs), questions, price)), as_json=as_json)
 
 
 def table(

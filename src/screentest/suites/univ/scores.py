@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,19 +11,33 @@ from screentest.core.errors import NoValue
 from screentest.core.item import Item, Span, Time
 from screentest.core.metric import Outcomes, Resources
 from screentest.core.outcome import Failure, Outcome, Point, Score
+from screentest.measure.items import lacking
 from screentest.models.ask import Frames, send
 from screentest.models.ask.templates import Slot
 from screentest.models.chat.messages import ChatRequest
-from screentest.suites.univ.pieces import Piece, UnivTask, show_references
-from screentest.suites.univ.requests import AT_ONCE, JUDGE, request
-from screentest.suites.univ.schema import MOST, Finding, Inspection, Mark, Marks
+from screentest.suites.univ.pieces import (
+    Piece,
+    PieceLevel,
+    UnivTask,
+    shot_pieces,
+    show_references,
+    whole_piece,
+)
+from screentest.suites.univ.requests import AT_ONCE, JUDGE, request, shown
+from screentest.suites.univ.schema import MOST, Finding, Inspection, Mark, Marks, Remarks
 from screentest.suites.univ.vocabulary import Dimension
 
 if TYPE_CHECKING:
     from screentest.core.outcome import Json
+    from screentest.suites.univ.text_task import TextTask
 
 
 SCORE_TEMPLATE = "univ/score"
+REPORT_TOKENS = 1500
+"""About what an inspector writes, which is read again by whoever gives points."""
+_BLANK = Inspection(
+    remarks=Remarks(**dict.fromkeys(Remarks.model_fields, "")), findings=[], approved=True
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,3 +289,26 @@ def _record(judged: JudgedPiece) -> Json:
     if judged.failure is not None:
         found["failed"] = str(judged.failure)
     return found
+
+
+def judging_requests(
+    task: UnivTask, resources: Resources, level: PieceLevel, truth: TextTask | None, item: Item
+) -> Iterator[tuple[ChatRequest, int]]:
+    """Make the requests about an item, each with the tokens that an earlier answer will add.
+
+    The first question is made for real. The second depends on the answer to the first, so that its
+    length is a guess.
+    """
+    missing = lacking(item, task.needs)
+    if missing is not None:
+        raise NoValue(missing.reason, missing.detail)
+    if truth is not None:
+        yield from ((request, 0) for request in truth.start(item, resources).requests())
+        return
+    inspector = Inspector(task, item, resources, shown())
+    pieces = [] if level == "shots" else [whole_piece(item, resources)]
+    shots = [] if level == "video" else shot_pieces(item, resources)
+    # A video of one shot is asked about once, whatever the level.
+    for piece in shots if len(shots) == 1 else [*pieces, *shots]:
+        yield inspector.inspection_request(piece), 0
+        yield inspector.score_request(piece, _BLANK), REPORT_TOKENS

@@ -1,0 +1,182 @@
+"""Forecasts as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple
+from typing import TYPE_CHECKING
+
+from screentest.core.table import Cell, Column, Table
+from screentest.present.sentences import say
+
+if TYPE_CHECKING:  # `score` loads this module, and not what a forecast is made with
+    from screentest.analysis.forecast import (
+        Forecast,
+        PeopleForecast,
+        Power,
+        RequestForecast,
+        Work,
+    )
+
+_COUNT = "{:,}".format
+
+
+def forecast_tables(forecast: Forecast) -> list[Table]:
+    """The work, and what its films can settle."""
+    power = forecast.power
+    if power is None:
+        return [_score_table(forecast)]
+    columns = (
+        Column("judge", "Judge"),
+        Column("models", "Models", show=_models),
+        Column("judgements", "Judgements", show=_COUNT, align="right"),
+        *_COLUMNS,
+        Column("seconds", detail=True),
+    )
+    rows = [
+        (work.name, dict(work.models), work.judgements, *_cells(work), work.seconds)
+        for work in forecast.work
+    ]
+    title, note = "What would be judged", "\n".join(_notes(forecast))
+    table = Table("judges", title, columns, rows, note)
+    return [table, _groups(power), _needed(power)]
+
+
+_COLUMNS = (
+    Column("videos", "Videos", show=_COUNT, align="right"),
+    Column("calls", "Calls", show=_COUNT, align="right"),
+    Column("tokens", "Tokens in", show=_COUNT, align="right"),
+    Column("cost", "Cost", align="right"),
+    Column("measured", detail=True),
+)
+
+
+def _cells(work: Work) -> tuple[Cell, ...]:
+    cost = None if work.cost is None else f"{work.cost:.2f}"
+    return work.videos, work.calls, work.tokens, cost, work.measured
+
+
+def _score_table(forecast: Forecast) -> Table:
+    """A row for each metric that asks a chat model, and one for all others."""
+    asking = [one for one in forecast.work if one.calls != 0]
+    others = [one for one in forecast.work if one.calls == 0]
+    rows: list[tuple[Cell, ...]] = [(one.name, dict(one.models), *_cells(one)) for one in asking]
+    if others:
+        name = others[0].name if len(others) == 1 else f"{len(others)} without a chat model"
+        rows.append((name, {}, max(one.videos for one in others), 0, None, None, False))
+    columns = (Column("metric", "Metric"), Column("models", "Models", show=_models), *_COLUMNS)
+    note = "\n".join(_notes(forecast))
+    return Table("forecast", "What would be scored", columns, rows, note)
+
+
+def _notes(forecast: Forecast) -> Iterator[str]:
+    yield say("nothing_started")
+    if any(one.calls is None for one in forecast.work):
+        yield "–: unknown before the first calls"
+    if any(one.tokens for one in forecast.work):
+        yield f"Tokens: estimated; cost: with answers of {forecast.answer_tokens} tokens"
+    if forecast.cost:
+        yield f"Total: about {forecast.cost:.2f}"
+    timed = [f"{one.name} {one.seconds / 60:.1f} min" for one in forecast.work if one.seconds]
+    left = max((one.videos for one in forecast.work), default=0)
+    if timed:
+        yield f"Time on one worker: {', '.join(timed)}"
+    elif forecast.power is None and left:
+        yield f"Time: {_time(forecast, left)}"
+    if forecast.without_video:
+        yield f"Without a video: {forecast.without_video:,}"
+    yield from forecast.layout
+
+
+def _time(forecast: Forecast, left: int) -> str:
+    if forecast.seconds is None:
+        return "unknown (no video scored yet)"
+    minutes = forecast.seconds * left / forecast.workers / 60
+    took = f"{minutes:.0f} min" if minutes >= 1 else f"{60 * minutes:.0f} s"
+    return f"about {took} ({forecast.seconds:.1f} s a video so far, {forecast.workers} at a time)"
+
+
+def _groups(power: Power) -> Table:
+    columns = (
+        Column("aspect", "Aspect"),
+        Column("operator", "Operator"),
+        Column("pairs", "Pairs", show=_COUNT, align="right"),
+        Column("films", f"{power.unit.capitalize()}s", show=_COUNT, align="right"),
+        Column("finds", "Finds from", show="{:.0%}".format, align="right"),
+        Column("finds_at_worst", "At worst", show="{:.0%}".format, align="right"),
+    )
+    rows = [
+        (
+            *(one.aspect.value, one.operator or "all", one.pairs, one.films),
+            *(one.finds, one.finds_at_worst),
+        )
+        for one in power.groups
+    ]
+    note = (
+        "Finds from: the accuracy detected with 80% power"
+        f" (claims: {len(power.groups)}, Holm). –: not even 100%."
+    )
+    last = say("at_worst") if power.placebos else "No placebos: bias against edits unknown."
+    title = f"What these {power.unit}s can settle"
+    return Table("groups", title, columns, rows, f"{note}\n{last}")
+
+
+def _needed(power: Power) -> Table:
+    here = max((one.films for one in power.groups), default=0)
+    units = f"{power.unit.capitalize()}s"
+    columns = (
+        Column("right", "Accuracy", show="{:.0%}".format),
+        Column("films_needed", f"{units} needed", show=_COUNT, align="right"),
+        Column("at_worst", "At worst", show=_COUNT, align="right"),
+        Column("more", "More than here", show=_range, align="right"),
+    )
+    rows = [
+        (share, few, power.needed_at_worst[share], [max(0, few - here), max(0, many - here)])
+        for share, few in power.needed.items()
+        for many in [power.needed_at_worst[share]]
+    ]
+    note = f"For one claim of {len(power.groups)}. {units} here: {here:,}."
+    title = f"{units} until a judge is distinguished from chance"
+    return Table("power", title, columns, rows, note)
+
+
+def _range(ends: Sequence[int]) -> str:
+    return f"{ends[0]:,}" if ends[0] == ends[1] else f"{ends[0]:,}–{ends[1]:,}"
+
+
+def _models(models: Mapping[str, str]) -> str:
+    return ", ".join(f"{role}={model}" for role, model in models.items()) or "none"
+
+
+def request_tables(forecast: RequestForecast) -> list[Table]:
+    """Requests that would be sent, and items that would have no score."""
+    columns = (
+        *("cases", "calls", "pictures"),
+        Column("tokens_in", "tokens in, about"),
+        Column("most_tokens_out", "tokens out, at most"),
+        Column("most_cost", "cost, at most"),
+    )
+    cost = None if forecast.most_cost is None else str(forecast.most_cost)
+    counts = (forecast.cases, forecast.calls, forecast.pictures)
+    rows = [(*counts, forecast.tokens_in, forecast.most_tokens_out, cost)]
+    note = "" if cost is not None else "Cost: unknown (no price)"
+    return [
+        Table("estimate", "What judging would take", columns, rows, note),
+        Table("left_out", "Would not be scored", ("item", "reason"), forecast.left_out),
+    ]
+
+
+def people_table(plans: Sequence[tuple[str, PeopleForecast]], currency: str) -> Table:
+    """Time and money of people's votes, by aspect."""
+    money = f" {currency}" if currency else ""
+    columns = (
+        Column("aspect", "Aspect"),
+        Column("units", "Items", show=_COUNT),
+        Column("tasks", "Tasks", show=_COUNT),
+        Column("minutes_per_task", "Min each", digits=1),
+        Column("longest_minutes", "Longest", digits=1),
+        Column("price_per_task", "Price each", digits=2),
+        Column("hours", "Hours", digits=1),
+        Column("cost", "Cost", show=lambda cost: f"{cost:,.2f}{money}"),
+    )
+    return Table("plan", "Plan", columns, [(name, *astuple(plan)) for name, plan in plans])
