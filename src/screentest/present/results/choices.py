@@ -78,14 +78,14 @@ def _choice(
             return None, ": ".join([failure.reason.value, *message]), None
     assert as_given is not None
     assert swapped is not None
-    one, other = as_given.unwrap(), swapped.unwrap().flipped
-    choice = one.choice
+    verdict, other = as_given.unwrap(), swapped.unwrap().flipped
+    choice = verdict.choice
     if choice is not other.choice:
         return "unclear", "the order of presentation decides", None
-    note = one.rationale
-    if one.first is not None and one.second is not None:
-        note = f"{number(one.first)} against {number(one.second)}"
-    sides = {"first": one.evidence_first, "second": one.evidence_second}
+    note = verdict.rationale
+    if verdict.first is not None and verdict.second is not None:
+        note = f"{number(verdict.first)} against {number(verdict.second)}"
+    sides = {"first": verdict.evidence_first, "second": verdict.evidence_second}
     if sides.get(choice.flipped.value):
         worst = min(sides[choice.flipped.value], key=lambda point: point.value)
         moment = f"the {choice.flipped.value} falls behind at {float(worst.span.start):.1f} s"
@@ -143,10 +143,10 @@ class Comparison(Shown):
             table = self.screen().table
             return [table] if table is not None else []
         compared = self._judges
-        found = [self._pair()] if compared.rows else []
+        tables = [self._pair()] if compared.rows else []
         if compared.ranking:
-            found += [self._ranking(), self._differences()]
-        return [*found, *([_agreement(compared.agreement)] if compared.agreement else [])]
+            tables += [self._ranking(), self._differences()]
+        return [*tables, *([_agreement(compared.agreement)] if compared.agreement else [])]
 
     def _pair(self) -> Table:
         def between(ends: Sequence[float]) -> str:
@@ -238,12 +238,12 @@ def _agreement(agreement: Outcome[RankAgreement]) -> Table:
         Column("judges", "Judges"),
         Column("left_out", detail=True),
     )
-    found = agreement.value
+    ranks = agreement.value
     title = "Ranking of judges on both testbeds"
-    if found is None:
+    if ranks is None:
         return Table("rank_agreement", title, columns, (), f"{title}: {agreement.failure}")
     rows = [
-        (name, one.value, one.p_value, len(found.systems), list(found.left_out))
-        for name, one in (("spearman", found.spearman), ("kendall", found.kendall))
+        (name, statistic.value, statistic.p_value, len(ranks.systems), list(ranks.left_out))
+        for name, statistic in (("spearman", ranks.spearman), ("kendall", ranks.kendall))
     ]
     return Table("rank_agreement", title, columns, rows)
