@@ -15,7 +15,7 @@ from screentest.analysis.models.comparison import ModelComparison, compare_model
 from screentest.analysis.models.coverage import PromptCoverage
 from screentest.analysis.models.explain import ModelLook, with_explanations
 from screentest.analysis.models.margins import Margin
-from screentest.analysis.models.places import first_in, last_in, spread_out
+from screentest.analysis.models.places import first_and_last, spread_out
 from screentest.analysis.models.rows import Explained, NotCompared, Part, Place, State
 from screentest.analysis.results import Results, Value
 from screentest.core import (
@@ -243,8 +243,9 @@ def test_a_lead_that_is_owed_to_a_fault_makes_no_winner() -> None:
         ("good", False, False),
         ("still", False, False),
     ]
-    assert [rank.row.name for rank in last_in(found, "blurry")] == ["sharp"]
-    assert last_in(found, "good") == []
+    last = {row.name: first_and_last(row)[1] for row in found.rows}
+    assert [name for name, model in last.items() if model == "blurry"] == ["sharp"]
+    assert "good" not in last.values()
 
 
 def test_noise_that_changes_from_frame_to_frame_is_a_fault_of_its_own() -> None:
@@ -410,7 +411,7 @@ def test_with_few_prompts_the_plainest_faults_are_named() -> None:
     assert [(rows[name].last, rows[name].behind) for name in ("frozen", "sharp")] == [
         *(("still", 4), ("blurry", 4)),
     ]
-    assert last_in(found, "good") == []
+    assert "good" not in {first_and_last(row)[1] for row in found.rows}
     assert all(pair.explanation for pair in rows["noise"].pairs if pair.better == "blurry")
 
 
@@ -534,8 +535,7 @@ def test_the_last_is_named_though_the_first_are_tied() -> None:
     assert (row.leader, row.last, row.behind, row.state) == ("", "c", 4, State.UNDECIDED)
     assert row.needed == max(pair.needed or 0 for pair in row.pairs if pair.worse == "c")
     assert (row.claim, row.last, found.needed) == (Place.LAST, "c", row.needed)
-    assert last_in(found, "c")[0].row is row
-    assert first_in(found, "a") == []
+    assert first_and_last(row) == ("", "c")
 
 
 def test_a_tie_is_decided_by_values_and_margins_not_by_printed_digits() -> None:
@@ -1054,6 +1054,5 @@ def test_on_one_prompt_there_are_places_and_no_claims() -> None:
     values = {"sharp": (9, 5, 4), "fits": (8, 2, 3), "noise": (7, 3, 1)}
     one = {(name, m): (v,) for name, own in values.items() for m, v in zip("abc", own, strict=True)}
     found = compared(results(one))
-    assert {rank.row.name for rank in first_in(found, "a")} == {"fits", "sharp"}
-    assert [rank.row.name for rank in last_in(found, "a")] == ["noise"]
-    assert [rank.row.name for rank in first_in(found, "c")] == ["noise"]
+    places = {row.name: first_and_last(row) for row in found.rows}
+    assert places == {"sharp": ("a", "c"), "fits": ("a", "b"), "noise": ("c", "a")}

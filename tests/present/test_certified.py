@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+import screentest.analysis.judges.certificate as certificate_module
 import screentest.present.certificates as words_module
-import screentest.present.page.trust as trust_module
 from screentest.analysis.judges.certificate import (
     Accuracy,
     Cost,
@@ -20,6 +20,8 @@ from screentest.analysis.judges.certificate import (
     PromptResult,
     Remark,
     RemarkKind,
+    certificates_of,
+    is_of_other_settings,
 )
 from screentest.analysis.judges.frames import InFrames
 from screentest.core import Aspect, Choice, Outcome, Reason, Signature
@@ -34,10 +36,10 @@ from screentest.present.certificates import (
     details,
     headline,
     headline_of_all,
+    trust,
 )
 from screentest.present.page.certified import card, certified, verdicts
 from screentest.present.page.data import read_report
-from screentest.present.page.trust import certificates_of, is_of_other_settings, trust
 from screentest.present.results import Certificates
 from screentest.stats import Claim, Interval, order_effect
 from screentest.stats.claims import Unsettled
@@ -48,7 +50,7 @@ NAMES = ["calm", "calm.longest", "etva.score", "etva.color"]
 
 
 def test_the_examples_in_the_texts() -> None:
-    assert doctest.testmod(trust_module).failed == 0
+    assert doctest.testmod(certificate_module).failed == 0
     assert doctest.testmod(words_module).failed == 0
 
 

@@ -57,7 +57,9 @@ EXAMPLES: Mapping[str, object] = {
     "settings": "versions (1 and 2)",
     "shares": "12% to 44%",
     "tested": "10 aspects",
+    "sees": 3,
     "units": 12,
+    "values": "12 values",
     "version": 3,
     "verb": "sees",
     "video": "bbb_first30s",
@@ -72,6 +74,7 @@ EXAMPLES: Mapping[str, object] = {
 
 OTHERS: Mapping[str, Mapping[str, object]] = {
     "beats_each": {"others": "4 others"},
+    "certified": {"metrics": "14 metrics"},
     "certificate_open": {"basis": "4 films, up to 18 more needed"},
     "certificate_untested": {"basis": "missing model"},
     "certificates": {"verb": "see a degradation", "tested": 5, "basis": "12 films"},

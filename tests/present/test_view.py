@@ -11,14 +11,13 @@ import pytest
 from screentest.analysis.models.coverage import unread_videos
 from screentest.core import Item, Outcome, OutputInfo, Reason, Score, SideEffect, Traits
 from screentest.judges.votes import VoteRecord, VoteTask, as_csv
-from screentest.present.page.belief import checks
+from screentest.present.page.checks import Check, checks
 from screentest.present.page.data import Report, read_report
 from screentest.present.page.drilldown import direction, lowest, scales_of
-from screentest.present.page.parts import Chip, Named, View, chip
 from screentest.present.page.sidebyside import labels, side_by_side
 from screentest.present.page.tables import tables
-from screentest.present.page.view import page_view
-from screentest.present.screens import comparison_screen
+from screentest.present.page.view import View, page_view
+from screentest.present.screens import comparison_screen, scores_screen
 from screentest.stats import Claim
 from tests.present.runs import (
     BUSY,
@@ -49,51 +48,35 @@ def models(folder: Path, numbers: dict[str, list[float]], metric: str = "calm") 
     return read_report([score_run(folder / "run", films, values, metrics={metric: info})])
 
 
-def test_a_few_prompts_settle_nothing_and_the_page_says_so(tmp_path: Path) -> None:
+def test_the_first_screen_is_that_of_the_terminal(tmp_path: Path) -> None:
     report = models(tmp_path, {"a": [0.9, 0.8, 0.9], "b": [0.1, 0.3, 0.2]})
     assert report.comparison is not None
-    view = view_of(report)
-    assert view.headline == comparison_screen(report.comparison).headline
-    first = view.checks[0]
-    assert (first.kind, first.title) == ("fail", "Not settled: 3 prompts.")
-    # Six prompts that all agree: 2 · 2^-6 < 0.05, and 2 · 2^-5 is not.
-    assert "fewer than 6 cannot settle anything" in first.words
-    best, behind, see = view.cards[0].lines, view.cards[1].lines, view.cards[1].lines[-1]
-    assert (best[0].label, best[0].note) == ("So far ahead in", "on 3 prompts; not settled")
-    assert behind[1].label == "So far last in"
-    assert (see.label, see.link, see.video) == ("See", "b0", 3)
+    view, screen = view_of(report), comparison_screen(report.comparison)
+    assert view.screen == screen
+    assert list(view.lines) == screen.labelled
+    assert screen.table is not None
+    (row,) = view.rows
+    (cells,) = screen.table.short().texts()
+    assert (row.wins, row.p) == (cells[-2], cells[-1]) == ("3/3", "0.25")
+    assert [cell.text for cell in row.cells] == [text.strip() for text in cells[-4:-2]]
+    (look,) = view.cards[1].looks
+    assert (look.metric, look.link, look.video) == ("calm", "b0", 3)
 
 
-def test_best_and_worst_are_said_only_where_a_difference_holds(tmp_path: Path) -> None:
+def test_a_significant_row(tmp_path: Path) -> None:
     high = [0.8 + 0.01 * n for n in range(8)]
     report = models(tmp_path, {"a": high, "b": [one - 0.5 for one in high]})
     view = view_of(report)
-    assert view.headline.startswith("a beats b on 1 of 1 metric (8 prompts")
-    assert [card.lines[0].label for card in view.cards] == ["Best at", "Ahead in"]
-    assert view.cards[1].lines[0].named == (Named("nothing shown so far"),)
-    assert view.cards[1].lines[1].label == "Worst at"
-    (row,) = view.open_rows
-    assert (row.holds, row.says) == (True, "a better than b (8 of 8)")
-    assert [cell.best for cell in row.cells] == [True, False]
-    # Enough prompts are no reason to believe what is not measured: that comes first.
-    assert [one.kind for one in view.checks] == ["warn", "warn", "ok", "ok"]
-    assert view.checks[0].title == "Not all is covered."
-    assert view.checks[0].words.startswith("No score: prompt following (no metric reads prompts)")
-    assert view.checks[2].title == "8 prompts settle 1 of 1 metrics."
+    (row,) = view.rows
+    assert (row.holds, row.wins, row.p, row.needed) == (True, "8/8", "0.008", "")
+    assert [(cell.text, cell.best) for cell in row.cells] == [("0.835*", True), ("0.335", False)]
+    assert [(check.kind, check.label) for check in view.checks] == [
+        ("Warning", "certificates"),
+        ("OK", "values"),
+    ]
 
 
-def test_best_is_ahead_of_all_and_else_it_is_said_of_whom(tmp_path: Path) -> None:
-    """``b`` is surely ahead of ``c`` and not of ``a``: neither of the two is best."""
-    low = [0.1 + 0.01 * n for n in range(10)]
-    near = [one + 0.5 + (0.03 if n % 2 else -0.02) for n, one in enumerate(low)]
-    report = models(tmp_path, {"a": [one + 0.5 for one in low], "b": near, "c": low})
-    said = {card.name: [line.label for line in card.lines] for card in view_of(report).cards}
-    assert said["a"] == ["Ahead of c in", "Behind in", "See"]
-    assert said["b"] == ["Ahead of c in", "Behind in", "See"]
-    assert said["c"] == ["Ahead in", "Worst at", "See"]
-
-
-def test_a_lead_that_is_owed_to_a_fault_is_marked_and_not_best(tmp_path: Path) -> None:
+def test_a_lead_that_an_artefact_explains_is_marked(tmp_path: Path) -> None:
     clean = OutputInfo("noise", higher_is_better=False)
     traits = {"noise": Traits((SideEffect("sharp"),))}
     films, values = [], {}
@@ -106,17 +89,15 @@ def test_a_lead_that_is_owed_to_a_fault_is_marked_and_not_best(tmp_path: Path) -
             )
     metrics = {"sharp": OutputInfo("detail"), "noise": clean}
     run = score_run(tmp_path / "run", films, values, metrics=metrics, traits=traits)
-    report = read_report([run])
-    clear, dim = view_of(report).cards
-    assert [line.label for line in clear.lines] == ["Best at", "Behind in", "See"]
-    lead, worst, see = dim.lines
-    assert (lead.label, lead.named[0].name) == ("Ahead of clear in", "noise °")
-    assert lead.named[0].beside.endswith("sharp in dim")
-    assert (worst.label, worst.named[0].name, see.named[0].name) == ("Worst at", "sharp", "sharp")
+    view = view_of(read_report([run]))
+    cells = {row.title: [cell.text[-1] for cell in row.cells] for row in view.rows}
+    assert cells == {"sharp": ["*", "4"], "noise": ["4", "°"]}
+    clear, dim = view.cards
+    assert clear.looks == ()  # behind in noise only, which the blur of the other explains
+    assert [look.metric for look in dim.looks] == ["sharp"]
 
 
-def test_who_is_last_in_nothing_has_its_most_striking_moment(tmp_path: Path) -> None:
-    """No difference is shown: each card says so, and where its videos fall furthest."""
+def test_a_model_that_is_behind_in_nothing_has_its_furthest_fall(tmp_path: Path) -> None:
     films, values = [], {}
     for model in "ab":
         for place in range(3):
@@ -126,27 +107,24 @@ def test_who_is_last_in_nothing_has_its_most_striking_moment(tmp_path: Path) -> 
             values[name, "calm"] = scored(0.8, 0.9, fall, 0.8, 0.8)
     report = read_report([score_run(tmp_path / "run", films, values, metrics={"calm": CALM})])
     for card in view_of(report).cards:
-        level, see = card.lines
-        assert (level.label, level.named[0].name) == ("So far", "no difference shown")
-        assert (see.link, see.t) == (f"{card.name}1 at 0:01.5", 1.5)
-        assert see.note == "its most striking moment; no claim"
+        (look,) = card.looks
+        assert (look.link, look.t) == (f"{card.name}1 at 0:01.5", 1.5)
 
 
-def test_a_forecast_stands_beside_what_it_is_about(tmp_path: Path) -> None:
+def test_a_forecast_stands_beside_the_wins(tmp_path: Path) -> None:
     """Two that are alike are ahead of a third: it is last, and nobody is first."""
     rest = [0.5, 0.52, 0.48, 0.51]
     report = models(tmp_path, {"a": rest, "b": rest, "c": [0.3, 0.31, 0.29, 0.45]})
-    (row,) = view_of(report).open_rows
-    assert row.says.startswith("c last on 4 of 4; about ")
-    assert row.says.endswith(" prompts needed")
+    (row,) = view_of(report).rows
+    assert row.wins == "c last 4/4"
+    assert row.needed.startswith("about ")
 
 
 def test_lower_is_better_turns_the_axis_and_the_lead(tmp_path: Path) -> None:
     report = models(tmp_path, {"a": [5.0, 6.0, 7.0], "b": [25.0, 26.0, 27.0]}, "busy")
     view = view_of(report)
-    (row,) = view.open_rows
-    assert row.arrow == "↓"
-    assert row.says.startswith("a ahead on 3 of 3")
+    (row,) = view.rows
+    assert (row.arrow, row.wins) == ("↓", "3/3")
     # The lowest value, 5, is at the right end of the axis.
     assert '<circle cx="98.00%"' in row.plot.partition('class="series-2"')[0]
 
@@ -163,17 +141,17 @@ def test_what_each_video_is_worst_at_against_the_others(tmp_path: Path) -> None:
     assert [round(row.gap, 3) for row in found.rows] == [1.0, 0.5]
 
 
-def test_one_group_says_where_to_look(tmp_path: Path) -> None:
+def test_one_group_has_links_to_its_worst_videos(tmp_path: Path) -> None:
     values = {(name, "calm"): scored(0.2 if name == "c" else 0.8) for name in "abc"}
     values |= {(name, "busy"): scored(50.0 if name == "c" else 5.0) for name in "abc"}
     values["a", "busy"] = lost(Reason.CRASHED, "Traceback\nboom")
     report = read_report([score_run(tmp_path / "run", items(*"abc"), values)])
     view = view_of(report)
-    assert view.headline == "c ranks worst on 2 of 2 metrics"
-    assert view.lead[0].startswith("Not covered: prompt following (no metric reads prompts)")
-    (missing,) = (one for one in view.checks if "missing" in one.title)
-    assert missing.more == ("a: crashed: boom",)
-    assert [row.says for row in view.open_rows] == ["0.200 to 0.800", "5.00 to 50.0"]
+    assert view.screen == scores_screen(report.results)
+    assert [look.item for look in view.cards[0].looks] == ["c"]
+    (missing,) = (check for check in view.checks if check.label == "missing values")
+    assert (missing.text, missing.more) == ("1 of 6 values (crashed 1)", ("a: crashed: boom",))
+    assert [row.wins for row in view.rows] == ["0.200 to 0.800", "5.00 to 50.0"]
 
 
 def test_files_that_could_not_be_read_are_named_and_are_why_nothing_is_compared(
@@ -198,12 +176,14 @@ def test_files_that_could_not_be_read_are_named_and_are_why_nothing_is_compared(
     report = read_report([score_run(tmp_path / "run", films, values, metrics=info)])
     view = view_of(report)
     why = "3 of 6 videos (undecodable 2, empty file 1)"
-    assert view.headline == f"Nothing to compare: {why} could not be read"
-    assert not any(why in text for text in view.lead)
-    (check,) = (one for one in view.checks if "could not be read" in one.title)
-    assert "/clips/a2.mp4: empty_file: the file is empty" in check.words
-    assert "/clips/b1.mp4: undecodable: the file has no picture" in check.words
-    assert not any("missing" in one.title for one in view.checks)
+    assert view.screen.headline == f"Nothing to compare: {why} could not be read"
+    check = view.checks[0]
+    assert (check.kind, check.label, check.text) == ("Problem", "unreadable", why)
+    assert check.more[0] == "/clips/a2.mp4: empty_file: the file is empty"
+    assert check.more[2] == "/clips/b1.mp4: undecodable: the file has no picture"
+    # Once: neither as a line, nor as missing values.
+    assert not {"unreadable", "missing values"} & {label for label, _ in view.lines}
+    assert "missing values" not in {check.label for check in view.checks}
     alone = report.results.by_group("model")["b"]
     assert [one.reason for one in unread_videos(alone)] == ["undecodable", "undecodable"]
 
@@ -237,8 +217,8 @@ def test_a_clip_of_one_shot_has_moments_and_its_seed_is_named(tmp_path: Path) ->
     of_b = report.results.of_item("b-0").values()
     (moment,) = lowest(report.results, of_b, scales_of(report.results))
     assert moment.time == Fraction(3, 8)
-    see = view_of(report).cards[1].lines[-1]
-    assert (see.label, see.link, see.t) == ("See", "b-0 at 0:00.2", 0.25)
+    (look,) = view_of(report).cards[1].looks
+    assert (look.link, look.t) == ("b-0 at 0:00.2", 0.25)
     row, *_ = side_by_side(report, lambda name: direction(report.results, name)).rows
     assert labels(report, row)["b-1"] == "seed 1"  # and not the kind, which is the same
 
@@ -279,48 +259,21 @@ def test_a_piece_that_is_on_another_scale_is_a_time_and_no_value(tmp_path: Path)
     report = read_report([score_run(tmp_path / "run", films, values, metrics={"hold": info})])
     results = report.results
     assert lowest(results, results.of_item("b-0").values(), scales_of(results)) == []
-    see = view_of(report).cards[1].lines[-1]
-    assert (see.named[0].value, see.t) == ("", 1.0)
+    (look,) = view_of(report).cards[1].looks
+    assert look.t == 1.0
 
 
-def test_cards_say_what_is_behind_so_far_where_nothing_is_settled(tmp_path: Path) -> None:
-    """Ten steps in the order of numbers; of the black ones it is said that they are."""
-    values = {str(step): [1.0] for step in range(100, 900, 100)} | {"900": [0.1], "1000": [0.1]}
+def test_of_many_models_those_at_the_ends_have_cards(tmp_path: Path) -> None:
+    """Ten steps in the order of numbers."""
+    values = {str(step): [1.0] for step in range(100, 900, 100)} | {"900": [0.3], "1000": [0.1]}
     report = models(tmp_path, values)
     view = view_of(replace(report, alarms=("2 of 2 clips are black since step 900",)))
     assert view.models[-3:] == ("800", "900", "1000")
     assert view.alarms == ("2 of 2 clips are black since step 900",)
-    assert [(card.name, card.series) for card in view.cards] == [("900", 8), ("1000", 9)]
-    steps = ", ".join(str(step) for step in range(100, 900, 100))
-    assert view.level == f"No difference shown so far: {steps}."
-    black = view.cards[-1].lines
-    # Two are as bad: neither is last, and both are behind.
-    assert [line.label for line in black[:2]] == ["Ahead in", "So far behind in"]
-    assert black[1].note == "on one prompt; not settled"
-    assert (black[1].named[0].name, black[1].named[0].value) == ("calm", "0.100")
-    assert black[1].named[0].beside == "100 1.00"
+    assert [(card.name, card.series) for card in view.cards] == [("1000", 9)]
 
 
-def test_last_is_said_of_the_last_alone_and_on_one_prompt_of_that_prompt(tmp_path: Path) -> None:
-    """The one between the others is behind the first; only the last is called last."""
-    view = view_of(models(tmp_path, {"a": [0.9], "b": [0.5], "c": [0.1], "d": [0.7]}))
-    said = {
-        card.name: [
-            (line.label, *((one.name, one.beside) for one in line.named)) for line in card.lines
-        ]
-        for card in view.cards
-    }
-    assert said["a"][0] == ("So far ahead in", ("calm", "next d 0.700"))
-    assert said["b"][1] == ("So far behind in", ("calm", "a 0.900"))
-    assert said["c"][1] == ("So far last in", ("calm", "next b 0.500"))
-    assert said["d"] == [("So far", ("no difference shown", "")), ("See",)]
-    # Who is behind in nothing, and has no moment, is to be seen beside the others.
-    assert [card.lines[-1].anchor for card in view.cards] == ["#side", "", "", "#side"]
-    assert view.open_rows[0].says == "a ahead on 1 of 1"
-    assert view.more[0] == "Undecided: a ahead: calm (1 of 1)."
-
-
-def test_what_is_not_compared_is_said_once(tmp_path: Path) -> None:
+def test_a_metric_that_is_not_compared_has_its_reason(tmp_path: Path) -> None:
     films, values = [], {}
     for model in "ab":
         for place in range(6):
@@ -330,9 +283,8 @@ def test_what_is_not_compared_is_said_once(tmp_path: Path) -> None:
             values[name, "calm"] = lost() if lacks else scored(0.5 + 0.01 * place)
     run = score_run(tmp_path / "run", films, values, metrics={"calm": CALM})
     view = view_of(read_report([run]))
-    assert "Not compared: calm (b lacks 3 of 6 values)." in view.more
-    assert not any("Not compared" in one for one in view.lead)
-    assert not any("Not compared" in check.words for check in view.checks)
+    ((title, (row,)),) = view.folds
+    assert (title, row.wins, row.p) == ("1 metric: not compared", "b lacks 3 of 6 values", "")
 
 
 def test_who_is_behind_only_what_owes_it_to_a_fault_is_not_called_worst(tmp_path: Path) -> None:
@@ -351,8 +303,6 @@ def test_who_is_behind_only_what_owes_it_to_a_fault_is_not_called_worst(tmp_path
     weak = side_by_side(report, lambda name: direction(report.results, name)).weak
     assert weak["dim0"].name == "sharp"
     assert "clear0" not in weak
-    clear, _ = view_of(report).cards
-    assert "noise" not in {one.name for line in clear.lines for one in line.named if one.value}
 
 
 def test_what_only_describes_has_no_worst_moment_and_no_leader(tmp_path: Path) -> None:
@@ -373,16 +323,19 @@ def test_certificates_and_borders_stand_among_the_reasons(tmp_path: Path) -> Non
     boxed = one.map(lambda score: type(score)(score.value, score.curve, {"borders": bars}))
     values = {("a", "calm"): boxed, ("b", "calm"): one}
     run = score_run(tmp_path / "run", film, values, metrics={"calm": CALM})
-    plain = {check.title for check in checks(read_report([run]), None)}
-    assert "No measure here is certified." in plain
-    assert "Borders." in plain
+    assert {check.label for check in checks(read_report([run]))} == {
+        *("certificates", "borders", "values"),
+    }
     judged = certify_run(tmp_path / "certificates", [certificate()])
-    found = checks(read_report([run, judged]), None)
-    certified = next(check for check in found if "certified" in check.title)
-    assert certified.title == "1 of 1 measures is certified."
+    report = read_report([run, judged])
+    made = {check.label: check for check in checks(report)}
+    certified = made["certificates"]
+    assert certified.text == "1 of 1 metric certified"
     assert certified.more[0].startswith("calm: sees degraded aesthetics")
-    words = next(check.words for check in found if check.title == "Borders.")
-    assert words == "1 of 2 videos (50% of the frame; pictures are measured inside)."
+    borders = "1 of 2 videos (50% of the frame; pictures are measured inside)"
+    assert made["borders"] == Check("Note", "borders", borders, ("a: 50%",))
+    (row,) = view_of(report).rows
+    assert row.sees == "degraded aesthetics"
 
 
 def test_a_certificate_that_cannot_tell_certifies_nothing(tmp_path: Path) -> None:
@@ -400,12 +353,9 @@ def test_a_certificate_that_cannot_tell_certifies_nothing(tmp_path: Path) -> Non
     }
     judged = certify_run(tmp_path / "certificates", [replace(told, **parts)])
     report = read_report([run, judged])
-    title, words = next(
-        (check.title, check.words) for check in checks(report, None) if "certified" in check.title
-    )
-    assert title == "No measure here is certified."
-    assert words == "Tested, and not shown to see anything: calm."
-    assert chip(report, "calm") == Chip("tested", "")
+    (check,) = (check for check in checks(report) if check.label == "certificates")
+    assert check.kind == "Warning"
+    assert view_of(report).rows[0].sees == "inconclusive"
 
 
 def test_people_stand_beside_the_metrics(tmp_path: Path) -> None:
@@ -430,16 +380,15 @@ def test_people_stand_beside_the_metrics(tmp_path: Path) -> None:
     asked = read_report([tmp_path / "run"], votes=path)
     before, view = view_of(plain), view_of(asked)
     # The metrics' answer is what it was: people are a test of their own.
-    assert view.headline == before.headline
-    assert (before.whose, view.whose) == ("", "By the metrics:")
-    assert view.lead[0].startswith("People prefer b to a (64 votes by 8 people on 8 prompts)")
-    row = view.open_rows[0]
+    assert view.screen == before.screen
+    assert view.lines[0] == ("people", "People prefer b to a (64 votes by 8 people on 8 prompts)")
+    row = view.rows[0]
     assert (row.title, row.group, row.holds) == ("people prefer", "People", True)
-    assert row.says == "b better than a (8 of 8)"
+    assert row.wins == "8/8"
     assert [cell.best for cell in row.cells] == [False, True]
     names = [table.name for table in tables(asked)]
     assert {"people", "people_pairs"} <= set(names)
     others = [replace(one, first="x", second="y") for one in votes]
     path.write_text(as_csv(others), newline="")
     elsewhere = view_of(read_report([tmp_path / "run"], votes=path))
-    assert [row.title for row in elsewhere.open_rows] == [row.title for row in before.open_rows]
+    assert [row.title for row in elsewhere.rows] == [row.title for row in before.rows]

@@ -75,9 +75,8 @@ def _margins_in(folder: Path) -> Callable[[Sequence[str]], Mapping[str, Margin]]
     A certificate counts where a placebo changed pixels: another container for the same pixels
     tells nothing of encoding noise.
     """
-    from screentest.analysis.judges.certificate import read_certificates
+    from screentest.analysis.judges.certificate import certificates_of, read_certificates
     from screentest.analysis.models.margins import Margin
-    from screentest.present.page.trust import certificates_of
 
     with RunReader(folder) as run:
         certificates = read_certificates(run)

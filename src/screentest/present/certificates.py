@@ -18,6 +18,7 @@ from screentest.analysis.judges.certificate import (
     PlaceboResult,
     Remark,
     RemarkKind,
+    is_of_other_settings,
 )
 from screentest.analysis.judges.frames import InFrames
 from screentest.analysis.judges.matrix import PLACEBO, Matrix, Reaction
@@ -50,6 +51,8 @@ _MOST_ANSWERED = 0.9
 """Of questions that were asked: below that share the number of answers is shown."""
 _NAMES = 4
 """Names in a line of the first screen; the rest is counted."""
+_SEEN = 2
+"""Degradations that a cell names."""
 _LETTERS = 4
 """Of a column's name on the terminal; more where two would be the same."""
 LineKind: TypeAlias = Literal["sees", "prefers", "chance", "unknown", "fails", "fair"]
@@ -171,6 +174,29 @@ def brief(certificate: Certificate) -> str:
     """All claims on one line: ``sees blur; fooled by sharpening``."""
     lines = claim_lines(certificate)
     return "; ".join(f"{line.label} {line.words}" for line in lines) or "not tested"
+
+
+def trust(certificate: Certificate, signature: str = "") -> str:
+    """The claims about a judge on one line; ``signature`` is that of the value measured by it."""
+    judge = f"{certificate.title}: " if certificate.models else ""
+    other = signature and is_of_other_settings(certificate, signature)
+    return f"{judge}{brief(certificate)}{' (tested with other settings)' if other else ''}"
+
+
+def sees_words(certificates: Sequence[Certificate]) -> str:
+    """The degradations that a value sees, and those that fool it, in a cell of a table."""
+    if not certificates:
+        return "not certified"
+    claims = [certificate.claims for certificate in certificates]
+    sees = dict.fromkeys(each.label for one in claims for each in one.sees)
+    fooled = dict.fromkeys(each.label for one in claims for each in one.fooled)
+    tested = sum(one.tested for one in claims)
+    parts = [listed(list(sees)) if len(sees) <= _SEEN else f"{len(sees)} of {tested} degradations"]
+    if fooled:
+        parts.append(f"fooled by {listed(list(fooled), _SEEN)}")
+    if any(placebo.bias for one in certificates for placebo in one.placebos):
+        parts.append("biased on a placebo")
+    return "; ".join(filter(None, parts)) or "inconclusive"
 
 
 def certificate_screen(certificate: Certificate, table: Table | None = None) -> Screen:

@@ -282,7 +282,7 @@ def row_place(comparison: ModelComparison, row: MetricRow) -> tuple[str, str, in
     where all share the place."""
     leader, last, ahead, behind = row.leader, row.last, row.ahead, row.behind
     if row.prompts == 1:
-        leader, last = first_and_last(comparison, row)
+        leader, last = first_and_last(row)
         ahead = behind = 1
     kind, model, count = "ahead", leader, ahead
     if row.claim is Place.LAST and len(row.values) > 2 and last:
@@ -547,7 +547,7 @@ def comparison_table(
                 f"{label_of[row.name]} {ARROWS[row.better]}".rstrip(),
                 *(_marked(value) for value in row.values),
                 *(row.leader or None, row.ahead, row.last or None, row.behind, row.prompts),
-                *(row.margin.value if row.margin else None, _wins(row, heads), row.p),
+                *(row.margin.value if row.margin else None, row_wins(row, heads), row.p),
                 *(row.state.value, row.needed),
                 *([sees.get(row.name, "not certified")] if sees else []),
             )
@@ -557,7 +557,7 @@ def comparison_table(
     return Table("answer", f"By {comparison.by}", columns, cells, note)
 
 
-def _wins(row: MetricRow, heads: Mapping[str, str]) -> str:
+def row_wins(row: MetricRow, heads: Mapping[str, str]) -> str:
     """On how many prompts the leader is best; of several models also who it is, or who is last, or
     which differences are significant."""
     if row.state is State.DESCRIBED:
@@ -588,8 +588,12 @@ def _orders(row: MetricRow, heads: Mapping[str, str]) -> str:
 
 
 def _marked(value: ModelValue) -> Cell:
-    mark = "*" if value.best else "°" if value.explained else " "
-    return None if value.mean is None else [value.mean, mark]
+    return None if value.mean is None else [value.mean, mark(value) or " "]
+
+
+def mark(value: ModelValue) -> str:
+    """The sign beside a mean; the notes below the table explain it."""
+    return "*" if value.best else "°" if value.explained else ""
 
 
 def _cell(cell: Any) -> str:

@@ -43,6 +43,10 @@ SENTENCES: Mapping[str, str] = {
     "merged": "{written} count as {units}: same text or same video",
     "borders": "{shares} of the frame; pictures are measured inside",
     "by_name": "videos are paired by file name: they have no prompts",
+    # The checks of a report.
+    "certified": "{sees} of {metrics} certified",
+    "not_certified": "no metric is certified; add a run of screentest certify",
+    "resume": "{values} to come; start the same command again",
     # The notes below a table.
     "star": "* significant after Holm correction, and larger than re-encoding noise",
     "circle": "° significant, but explained by an artefact",

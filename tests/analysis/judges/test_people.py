@@ -15,14 +15,13 @@ import pytest
 from scipy.stats import kendalltau, spearmanr
 
 import screentest
-from screentest.analysis.judges.certificate import Remark, RemarkKind
+from screentest.analysis.judges.certificate import Remark, RemarkKind, certificates_of
 from screentest.analysis.judges.compare import compare
 from screentest.analysis.people.certify import people_cases
 from screentest.analysis.people.preferences import Preference, PreferenceReading, Rating, Vote
 from screentest.analysis.people.raters import human_ceiling, people_result
 from screentest.analysis.people.releases import Release, read_release, release_of
 from screentest.core import BadOption, ManifestError, Reason
-from screentest.present.page.trust import certificates_of
 from screentest.run.reader import RunReader
 from screentest.stats import Claim, claims
 from screentest.stats.claims import Unsettled, WhyUnsettled

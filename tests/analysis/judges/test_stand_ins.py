@@ -8,8 +8,8 @@ from pathlib import Path
 from screentest.analysis.judges.cases import read_cases
 from screentest.analysis.judges.plan import Plan
 from screentest.core.codec import to_json
+from screentest.present.certificates import trust
 from screentest.present.page.certified import card
-from screentest.present.page.trust import trust
 from screentest.present.results import Certificates
 from tests.analysis.judges.stage import certified
 from tests.judges.written import written

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from enum import StrEnum
 
@@ -11,6 +12,7 @@ from screentest.analysis.judges.frames import InFrames
 from screentest.analysis.people.raters import PeopleResult
 from screentest.core import Aspect, Outcome, Reason
 from screentest.core.codec import from_object
+from screentest.core.signature import split_value_name, value_name
 from screentest.judges.cases import ELSEWHERE, HINTED, INSTRUCTION
 from screentest.judges.spread import PlaceboSpread
 from screentest.run.ledger import Call
@@ -375,3 +377,70 @@ def read_certificates(run: RunReader) -> list[Certificate]:
         for name, body in run.notes().items()
         if name.startswith(f"{NOTE}: ")
     ]
+
+
+def sees_something(certificates: Iterable[Certificate]) -> bool:
+    """Tell whether any of them claims that the judge sees a degradation: only that certifies it."""
+    return any(
+        finding.claim is Claim.SEES
+        for certificate in certificates
+        for finding in (
+            *(operator.finding for operator in certificate.operators),
+            *(aspect.finding for aspect in certificate.aspects),
+        )
+    )
+
+
+def certificates_of(
+    value: str, certificates: Iterable[Certificate], names: Sequence[str]
+) -> list[Certificate]:
+    """The certificates about ``value``, each with the aspects in which it does.
+
+    A judge made of a metric goes by one value of it: by the one that is named, or else, aspect by
+    aspect, by the one named like the aspect, the one named like the metric, the first. Only that
+    value was tested; the certificate says nothing of the metric's others.
+
+    ``names`` are those of all values, in the order in which their metrics declare them.
+    """
+    about = []
+    for certificate in certificates:
+        if certificate.people and "|scores:" in certificate.signature:
+            continue  # numbers from elsewhere, whatever they are called
+        aspects = tuple(
+            result
+            for result in certificate.aspects
+            if tested(certificate.judge, result.aspect, names) == value
+        )
+        if aspects:
+            about.append(replace(certificate, aspects=aspects))
+    return about
+
+
+def tested(judge: str, aspect: Aspect, names: Sequence[str]) -> str:
+    """The name of the value that a judge goes by; empty where none is known by that name.
+
+    >>> names = ["contrast", "contrast.exposure", "seen.score", "seen.color", "noise:rate=2"]
+    >>> tested("contrast", Aspect.COLOR, names), tested("contrast.exposure", Aspect.COLOR, names)
+    ('contrast', 'contrast.exposure')
+    >>> tested("seen", Aspect.COLOR, names), tested("seen", Aspect.AESTHETICS, names)
+    ('seen.color', 'seen.score')
+    >>> tested("noise:rate=2", Aspect.COLOR, names), tested("baseline", Aspect.COLOR, names)
+    ('noise:rate=2', '')
+    """
+    if "." in judge.partition(":")[0]:
+        return judge if judge in names else ""
+    for name in (value_name(judge, aspect.value), judge):
+        if name in names:
+            return name
+    return next((name for name in names if split_value_name(name)[0] == judge), "")
+
+
+def is_of_other_settings(certificate: Certificate, signature: str) -> bool:
+    """Tell whether the value was measured otherwise than where it was certified.
+
+    A judge's signature holds the digest of its metric's.
+    """
+    parts = dict(part.split(":", 1) for part in certificate.signature.split("|")[1:])
+    digests = [text for name, text in parts.items() if name.startswith("metric.")]
+    mine = hashlib.sha256(signature.encode()).hexdigest()[:16]
+    return bool(digests) and mine not in digests

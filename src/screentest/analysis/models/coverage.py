@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -182,6 +183,55 @@ def unread_videos(results: Results) -> list[UnreadVideo]:
                 UnreadVideo(name, str(item.video), why.reason.value, why.detail, why.advice)
             )
     return unread
+
+
+@dataclass(frozen=True, slots=True)
+class ValueCoverage:
+    """The values of a run that are there, and those that are not; of videos that can be read."""
+
+    scored: int
+    pending: int
+    """Not measured yet."""
+    inapplicable: int
+    """Not counted as missing: the metric says nothing about such a video."""
+    failures: Mapping[tuple[str, str], Mapping[str, int]]
+    """By reason and last line of its detail: how many, by item. Most first."""
+
+    @property
+    def missing(self) -> int:
+        """Values that failed."""
+        return sum(self.reasons.values())
+
+    @property
+    def planned(self) -> int:
+        """Values that there should be."""
+        return self.scored + self.missing + self.pending
+
+    @property
+    def reasons(self) -> Counter[str]:
+        """Missing values by reason."""
+        counts: Counter[str] = Counter()
+        for (reason, _), items in self.failures.items():
+            counts[reason] += sum(items.values())
+        return counts
+
+
+def value_coverage(results: Results) -> ValueCoverage:
+    """Count the values of the videos that can be read."""
+    results = results.without({video.item for video in unread_videos(results)})
+    scored = inapplicable = 0
+    failures: dict[tuple[str, str], Counter[str]] = {}
+    for value in results.values:
+        failure = value.outcome.failure
+        if failure is None:
+            scored += 1
+        elif failure.reason is Reason.NOT_APPLICABLE:
+            inapplicable += 1
+        else:
+            detail = failure.detail.strip().splitlines()[-1:]
+            failures.setdefault((failure.reason.value, "".join(detail)), Counter())[value.item] += 1
+    ordered = sorted(failures.items(), key=lambda entry: -sum(entry[1].values()))
+    return ValueCoverage(scored, len(results.pending), inapplicable, dict(ordered))
 
 
 @dataclass(frozen=True, slots=True)

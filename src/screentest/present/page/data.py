@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from screentest.analysis.judges.certificate import Certificate, read_certificates
+from screentest.analysis.judges.certificate import Certificate, certificates_of, read_certificates
 from screentest.analysis.models.comparison import ModelComparison, compare_models
 from screentest.analysis.people.arena import Arena
 from screentest.analysis.results import Pool, Results, Total, read_results
@@ -15,7 +15,6 @@ from screentest.core import Item, Outcome, UserError, Verdict
 from screentest.core.outcome import Json
 from screentest.judges.cases import read_abouts, verdict_in
 from screentest.present.page.people import read_people
-from screentest.present.page.trust import certificates_of
 from screentest.present.text import labels
 from screentest.run.ledger import Spending
 from screentest.run.notes import MODELS, EvaluatorNote

@@ -8,6 +8,9 @@ from html import escape
 
 import numpy as np
 
+from screentest.core.table import Better
+from screentest.present.text import number
+
 LANE = 15
 """Pixels between two lanes."""
 MOST_DOTS = 60
@@ -34,24 +37,14 @@ class Lane:
     dots: Sequence[Dot]
 
 
-def brief(value: float) -> str:
-    """A number with the figures that say something, as the page has it everywhere.
-
-    >>> [brief(one) for one in (0.0123, 0.5, 0, 16.53, 412.7, 12345)]
-    ['0.012', '0.50', '0.00', '16.5', '413', '12,345']
-    """
-    size = abs(value)
-    digits = 0 if size >= 100 else 1 if size >= 10 else 2 if size >= 0.1 or not size else 3
-    return f"{value:,.{digits}f}"
-
-
-def dot_plot(title: str, lanes: Sequence[Lane], *, lower: bool = False) -> str:
-    """An SVG; with ``lower`` the axis runs backwards, so that better is on the right.
+def dot_plot(title: str, lanes: Sequence[Lane], better: Better = "higher") -> str:
+    """An SVG; where lower is better the axis runs backwards, so that better is on the right.
 
     >>> plot = dot_plot("x<", [Lane("a", 0.5, [Dot(0.0, "p"), Dot(1.0, "q")])])
-    >>> plot.count("<circle"), "x&lt;: a 0.50" in plot
+    >>> plot.count("<circle"), "x&lt;: a 0.500" in plot
     (2, True)
     """
+    lower = better == "lower"
     numbers = [dot.value for lane in lanes for dot in lane.dots]
     if not numbers:
         return ""
@@ -65,10 +58,10 @@ def dot_plot(title: str, lanes: Sequence[Lane], *, lower: bool = False) -> str:
 
     height = LANE * len(lanes) + 16
     parts = []
-    for number, lane in enumerate(lanes):
-        y = LANE * number + LANE // 2 + 1
+    for series, lane in enumerate(lanes):
+        y = LANE * series + LANE // 2 + 1
         parts.append(
-            f'<g class="series-{number % 7 + 1}">'
+            f'<g class="series-{series % 7 + 1}">'
             f'<line class="lane" x1="0" x2="100%" y1="{y}" y2="{y}"/>'
             f"{_spread(lane, x, y) if len(lane.dots) > MOST_DOTS else _dots(lane, x, y)}"
             + (
@@ -82,10 +75,10 @@ def dot_plot(title: str, lanes: Sequence[Lane], *, lower: bool = False) -> str:
     ends = (high, low) if lower else (low, high)
     base = height - 2
     labels = (
-        f'<text x="0" y="{base}">{brief(ends[0])}</text>'
-        f'<text x="100%" y="{base}" text-anchor="end">{brief(ends[1])}</text>'
+        f'<text x="0" y="{base}">{number(ends[0])}</text>'
+        f'<text x="100%" y="{base}" text-anchor="end">{number(ends[1])}</text>'
     )
-    words = "; ".join(f"{lane.name} {brief(lane.mean)}" for lane in lanes if lane.mean is not None)
+    words = "; ".join(f"{lane.name} {number(lane.mean)}" for lane in lanes if lane.mean is not None)
     return (
         f'<svg class="dots" role="img" height="{height}"'
         f' aria-label="{escape(f"{title}: {words}")}">'
@@ -105,7 +98,7 @@ def _dots(lane: Lane, x: Callable[[float], str], y: int) -> str:
 def _spread(lane: Lane, x: Callable[[float], str], y: int) -> str:
     low, high = np.percentile([dot.value for dot in lane.dots], (10, 90))
     ends = sorted(float(x(float(one))[:-1]) for one in (low, high))
-    words = f"{lane.name}: eight of ten prompts between {brief(low)} and {brief(high)}"
+    words = f"{lane.name}: 80% of prompts from {number(low)} to {number(high)}"
     return (
         f'<rect class="span" x="{ends[0]}%" width="{max(0.5, ends[1] - ends[0]):.2f}%"'
         f' y="{y - 4}" height="8" rx="4"><title>{escape(words)}</title></rect>'

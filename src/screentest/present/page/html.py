@@ -168,11 +168,11 @@ class Fold:
 
 
 _FOLDS = (
-    ("What people said: win rates and strengths", ("people", "people_pairs")),
-    ("Means, intervals and coverage of every measure", ("models", "comparisons", "summary")),
-    ("Why values are missing", ("missing",)),
-    ("What every number depends on: signatures", ("signatures",)),
-    ("Runs and what they cost", ("runs",)),
+    ("Votes of people: win rates and strengths", ("people", "people_pairs")),
+    ("Means, intervals and coverage of every metric", ("models", "comparisons", "summary")),
+    ("Missing values", ("missing",)),
+    ("Signatures", ("signatures",)),
+    ("Runs and costs", ("runs",)),
 )
 
 

@@ -103,7 +103,7 @@ def _missing(report: Report) -> Table:
     ]
     rows += [(item, name, "pending", "", "") for item, name in report.results.pending]
     columns = ("item", "metric", "reason", "detail", "advice")
-    return Table("missing", "Why values are missing", columns, tuple(rows))
+    return Table("missing", "Missing values", columns, tuple(rows))
 
 
 def _certificate(certificate: Certificate) -> Table:
@@ -147,7 +147,7 @@ def _signatures(report: Report) -> Table:
         for note in source.evaluators
     }
     columns = ("kind", "name", "short", "signature")
-    return Table("signatures", "What every number depends on", columns, tuple(sorted(seen)))
+    return Table("signatures", "Signatures", columns, tuple(sorted(seen)))
 
 
 def _cost(report: Report) -> Table:
@@ -168,4 +168,4 @@ def _cost(report: Report) -> Table:
         *("run", "command", "calls", "tokens in", "tokens out", "cost"),
         *("records", "planned"),
     )
-    return Table("runs", "Runs and what they cost", columns, rows)
+    return Table("runs", "Runs and costs", columns, rows)

@@ -1,212 +1,397 @@
-"""The first screens of the page: the headline, a card per model, rows with dots."""
+"""The first screen of the page: that of the terminal, with films, and dots for prompts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
 
 from screentest._util.text import plural
-from screentest.analysis.models.comparison import ModelComparison
-from screentest.analysis.models.rows import MetricRow, Part, State
-from screentest.present.page.alone import alone
-from screentest.present.page.belief import CHECKED, checks
-from screentest.present.page.cards import LEVEL, model_lines
+from screentest.analysis.models.comparison import GROUPS, ModelComparison
+from screentest.analysis.models.coverage import worst_videos
+from screentest.analysis.models.places import first_and_last
+from screentest.analysis.models.rows import MetricRow, ModelValue, Part, State
+from screentest.analysis.results import Total, Value
+from screentest.core.table import ARROWS
+from screentest.present.certificates import headline_of_all, sees_words
+from screentest.present.page.checks import Check, checks
 from screentest.present.page.data import Report
 from screentest.present.page.dots import Dot, Lane, dot_plot
-from screentest.present.page.drilldown import scales_of
-from screentest.present.page.parts import (
-    ModelCard,
-    ShownCell,
-    ShownRow,
-    Sortable,
-    View,
-    chip,
-    code,
-    cut_id,
-    facts,
-    folds,
-    from_to,
-    shown_line,
-    strip,
-)
+from screentest.present.page.drilldown import Scales, direction, furthest, pieces, scales_of
 from screentest.present.page.people import arena_headline, people_row
+from screentest.present.page.sidebyside import excuse
 from screentest.present.screens import (
-    artefact_words,
+    SENSIBLE,
+    Screen,
     comparison_screen,
-    row_place,
+    mark,
+    row_wins,
+    scores_screen,
     why_words,
-    wins_words,
 )
-from screentest.present.text import label, number, words
+from screentest.present.text import about, label, number, p_value, shortened, words
+from screentest.stats import Interval
 
-FIRST = ("unreadable", "not covered")
-"""Lines of the first screen that stand right below the headline; others are folded."""
 MOST_ALARMS = 4
 """Of a watch, on the first screen."""
 MOST_CARDS = 4
-"""With more models than that, only those have a card of which there is something to say."""
+"""Of more models, those that are ahead or behind in something have a card."""
+MOST_FRAMES = 5
+"""Pictures in a film strip."""
+MOST_LOOKS = 3
+"""Videos of one model that have a link, and metrics in which a video to look at is sought."""
+LONGEST = 60
+"""Letters of an item's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A link to a video, at a moment where it has one."""
+
+    metric: str
+    item: str
+    video: int
+    t: float | None = None
+    note: str = ""
+
+    @property
+    def link(self) -> str:
+        if self.t is None:
+            return self.item
+        return f"{self.item} at {int(self.t // 60)}:{self.t % 60:04.1f}"
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One model: a strip of its videos, and where to look first."""
+
+    name: str
+    strip: tuple[int, ...]
+    looks: tuple[Look, ...]
+    series: int = 0
+    """The number of the model, for its colour."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownCell:
+    """One model in one metric."""
+
+    text: str
+    interval: str = ""
+    missing: str = ""
+    best: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRow:
+    """One metric: a dot plot, the means, and the columns of the first screen."""
+
+    title: str
+    summary: str
+    group: str
+    better: str
+    cells: tuple[ShownCell, ...]
+    plot: str
+    wins: str = ""
+    needed: str = ""
+    p: str = ""
+    sees: str = ""
+    holds: bool = False
+
+    @property
+    def arrow(self) -> str:
+        return ARROWS[self.better]
+
+    @property
+    def group_order(self) -> int:
+        return GROUPS.index(self.group.lower())
+
+
+@dataclass(frozen=True, slots=True)
+class Sortable:
+    """A metric by which videos are sorted."""
+
+    place: int
+    """Among the metrics of the page's data."""
+    title: str
+    better: str
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Everything above the videos."""
+
+    facts: tuple[str, ...]
+    screen: Screen
+    lines: tuple[tuple[str, str], ...]
+    """Those of the screen that are no checks."""
+    models: tuple[str, ...]
+    cards: tuple[Card, ...]
+    checks: tuple[Check, ...]
+    rows: tuple[ShownRow, ...]
+    folds: tuple[tuple[str, tuple[ShownRow, ...]], ...]
+    """Rows behind a line: no difference, not compared, described."""
+    videos: int
+    sortable: tuple[Sortable, ...]
+    alarms: tuple[str, ...]
+
+    @property
+    def rivals(self) -> bool:
+        return len(self.models) > 1
 
 
 def page_view(report: Report, order: Sequence[str]) -> View:
     """The view of a report; ``order`` is that of the videos in the page's data."""
     place = {item: number for number, item in enumerate(order)}
     results, comparison = report.results, report.comparison
-    short = report.labels
-    sortable = tuple(
-        Sortable(number, short[name], results.outputs[name].better)
-        for number, name in enumerate(results.names)
-        if any(value.outcome.ok for value in results.of(name))
-    )
     if comparison is not None:
-        view = _compared(report, comparison, place, sortable)
+        screen = comparison_screen(comparison)
+        cards, rows = _model_cards(report, comparison, place), _rows(report, comparison, place)
     else:
-        view = alone(report, place, sortable)
+        screen = scores_screen(results, report.pool)
+        if not results.items:
+            screen = Screen(headline_of_all(report.certificates) if report.certificates else "", ())
+        cards = _one_card(report, place) if len(place) > 1 else ()
+        rows = [
+            (
+                State.UNDECIDED if total.info.better else State.DESCRIBED,
+                _total_row(report, total, place),
+            )
+            for total in report.totals
+            if total.summary is not None
+        ]
+    listed = checks(report)
+    checked = {check.label for check in listed}
+    shown = [line for line in screen.lines if line[0] not in checked]
+    lines = replace(screen, lines=tuple(shown)).labelled
+    if report.people is not None:
+        lines.insert(0, ("people", arena_headline(report.people)))
+    folds = [
+        (title, tuple(row for state, row in rows if state is kind))
+        for kind, title in (
+            (State.SAME, "no significant difference"),
+            (State.NOT_COMPARED, "not compared"),
+            (State.DESCRIBED, "described"),
+        )
+    ]
     more = len(report.alarms) - MOST_ALARMS
-    called = [*report.alarms[:MOST_ALARMS], *([f"{more:,} more"] if more > 0 else [])]
-    return replace(view, alarms=tuple(called))
+    return View(
+        facts=tuple(_facts(report)),
+        screen=screen,
+        lines=tuple(lines),
+        models=comparison.models if comparison else ("all",),
+        cards=tuple(cards),
+        checks=tuple(listed),
+        rows=tuple(row for state, row in rows if state in (State.SIGNIFICANT, State.UNDECIDED)),
+        folds=tuple((f"{plural(len(own), 'metric')}: {title}", own) for title, own in folds if own),
+        videos=len(place),
+        sortable=tuple(
+            Sortable(position, report.labels[name], results.outputs[name].better)
+            for position, name in enumerate(results.names)
+            if any(value.outcome.ok for value in results.of(name))
+        ),
+        alarms=(*report.alarms[:MOST_ALARMS], *([f"{more:,} more"] if more > 0 else [])),
+    )
 
 
-# Several models.
+def _facts(report: Report) -> Iterator[str]:
+    """The line above the headline: what there is, and from when."""
+    results, comparison = report.results, report.comparison
+    if results.items:
+        yield plural(len(results.items), "video")
+    if comparison is not None:
+        models = plural(len(comparison.models), comparison.by)
+        yield f"{models} × {plural(comparison.prompts, 'prompt')}"
+    if report.certificates:
+        yield plural(len(report.certificates), "certificate")
+    yield from (f"{suite} suite" for suite in results.suites)
+    starts = [start.started for source in report.sources for start in source.starts]
+    if starts:
+        when = datetime.fromisoformat(max(starts))
+        yield f"{when.day} {when:%B %Y}"
 
 
-def _compared(
+# Films, and where to look.
+
+
+def _model_cards(
+    report: Report, comparison: ModelComparison, place: Mapping[str, int]
+) -> Sequence[Card]:
+    scales = scales_of(report.results)
+    shown = comparison.models
+    if len(shown) > MOST_CARDS:
+        ends = dict.fromkeys(end for row in comparison.rows for end in first_and_last(row) if end)
+        shown = tuple(sorted(list(ends)[:MOST_CARDS], key=comparison.models.index))
+    cards = []
+    for model in shown:
+        items = [item for item in place if report.results.group(item, comparison.by) == model]
+        look = _model_look(report, comparison, model, items, place, scales)
+        series = comparison.models.index(model)
+        cards.append(Card(model, _strip(items, place), (look,) if look else (), series))
+    return cards
+
+
+def _model_look(
     report: Report,
     comparison: ModelComparison,
+    model: str,
+    items: Sequence[str],
     place: Mapping[str, int],
-    sortable: tuple[Sortable, ...],
-) -> View:
-    results = report.results
-    screen = comparison_screen(comparison)
-    lead = [shown_line(*line) for line in screen.lines if line[0] in FIRST]
-    more = [shown_line(*line) for line in screen.lines if line[0] not in (*FIRST, *CHECKED)]
+    scales: Scales,
+) -> Look | None:
+    """The worst video of a model in a metric in which it is behind; else its furthest fall."""
+    results, rows = report.results, comparison.rows
+    behind = [row.name for row in rows if row.under(model)]
+    behind = behind or [row.name for row in rows if first_and_last(row)[1] == model]
+    looks = []
+    for name in behind[:MOST_LOOKS]:
+        values = [results.of_item(item).get(name) for item in items]
+        scored = [value for value in values if value is not None and value.outcome.ok]
+        if scored:
+            sign = direction(results, name)
+            worst = min(scored, key=lambda value: sign * value.outcome.unwrap().value)
+            looks.append(_look(report, worst, place))
+    if looks:  # of a whole clip there may be one number alone; a moment is better to look at
+        return next((look for look in looks if look.t is not None), looks[0])
+    fall = furthest(results, items, scales, {row.name for row in rows if excuse(row, model)})
+    if fall is None:
+        return None
+    item, time, low = fall
+    t = round(float(time), 3)
+    return Look(report.labels[low.name], shortened(item, LONGEST), place[item], t, low.note[:80])
+
+
+def _one_card(report: Report, place: Mapping[str, int]) -> Sequence[Card]:
+    """All videos, with links to those that rank worst most often."""
+    worst = worst_videos(report.results, report.pool).worst
+    looks = [
+        _look(report, report.results.of_item(item)[next(iter(metrics))], place)
+        for item, metrics in list(worst.items())[:MOST_LOOKS]
+    ]
+    return [Card("", _strip(list(place), place), tuple(looks))]
+
+
+def _look(report: Report, value: Value, place: Mapping[str, int]) -> Look:
+    """A video at its lowest moment in a metric, where it has several."""
+    metric, item = report.labels[value.name], shortened(value.item, LONGEST)
+    points, sign = pieces(value), direction(report.results, value.name)
+    if len(points) < 2:
+        return Look(metric, item, place[value.item])
+    lowest = min(points, key=lambda point: sign * point.value)
+    t = round(float(lowest.span.start), 3)
+    return Look(metric, item, place[value.item], t, lowest.note[:80])
+
+
+def _strip(items: Sequence[str], place: Mapping[str, int]) -> tuple[int, ...]:
+    """Some videos, spread over all of them."""
+    count = min(MOST_FRAMES, len(items))
+    return tuple(place[items[step * len(items) // count]] for step in range(count))
+
+
+# The table.
+
+
+def _rows(
+    report: Report, comparison: ModelComparison, place: Mapping[str, int]
+) -> list[tuple[State, ShownRow]]:
     people = people_row(report.people, comparison) if report.people is not None else None
-    if report.people is not None:
-        lead.insert(0, arena_headline(report.people))
-    videos = {
-        model: [item for item in place if results.group(item, comparison.by) == model]
-        for model in comparison.models
-    }
-    scales, crowd = scales_of(results), len(comparison.models) > MOST_CARDS
-    cards = [
-        ModelCard(
-            model,
-            strip(videos[model], place),
-            tuple(
-                model_lines(report, comparison, model, videos[model], place, scales, crowd=crowd)
-            ),
-            series,
-        )
-        for series, model in enumerate(comparison.models)
-    ]
-    # Of ten steps of a training, eight cards that say nothing would hide the two that do.
-    level = [card.name for card in cards if LEVEL in card.lines]
-    if crowd and level:
-        cards = [card for card in cards if LEVEL not in card.lines]
-    else:
-        level = []
-    # What people say comes first: it is what metrics stand in for.
-    rows = [
-        (row, _row(report, comparison, row, place))
-        for row in (people, *comparison.rows)
-        if row is not None
-    ]
-    tied = tuple(shown for row, shown in rows if row.state is State.SAME)
-    describing = tuple(shown for row, shown in rows if row.state is State.DESCRIBED)
-    skipped = tuple(shown for row, shown in rows if row.state is State.NOT_COMPARED)
-    crossed = f"{len(comparison.models)} {comparison.by}s × {plural(comparison.prompts, 'prompt')}"
-    return View(
-        facts=facts(report, crossed),
-        headline=screen.headline,
-        whose="" if report.people is None else "By the metrics:",
-        lead=tuple(lead),
-        more=tuple(more),
-        models=comparison.models,
-        cards=tuple(cards),
-        level=f"No difference shown so far: {', '.join(level)}." if level else "",
-        checks=tuple(checks(report, comparison)),
-        open_rows=tuple(
-            shown for row, shown in rows if row.state in (State.SIGNIFICANT, State.UNDECIDED)
-        ),
-        folds=folds(
-            (f"{plural(len(tied), 'metric')}: no significant difference", tied),
-            (f"{plural(len(skipped), 'metric')} not compared", skipped),
-            (
-                f"{plural(len(describing), 'metric')} that only describe",
-                describing,
-            ),
-        ),
-        differ_title="Where they differ",
-        differ_note="a dot is a prompt, a bar the mean; better is to the right; the surest first",
-        videos=len(place),
-        sortable=sortable,
-    )
+    every = [*([people] if people is not None else []), *comparison.rows]
+    videos: dict[tuple[str, str], int] = {}
+    for item, position in place.items():
+        group = report.results.group(item, comparison.by)
+        videos.setdefault((group, report.results.unit(item)), position)
+    return [(row.state, _row(report, comparison, row, videos)) for row in every]
 
 
 def _row(
-    report: Report, comparison: ModelComparison, row: MetricRow, place: Mapping[str, int]
+    report: Report,
+    comparison: ModelComparison,
+    row: MetricRow,
+    videos: Mapping[tuple[str, str], int],
 ) -> ShownRow:
     cells = tuple(
         ShownCell(
-            "–" if one.mean is None else number(one.mean),
-            "" if one.interval is None else from_to(one.interval.low, one.interval.high),
-            f"{one.scored}/{one.total} scored" if one.scored < one.total else "",
-            one.best,
+            "–" if value.mean is None else f"{number(value.mean)}{mark(value)}",
+            _range(value.interval),
+            f"{value.scored}/{value.total} scored" if value.scored < value.total else "",
+            value.best,
         )
-        for one in row.values
+        for value in row.values
     )
-    shown: dict[tuple[str, str], int] = {}
-    for item, number_ in place.items():
-        side = report.results.group(item, comparison.by)
-        shown.setdefault((side, report.results.unit(item)), number_)
-    lanes = [
-        Lane(
-            one.model,
-            one.mean,
-            [
-                Dot(
-                    value,
-                    f"{one.model}: {number(value)}\n{cut_id(case)}",
-                    shown.get((one.model, case)),
-                )
-                for case, value in one.prompts.items()
-            ],
-        )
-        for one in row.values
-    ]
-    name = report.labels[row.name] if row.name in report.labels else label(row.name, row.info)
-    short = report.results.short_names.get(row.name, row.name)
+    title = report.labels.get(row.name) or label(row.name, row.info)
     part = "" if row.part is Part.WHOLE else words("parts")[row.part]
-    told = [code(short, name), row.info.summary, row.info.unit, part]
+    plot = dot_plot(title, [_lane(value, videos) for value in row.values], row.better)
+    heads = {model: shortened(model, 24) for model in comparison.models}
+    wins = row_wins(row, heads) if row.pairs else ""
+    sensible = row.state is State.UNDECIDED and (row.needed or 0) <= SENSIBLE
+    needed = f"about {about(row.needed)} needed" if row.needed and sensible else ""
     return ShownRow(
-        name,
-        "; ".join(dict.fromkeys(filter(None, told))),
-        row.group.capitalize(),
-        row.better,
-        cells,
-        _says(comparison, row),
-        dot_plot(name, lanes, lower=row.better == "lower"),
+        title=title,
+        summary=_about(report, row.name, title, row.info.summary, row.info.unit, part),
+        group=row.group.capitalize(),
+        better=row.better,
+        cells=cells,
+        plot=plot,
+        wins=wins if row.why is None else why_words(row.why),
+        needed=needed,
+        p="" if row.p is None or row.why is not None else p_value(row.p),
+        sees=_sees(report, row.name),
         holds=row.state is State.SIGNIFICANT,
-        chip=chip(report, row.name),
     )
 
 
-def _says(comparison: ModelComparison, row: MetricRow) -> str:
-    if row.state is State.DESCRIBED:
-        return "only describes"
-    if row.why is not None:
-        return f"not compared: {why_words(row.why)}"
-    shown = [pair for pair in row.pairs if pair.significant]
-    if shown:
-        over: dict[tuple[str, str], list[str]] = {}
-        for pair in shown:
-            artefact = pair.explanation
-            why = f" ({artefact_words(artefact, {})})" if artefact else ""
-            over.setdefault((pair.better, why), []).append(
-                f"{pair.worse} ({pair.ahead} of {pair.prompts})"
-            )
-        return "; ".join(
-            f"{name} better than {', '.join(of)}{why}" for (name, why), of in over.items()
+def _lane(value: ModelValue, videos: Mapping[tuple[str, str], int]) -> Lane:
+    dots = [
+        Dot(
+            prompt_value,
+            f"{value.model}: {number(prompt_value)}\n{shortened(prompt, LONGEST)}",
+            videos.get((value.model, prompt)),
         )
-    kind, model, count = row_place(comparison, row)
-    wins = wins_words(comparison, row, count)
-    return f"{model} {kind} on {wins}" if model else "no leader"
+        for prompt, prompt_value in value.prompts.items()
+    ]
+    return Lane(value.model, value.mean, dots)
+
+
+def _total_row(report: Report, total: Total, place: Mapping[str, int]) -> ShownRow:
+    """A metric of videos without rivals: their mean, and from where to where they go."""
+    summary, info = total.summary, total.info
+    assert summary is not None
+    dots = [
+        Dot(
+            score.value,
+            f"{number(score.value)}\n{shortened(value.item, LONGEST)}",
+            place.get(value.item),
+        )
+        for value in report.results.of(total.name)
+        if (score := value.outcome.value) is not None
+    ]
+    known = summary.low is not None and summary.high is not None
+    ends = Interval(summary.low or 0.0, summary.high or 0.0) if known else None
+    missing = f"{total.scored}/{total.total} scored" if total.scored < total.total else ""
+    title = report.labels[total.name]
+    numbers = [dot.value for dot in dots]
+    return ShownRow(
+        title=title,
+        summary=_about(report, total.name, title, info.summary, info.unit),
+        group=(report.results.traits_of(total.name).group or "other").capitalize(),
+        better=info.better,
+        cells=(ShownCell(number(summary.value), _range(ends), missing),),
+        plot=dot_plot(title, [Lane("mean", summary.value, dots)], info.better),
+        wins=_range(Interval(min(numbers), max(numbers))),
+        sees=_sees(report, total.name),
+    )
+
+
+def _sees(report: Report, name: str) -> str:
+    return sees_words(report.certificates_of(name)) if report.certificates else ""
+
+
+def _about(report: Report, name: str, title: str, *texts: str) -> str:
+    """The name of a value as commands have it, where its label is another, and what it is."""
+    command = report.results.short_names.get(name, name)
+    command = "" if command.replace("_", " ") == title else command
+    return "; ".join(dict.fromkeys(filter(None, [command, *texts])))
+
+
+def _range(ends: Interval | None) -> str:
+    return "" if ends is None else f"{number(ends.low)} to {number(ends.high)}"

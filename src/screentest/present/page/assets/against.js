@@ -46,21 +46,22 @@ const against = (item, number_) => {
   if (!rows.length && !same.length) return null;
   rows.sort((a, b) => b.net - a.net || b.far - a.far);
 
+  // The text, and whether it is bad news.
   const words = ({ m, value, found, behind, ahead }) => {
-    if (!found.length) return "no other has a value";
-    if (data.measures[m].apart) return `not compared: ${data.measures[m].apart}`;
+    if (!found.length) return ["no other has a value", false];
+    if (data.measures[m].apart) return [`not compared: ${data.measures[m].apart}`, false];
     if (!data.rivals) {
       const better = found.filter((one) => data.measures[m].up * (one - value) > 0).length;
       const worse = found.filter((one) => data.measures[m].up * (one - value) < 0).length;
-      return `${worse ? better ? ordinal(better + 1) : "best" : "worst"} of ${found.length + 1}`;
+      return [`${worse ? better ? ordinal(better + 1) : "best" : "worst"} of ${found.length + 1}`, !worse];
     }
     const low = Math.min(...found), high = Math.max(...found);
     const level = found.length - behind - ahead;
     const parts = [[behind, "behind"], [ahead, "ahead of"], [level, "level with"]].filter(([n]) => n);
-    const only = { behind: "behind", "ahead of": "ahead", "level with": `level: up to ${number(data.measures[m].margin)} does not count` };
+    const only = { behind: "behind", "ahead of": "ahead", "level with": `no difference above ${number(data.measures[m].margin)}` };
     const where = parts.length === 1 ? only[parts[0][1]] : parts.map(([n, what]) => `${what} ${n}`).join(", ");
     const fault = behind && data.measures[m].owed[item.model];
-    return `${where}${fault ? `, as ${fault} do better in it` : ""} · ${found.length === 1 ? "the other" : "others"} ${[...new Set([low, high].map(number))].join(" to ")}`;
+    return [`${where}${fault ? ` (explained by ${fault})` : ""} · ${found.length === 1 ? "the other" : "others"} ${[...new Set([low, high].map(number))].join(" to ")}`, behind > 0 && !fault];
   };
   const strip = ({ m, value }) => {
     const [low, high] = spreadOf(m), up = data.measures[m].up;
@@ -72,11 +73,11 @@ const against = (item, number_) => {
       ...dots, draw("circle", { class: `own series-${(item.model ?? 0) % 7 + 1}`, cx: x(value), cy: "50%", r: 6 }));
   };
   const list = make("ul", { class: "against" }, ...rows.map((one) => {
-    const measure = data.measures[one.m];
+    const measure = data.measures[one.m], [text, bad] = words(one);
     return make("li", {}, make("span", { class: "what" }, make("b", { text: measure.title }), arrow(measure), make("span", { class: "sub", text: measure.summary, title: measure.name })),
-      make("span", { class: "val", text: number(one.value) }), strip(one), make("span", { class: `words ${/^(behind|worst)(?!, as)/.test(words(one)) ? "bad" : "quiet"}`, text: words(one) }));
+      make("span", { class: "val", text: number(one.value) }), strip(one), make("span", { class: `words ${bad ? "bad" : "quiet"}`, text }));
   }));
   return make("section", {}, make("h3", { text: data.rivals ? "Against the others on this prompt" : "Against the other videos" }),
-    make("p", { class: "quiet", text: `Behind most first; the ring is this video; better is to the right, from the worst to the best of the run.` }),
-    list, same.length ? make("p", { class: "quiet", text: `Alike in ${same.join(", ")}.` }) : null);
+    make("p", { class: "quiet", text: "The ring is this video; better is to the right." }),
+    list, same.length ? make("p", { class: "quiet", text: `Same: ${same.join(", ")}.` }) : null);
 };

@@ -74,7 +74,7 @@ const drawer = (() => {
       const words = [why[0].replaceAll("_", " "), ...why.slice(1)].filter(Boolean).join(": ");
       reasons.set(words, [...(reasons.get(words) || []), data.measures[m].title]);
     }
-    return make("details", { class: "unscored" }, make("summary", { text: `Not scored: ${counted(item.failed.length, "measure")}` }),
+    return make("details", { class: "unscored" }, make("summary", { text: `Not scored: ${counted(item.failed.length, "metric")}` }),
       make("ul", { class: "plain" }, ...[...reasons].map(([words, titles]) => make("li", {}, make("b", { text: titles.join(", ") }), ` ${words}`))));
   };
 
@@ -101,7 +101,7 @@ const drawer = (() => {
     };
     const over = curves(true);
     const plain = item.values.filter(([m]) => data.measures[m].up === 0);
-    const describing = plain.length ? make("details", {}, make("summary", { text: `${counted(plain.length, "measure")} that describe, and are not better or worse` }),
+    const describing = plain.length ? make("details", {}, make("summary", { text: `${counted(plain.length, "metric")}: described` }),
       make("dl", { class: "facts" }, ...plain.flatMap(([m, value]) => [make("dt", { text: data.measures[m].title, title: data.measures[m].summary }), make("dd", { text: number(value) })])),
       curves(false)) : null;
     const about = make("div", {}, make("p", { class: "quiet groups", text: cut(item.groups) }), rivals(item, number_));

@@ -11,7 +11,7 @@ const tile = (item, number_) => {
   const box = make("div", { class: "tile" }, open);
   if (item.label) box.append(make("p", { class: "weak quiet", text: cut(item.label) }));
   if (worst) box.append(make("p", { class: "weak" }, make("span", { class: "quiet", text: "furthest behind in " }), make("b", { text: worst.title }), ` ${number(item.worst.value)}`, make("span", { class: "quiet", text: others })));
-  else if (!lost) box.append(make("p", { class: "weak quiet", text: data.rivals ? "last in no measure" : "" }));
+  else if (!lost) box.append(make("p", { class: "weak quiet", text: data.rivals ? "last in no metric" : "" }));
   if (lost) box.append(make("p", { class: "weak bad", text: `${lost} not scored` }));
   if (item.pending) box.append(make("p", { class: "weak bad", text: `${item.pending} still to come` }));
   box.item = item;
