@@ -15,8 +15,15 @@ from screentest.analysis.models.comparison import ModelComparison, compare_model
 from screentest.analysis.models.coverage import PromptCoverage
 from screentest.analysis.models.explain import ModelLook, with_explanations
 from screentest.analysis.models.margins import Margin
-from screentest.analysis.models.places import first_and_last, spread_out
-from screentest.analysis.models.rows import Explained, NotCompared, Part, Place, State
+from screentest.analysis.models.rows import (
+    Explained,
+    NotCompared,
+    Part,
+    Place,
+    State,
+    first_and_last,
+    spread_out,
+)
 from screentest.analysis.results import Results, Value
 from screentest.core import (
     BadOption,

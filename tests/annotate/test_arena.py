@@ -23,7 +23,7 @@ from screentest.annotate.vote_commands import results
 from screentest.annotate.web.visitor import Finish
 from screentest.core import BadOption, Reason, UserError
 from screentest.judges.votes import VoteRecord, VoteTask, as_csv, pair_votes, read_votes
-from screentest.present.page.people import arena_headline, people_tables
+from screentest.present.people import arena_headline, people_tables
 from tests.annotate.stand import OPERATOR, Page, Person, Stand, open_stand
 from tests.stats.simulate import equal_models
 from tests.terminal import fits, invoke

@@ -74,6 +74,7 @@ EXAMPLES: Mapping[str, object] = {
 
 OTHERS: Mapping[str, Mapping[str, object]] = {
     "beats_each": {"others": "4 others"},
+    "left_out": {"part": "charts", "why": "install matplotlib"},
     "certified": {"metrics": "14 metrics"},
     "certificate_open": {"basis": "4 films, up to 18 more needed"},
     "certificate_untested": {"basis": "missing model"},

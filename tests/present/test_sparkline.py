@@ -6,9 +6,9 @@ import doctest
 
 import screentest.present.charts as charts_module
 import screentest.present.page.dots as dots_module
-import screentest.present.page.drilldown as sparkline_module
 import screentest.present.page.html as formats_module
-from screentest.present.page.drilldown import sparkline
+import screentest.present.text as sparkline_module
+from screentest.present.text import sparkline
 from tests.present.runs import curve
 
 

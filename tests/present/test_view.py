@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from screentest.analysis.models.coverage import unread_videos
+from screentest.analysis.models.moments import direction, lowest, scales_of
 from screentest.core import Item, Outcome, OutputInfo, Reason, Score, SideEffect, Traits
 from screentest.judges.votes import VoteRecord, VoteTask, as_csv
 from screentest.present.page.checks import Check, checks
 from screentest.present.page.data import Report, read_report
-from screentest.present.page.drilldown import direction, lowest, scales_of
 from screentest.present.page.sidebyside import labels, side_by_side
 from screentest.present.page.tables import tables
 from screentest.present.page.view import View, page_view

@@ -41,7 +41,7 @@ from screentest.core import BadOption, UserError
 from screentest.core.table import Cell, Column, Table
 from screentest.judges.votes import VoteRecord, VoteTask, as_csv, read_votes
 from screentest.judges.votes import as_json as as_json_text
-from screentest.present.page.people import arena_headline, people_tables
+from screentest.present.people import arena_headline, people_tables
 from screentest.stats.power import Retention
 
 DropExcluded = Annotated[

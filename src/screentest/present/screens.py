@@ -18,7 +18,6 @@ from screentest.analysis.models.coverage import (
     not_covered,
     worst_videos,
 )
-from screentest.analysis.models.places import first_and_last, spread_out
 from screentest.analysis.models.rows import (
     Explained,
     Explanation,
@@ -30,8 +29,10 @@ from screentest.analysis.models.rows import (
     Place,
     State,
     WhyNotCompared,
+    first_and_last,
     forecastable,
     row_order,
+    spread_out,
 )
 from screentest.analysis.results import Pool, Results
 from screentest.core.table import ARROWS, Cell, Column, Table

@@ -56,6 +56,8 @@ SENTENCES: Mapping[str, str] = {
     "no_value": "Without any value: {levels}.",
     "nothing_started": "Nothing was started. Calls are upper bounds: earlier answers are reused.",
     "at_worst": "At worst: the judge tosses a coin on its placebos; otherwise it ties on them.",
+    "left_out": "Left out: {part} ({why})",
+    "file_gone": "The file is no longer there.",
     "get_models": "To measure prompt following: --models light, or a chat model.",
 }
 

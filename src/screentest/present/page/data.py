@@ -8,13 +8,13 @@ from pathlib import Path
 
 from screentest.analysis.judges.certificate import Certificate, certificates_of, read_certificates
 from screentest.analysis.models.comparison import ModelComparison, compare_models
-from screentest.analysis.people.arena import Arena
+from screentest.analysis.people.arena import Arena, arena_of
 from screentest.analysis.results import Pool, Results, Total, read_results
 from screentest.analysis.suites import read_suite
 from screentest.core import Item, Outcome, UserError, Verdict
 from screentest.core.outcome import Json
 from screentest.judges.cases import read_abouts, verdict_in
-from screentest.present.page.people import read_people
+from screentest.judges.votes import read_votes
 from screentest.present.text import labels
 from screentest.run.ledger import Spending
 from screentest.run.notes import MODELS, EvaluatorNote
@@ -110,7 +110,7 @@ def read_report(
     ``pool`` takes each video by its worst tenth, or by its mean. ``votes`` is a file of what people
     said of the models (`screentest annotate export`).
     """
-    people = read_people(votes) if votes is not None else None
+    people = arena_of(read_votes(votes)) if votes is not None else None
     sources: list[RunSource] = []
     results: list[Results] = []
     certificates: dict[tuple[str, str, tuple[str, ...]], Certificate] = {}

@@ -12,11 +12,12 @@ from typing import Any
 from screentest._util.atomic import atomic_output
 from screentest._util.version import VERSION
 from screentest._util.webpage import data_address, embedded_json, policy, tokens
+from screentest.analysis.models.moments import direction, over_time, scales_of
 from screentest.core import Progress
 from screentest.core.table import Chart, Table
 from screentest.present.page.certified import certified, verdicts
 from screentest.present.page.data import Report
-from screentest.present.page.drilldown import Page, direction, over_time, scales_of, videos
+from screentest.present.page.drilldown import Page, videos
 from screentest.present.page.sections import sections
 from screentest.present.page.sidebyside import (
     Row,

@@ -10,6 +10,7 @@ from screentest.core import Entry, Failure, MissingPackage, Table, registry
 from screentest.core.outcome import guarded
 from screentest.core.table import Chart
 from screentest.present.page.data import Report
+from screentest.present.sentences import say
 from screentest.present.tables import suite_tables
 
 Part: TypeAlias = Table | Chart | str
@@ -49,7 +50,7 @@ def _suite_section(report: Report, suite: Suite) -> Section:
     try:
         drawn = tuple(suite.charts(results, report.by)) if suite.charts is not None else ()
     except MissingPackage as error:  # the tables have the same numbers
-        left_out = f"The charts are left out. {error.advice}"
+        left_out = say("left_out", part="charts", why=error.advice)
         return Section(suite.name, suite.heading, tuple(tables), paragraphs=(left_out,))
     return Section(suite.name, suite.heading, tuple(tables), drawn)
 
@@ -58,7 +59,9 @@ def _plugin_section(report: Report, entry: Entry) -> Section:
     title = str(entry.info.get("title", entry.name))
     parts = guarded(lambda: list(entry.factory(report)), "section")
     if isinstance(parts, Failure):  # a fault in a plugin costs its own section, not the report
-        return Section(entry.name, title, paragraphs=(f"This section failed: {parts}",))
+        return Section(
+            entry.name, title, paragraphs=(say("left_out", part="this section", why=parts),)
+        )
     return Section(
         entry.name,
         title,

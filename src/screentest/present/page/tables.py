@@ -13,7 +13,7 @@ from screentest.core import Cell, Outcome, Table
 from screentest.core.signature import short_signature
 from screentest.present.certificates import claim_words
 from screentest.present.page.data import Report
-from screentest.present.page.people import people_tables
+from screentest.present.people import people_tables
 from screentest.present.tables import suite_tables, summary_table
 from screentest.stats import Finding
 

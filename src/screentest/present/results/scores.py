@@ -34,7 +34,7 @@ from screentest.present.tables import (
 from screentest.present.text import labels, number, words
 
 if TYPE_CHECKING:  # a job loads what it needs, not what the results of others are made of
-    from screentest.present.page.drilldown import Low
+    from screentest.analysis.models.moments import Low
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -202,7 +202,7 @@ class ItemScores(Shown):
 
         The worst first. What only describes has no worst moment.
         """
-        from screentest.present.page.drilldown import lowest, scales_of
+        from screentest.analysis.models.moments import lowest, scales_of
 
         if not self.most_moments:
             return []
@@ -314,7 +314,8 @@ class ItemScores(Shown):
 
         Not ``described``: without those that only describe.
         """
-        from screentest.present.page.drilldown import BLOCKS, PLAIN, sparkline, timed
+        from screentest.analysis.models.moments import timed
+        from screentest.present.text import BLOCKS, PLAIN, sparkline
 
         short = self.names
         rows: list[tuple[Cell, ...]] = []
