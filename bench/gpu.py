@@ -72,7 +72,7 @@ def dinov2_large(folder: Path) -> None:
 
 def image_text(folder: Path, **options: Any) -> tuple[Any, Callable[[Any], Any]]:
     from screentest.models.backends.image_text import DualEncoder
-    from screentest.models.pretrained import ModelDevice, Origin
+    from screentest.models.networks.pretrained import ModelDevice, Origin
 
     made = DualEncoder(Origin(str(folder)), ModelDevice.choose("cuda"), **options)
     return made, made.embed_images
@@ -80,7 +80,7 @@ def image_text(folder: Path, **options: Any) -> tuple[Any, Callable[[Any], Any]]
 
 def image_features(folder: Path, **options: Any) -> tuple[Any, Callable[[Any], Any]]:
     from screentest.models.backends.image_features import VisionTower
-    from screentest.models.pretrained import ModelDevice, Origin
+    from screentest.models.networks.pretrained import ModelDevice, Origin
 
     made = VisionTower(Origin(str(folder)), ModelDevice.choose("cuda"), **options)
     return made, made.features

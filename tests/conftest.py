@@ -25,6 +25,9 @@ atexit.register(shutil.rmtree, CACHES, ignore_errors=True)
 for _name in ("SCREENTEST_CACHE", "XDG_CACHE_HOME", "HF_HOME", "TORCH_HOME", "U2NET_HOME"):
     os.environ[_name] = str(CACHES / _name.lower())
 
+# Two tests run at once: threads of both would wait for each other. Libraries look when imported.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 from screentest._util.workers import ProcessPool  # noqa: E402
 from screentest.core import LedgerClient  # noqa: E402
 from screentest.run import session  # noqa: E402
@@ -34,9 +37,6 @@ from tests.terminal import CLEAN, Screentest, invoke  # noqa: E402
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
-
-# Two tests run at once: threads of both would wait for each other.
-os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # A shell hands an ignored SIGINT down to what it starts in the background, and nohup an ignored
 # SIGHUP; tests of signals need the ordinary ones, here and in the processes that they start.
@@ -161,15 +161,16 @@ def _program(name: str) -> str:
 
 
 LONGEST = (
-    "docs/test_examples.py",
-    "docs/test_wheel.py",
     "annotate/test_browser.py",
+    "docs/test_wheel.py",
+    "docs/test_examples.py",
     "testing/test_checks.py",
+    "analysis/judges/test_certify.py",
+    "models/test_role_image_text.py",
     "annotate/test_stores.py",
-    "examples/test_plugin.py",
-    "certificates/test_certify.py",
-    "suites/univ/test_whole.py",
     "run/test_ray.py",
+    "examples/test_plugin.py",
+    "annotate/test_bundle.py",
     "run/test_kill.py",
     "video/test_scenedetect_parity.py",
 )

@@ -14,6 +14,11 @@ from screentest.cli import app
 
 Screentest = Callable[..., "CompletedProcess[str]"]
 
+SOURCE = str(Path(package.__file__).parent.parent)
+"""A process tests the source that this one tests, wherever it is started."""
+WITH_TESTS = os.pathsep.join([str(Path(__file__).parent.parent), SOURCE])
+"""A path for Python that finds the modules of the tests, too."""
+
 CLEAN = {
     name: value
     for name, value in os.environ.items()
@@ -22,8 +27,7 @@ CLEAN = {
     "SCREENTEST_CACHE": os.environ["SCREENTEST_CACHE"],
     "COLUMNS": "80",
     "PYTHONUTF8": "1",
-    # A process tests the source that this one tests, wherever it is started.
-    "PYTHONPATH": str(Path(package.__file__).parent.parent),
+    "PYTHONPATH": SOURCE,
 }
 
 

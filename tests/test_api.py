@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,8 @@ from screentest import api
 from screentest.analysis.results import Results, Value
 from screentest.core import Item, Outcome, OutputInfo, Reason, Score, UnknownName, UserError
 from screentest.present.results import Scores, data_frame
+
+ROOT = Path(__file__).parent.parent
 
 
 def test_the_examples_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,13 +93,24 @@ def test_the_surface_of_the_package() -> None:
     for name in ("build", "certify", "compare", "report", "score"):
         assert getattr(screentest, name).__module__.startswith("screentest.api.")
     assert set(screentest.__all__) <= set(dir(screentest))
-    homes = {name for names in screentest._HOMES.values() for name in names} - {"VERSION"}
-    assert homes == set(screentest.__all__) - {"__version__"}
     for name in screentest.__all__:
         thing = getattr(screentest, name)
         assert name == "__version__" or thing.__doc__, name
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         screentest.nonsense  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_plugins_need_nothing_but_the_root() -> None:
+    """No page for plugin authors, and no example, names a deeper module than screentest.testing."""
+    pages = [ROOT / "docs" / "plugins.md", ROOT / "docs" / "ask_a_model.md"]
+    pages += [
+        *ROOT.glob("examples/plugin/**/*.py"),
+        *ROOT.glob("tests/examples/every_kind/**/*.py"),
+    ]
+    modules = {path.name for path in (ROOT / "src" / "screentest").iterdir() if path.is_dir()}
+    for page in pages:
+        named = set(re.findall(r"\bscreentest\.(\w+)", page.read_text(encoding="utf-8")))
+        assert named & modules <= {"testing"}, page
 
 
 @pytest.fixture

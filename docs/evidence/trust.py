@@ -103,7 +103,7 @@ def certificates(data: Path, form: str, folder: Path, scores: Scores) -> list[Ce
         rows.writerow(["metric", "aspect", "id", "value"])
         for metric, values in given.items():
             rows.writerows([metric, aspect, name, v] for (aspect, name), v in values.items())
-    made = screentest.certify((), people=data, form=form, scores=table, out=folder / form)
+    made = screentest.certify_scores(table, data, form=form, out=folder / form)
     return list(made.certificates)
 
 

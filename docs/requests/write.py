@@ -40,9 +40,9 @@ from screentest.core import (
 )
 from screentest.measure.evaluators import resolve
 from screentest.measure.items import measure
+from screentest.models.ask.templates import Prompts, Rendered, Slot
 from screentest.models.chat.messages import ChatAnswer, ChatRequest, ModelReply, Picture
 from screentest.models.chat.parsing import conclude
-from screentest.models.templates import Prompts, Rendered, Slot
 from screentest.run.session import Settings, Tools
 from screentest.sample import backgrounds, sample_videos
 from screentest.suites.locot2v.construction.build import build_suite

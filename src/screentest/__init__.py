@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         SideEffect,
         Stopped,
         Table,
+        Traits,
         Verdict,
         register,
     )
@@ -51,7 +52,6 @@ if TYPE_CHECKING:
     __version__: str
 
 _HOMES = {
-    "_util.version": ("VERSION",),
     "analysis.suites": ("Dimension", "Suite"),
     "api.certificates": ("certify", "certify_scores", "certify_votes", "judge_videos"),
     "api.reports": ("compare", "export", "report", "show"),
@@ -60,7 +60,7 @@ _HOMES = {
     "core": (
         *("Aspect", "AspectInfo", "FrameRequest", "Item", "Measurement", "Metric", "MetricInfo"),
         *("NoValue", "Outcome", "OutputInfo", "Reason", "Resources", "Score", "SideEffect"),
-        *("Stopped", "Table", "Verdict", "register"),
+        *("Stopped", "Table", "Traits", "Verdict", "register"),
     ),
     "core.functions": ("backend", "suite"),
     "hooks.contract": ("Alarm", "BaseHook", "Logged", "hook"),
@@ -76,68 +76,15 @@ _HOMES = {
 }
 """The modules that names come from; imported when a name is asked for."""
 
-__all__ = [
-    "Alarm",
-    "Aspect",
-    "AspectInfo",
-    "Backend",
-    "BaseHook",
-    "Corpus",
-    "Degradation",
-    "DegradationInfo",
-    "Dimension",
-    "FrameRequest",
-    "Frames",
-    "Item",
-    "Logged",
-    "Measurement",
-    "Metric",
-    "MetricInfo",
-    "NoValue",
-    "Outcome",
-    "OutputInfo",
-    "Placebo",
-    "Query",
-    "Reason",
-    "Resources",
-    "Score",
-    "Settings",
-    "ShotMetric",
-    "SideEffect",
-    "Stopped",
-    "Suite",
-    "Table",
-    "Verdict",
-    "__version__",
-    "backend",
-    "build",
-    "build_prompts",
-    "certify",
-    "certify_scores",
-    "certify_votes",
-    "compare",
-    "degradation",
-    "export",
-    "hook",
-    "judge",
-    "judge_videos",
-    "metric",
-    "placebo",
-    "register",
-    "report",
-    "role",
-    "score",
-    "score_frames",
-    "show",
-    "suite",
-]
+__all__ = ["__version__", *sorted(name for names in _HOMES.values() for name in names)]
 
 
 def __getattr__(name: str) -> Any:
-    wanted = "VERSION" if name == "__version__" else name
+    if name == "__version__":
+        return importlib.import_module("screentest._util.version").VERSION
     for module, names in _HOMES.items():
-        if wanted in names:
-            return getattr(importlib.import_module(f"screentest.{module}"), wanted)
+        if name in names:
+            return getattr(importlib.import_module(f"screentest.{module}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -1,11 +1,18 @@
-"""Messages name Python's parameters; the command line prints its own flags."""
+"""The command line speaks flags: in messages that name Python's parameters, and in its help."""
 
 from __future__ import annotations
 
-import pytest
+from collections.abc import Sequence
+from typing import get_args
 
+import pytest
+import typer
+from typer.main import get_command
+
+from screentest.cli import app
 from screentest.cli.errors import as_flags
 from screentest.cli.loader import as_command
+from screentest.cli.options import options_of
 from screentest.cli.score import score
 from tests.terminal import Screentest
 
@@ -31,3 +38,28 @@ def test_the_command_line_speaks_flags(screentest: Screentest) -> None:
     done = screentest("score", "film.mp4", "--add", "--replace")
     assert done.returncode == 2
     assert done.stderr == "error: --add and --replace are mutually exclusive\n"
+
+
+def job(*, old_name: int = 3, flag: bool = False, names: Sequence[str] = ()) -> None:
+    """Do something.
+
+    Args:
+        old_name: A number, unless
+            ``flag``.
+        flag: Do ``nothing``.
+        names: Names.
+    """
+
+
+def test_options_have_the_types_defaults_and_words_of_the_job() -> None:
+    made = options_of(job, old_name="--number N", flag="", names="NAMES")
+    number, flag, names = ((*get_args(kind), default) for kind, default in made.values())
+    assert (number[0], number[2], number[1].help) == (int, 3, "A number, unless --flag.")
+    assert (flag[0], flag[2], flag[1].help) == (bool, False, "Do nothing.")
+    assert (names[0], names[2]) == (list[str], [])
+
+
+@pytest.mark.parametrize("name", ["build", "certify", "compare", "judge", "report", "score"])
+def test_every_option_of_a_verb_has_help(name: str) -> None:
+    command = get_command(app).get_command(typer.Context(get_command(app)), name)  # type: ignore[attr-defined]
+    assert not [one.name for one in command.params if not getattr(one, "help", "")]

@@ -11,8 +11,8 @@ from types import ModuleType
 
 import pytest
 
+from screentest.models.ask.templates import Pictures, Prompts, Slot
 from screentest.models.chat.messages import ChatRequest, Picture, Text
-from screentest.models.templates import Pictures, Prompts, Slot
 
 FOLDER = Path(__file__).parents[2] / "docs" / "requests"
 HOW = "run: python docs/requests/write.py"

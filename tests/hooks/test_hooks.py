@@ -42,8 +42,8 @@ class Broken(BaseHook):
 
 def test_a_hook_is_handed_scores_and_videos() -> None:
     notes = Notes()
-    found = screentest.score(
-        frames=np.stack([CLIP, CLIP[::-1]]),
+    found = screentest.score_frames(
+        np.stack([CLIP, CLIP[::-1]]),
         fps=12,
         prompt=["a", "b"],
         metrics="flicker",
@@ -72,7 +72,7 @@ def test_a_hook_that_fails_warns_and_is_left_alone_after_three_times() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         hooks.log(scores, [], 4)
-        hooks.alarm(Alarm("frozen", "frozen", 1, 2, "it stands still"))
+        hooks.alarm(Alarm("frozen", "frozen", 1, 2, ["a"], 1))
         hooks.close()
     assert broken.calls == 3
     assert len(notes.logged) == 4
@@ -173,4 +173,4 @@ def test_the_real_tracker_has_values_videos_worst_moments_and_the_alarm(
     assert found["videos"] == [10, 20]
     assert found["film"] == ("GIF" if tracker == "tensorboard" else 24)
     assert found["worst"] > 0
-    assert found["alarm"] == "2 of 2 clips stand still since step 20"
+    assert found["alarm"] == "2 of 2 clips frozen since step 20"

@@ -151,8 +151,8 @@ def main() -> None:
     clip[:16] = clip[0]  # it stands still, and then flickers: that is its worst moment
     expected = []
     for step in (10, 20):
-        found = screentest.score(
-            frames=np.stack([clip, clip[::-1] // step]),
+        found = screentest.score_frames(
+            np.stack([clip, clip[::-1] // step]),
             fps=24,
             prompt=["a", "b"],
             metrics=["flicker", "noise:rate=24"],
@@ -160,8 +160,7 @@ def main() -> None:
             step=step,
         )
         expected.append([step, found.means["flicker"]])
-    message = "2 of 2 clips stand still since step 20"
-    open_hooks(HOOKS).alarm(Alarm("frozen", "frozen", 20, 20, message))
+    open_hooks(HOOKS).alarm(Alarm("frozen", "frozen", 20, 20, ["a", "b"], 2))
     close_hooks()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # theirs, while we read

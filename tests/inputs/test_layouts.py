@@ -398,7 +398,7 @@ def test_what_is_not_recognised_is_named_with_what_was_seen(tmp_path: Path) -> N
     files(tmp_path, "x/readme.md", "notes.json", "notes2.json")
     with pytest.raises(BadOption, match=r"holds no videos; seen: 2 \.json, 1 folders") as error:
         read(tmp_path)
-    assert "--layout NAME" in error.value.advice
+    assert "`layout=NAME`" in error.value.advice
     assert "prompt_names" in error.value.advice
     (tmp_path / "m.json").write_text('{"a": 1}')
     with pytest.raises(BadOption, match="is not a video"):

@@ -14,6 +14,7 @@ import pytest
 
 from screentest.analysis.results import read_results
 from screentest.core import BadOption, Item, NoValue, Reason
+from screentest.inputs import remote
 from screentest.inputs.remote import Cache, RemoteVideo, address_of, describe, localized
 from screentest.measure.tasks import score_items
 from screentest.run.engine import InlineEngine
@@ -162,8 +163,11 @@ def ended(work: Sequence[Callable[[], object]]) -> bool:
     return not any(thread.is_alive() for thread in threads)
 
 
-def test_nobody_waits_for_ever(server: Server, tmp_path: Path) -> None:
+def test_nobody_waits_for_ever(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """For what another has, for room that there never is, or for room that one killed has taken."""
+    monkeypatch.setattr(remote, "_LOOK", 0.02)
     films = [describe(server.put(f"{n}.mp4", b"x" * 600)) for n in range(4)]
 
     def having(cache: Cache, wanted: Sequence[RemoteVideo]) -> Callable[[], None]:

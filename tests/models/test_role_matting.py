@@ -9,8 +9,8 @@ import pytest
 
 from screentest.core import NoValue, Reason, registry
 from screentest.models import Models, read_models
+from screentest.models.networks.saliency import saliency
 from screentest.models.roles import Matting
-from screentest.models.saliency import saliency
 from tests.models.pulled import pulled
 from tests.models.real_frames import Image, frame, overlap
 

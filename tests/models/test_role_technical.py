@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from screentest.core import NoValue, Reason, registry
-from screentest.models import Models, distortions
-from screentest.models import distortions as natural
+from screentest.models import Models
 from screentest.models.backends.technical import SceneStatistics
+from screentest.models.networks import distortions
+from screentest.models.networks import distortions as natural
 from screentest.models.roles import Technical
 from tests.models.natural_pictures import good_pictures, grey
 from tests.models.real_frames import Image, frame, frames

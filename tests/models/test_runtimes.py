@@ -11,8 +11,8 @@ import pytest
 
 from screentest._util.optional import optional
 from screentest.core import BadOption, NoValue, Reason
-from screentest.models import runtimes
-from screentest.models.runtimes import LITERT, ONNX, onnx_session, threads
+from screentest.models.networks import runtimes
+from screentest.models.networks.runtimes import LITERT, ONNX, onnx_session, threads
 from tests.models.pulled import pulled
 
 

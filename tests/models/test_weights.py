@@ -11,9 +11,9 @@ import pytest
 from screentest.core import NoValue, Reason, UnknownName
 from screentest.core.registry import registry
 from screentest.models import ModelChoice, weights
-from screentest.models.catalogue import CATALOGUE, Weights
 from screentest.models.choice import profile_choice
 from screentest.models.roles import role_names
+from screentest.models.weights import CATALOGUE, Weights
 from tests.models.conftest import TOY_FILES
 
 
@@ -122,12 +122,11 @@ def test_every_entry_is_complete(entry: Weights) -> None:
     for file in entry.files:
         assert file.bytes > 0
         assert len(bytes.fromhex(file.sha256)) == 32
-    assert entry.official.what
-    urls = entry.official.urls
+    assert entry.official
+    urls = entry.urls
     assert len(urls) in (0, len(entry.files))
     assert all(url.startswith("https://") for url in urls)
-    assert entry.official.same or not urls, "what is fetched is what was published"
-    assert ("same bytes" in entry.mirror) == entry.official.same
+    assert entry.same or not urls, "what is fetched is what was published"
 
 
 @pytest.mark.parametrize("entry", CATALOGUE.values(), ids=CATALOGUE)

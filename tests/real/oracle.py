@@ -16,7 +16,7 @@ from screentest.core.outcome import Outcome, attempt
 from screentest.core.registry import register
 from screentest.core.verdict import Verdict
 from screentest.judges.vlm import COMPARE_TEXTS, _aspect, as_verdict
-from screentest.models.templates import ASPECTS
+from screentest.models.ask.templates import ASPECTS
 from screentest.testbeds.testbed import FILE, Pair, SourceFilm, read_testbed
 
 

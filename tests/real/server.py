@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 
 from screentest.core import Outcome, Reason, registry
+from screentest.models.ask.templates import Prompts
 from screentest.models.chat.messages import ChatAnswer, ChatRequest
 from screentest.models.roles import Chat
-from screentest.models.templates import Prompts
 from tests.real.weights import folder
 
 ADDRESS = "SCREENTEST_REAL_URL"

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from screentest.core import Item, NoValue, Outcome, from_object
-from screentest.models.templates import Prompts
+from screentest.models.ask.templates import Prompts
 from screentest.suites.etva.agents import add_knowledge, write_by_chat
 from screentest.suites.etva.questions import QuestionSet, read_question_sets
 from screentest.suites.locot2v.construction.forms import MERGE

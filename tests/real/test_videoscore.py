@@ -15,7 +15,7 @@ from screentest.core import Item
 from screentest.measure.evaluators import resolve
 from screentest.measure.items import measure
 from screentest.models import ModelChoice
-from screentest.models.pretrained import Origin
+from screentest.models.networks.pretrained import Origin
 from screentest.run.session import Settings, Tools
 
 PUBLISHED = {

@@ -12,8 +12,8 @@ import pytest
 
 from screentest.core import Filter, FrameRequest, Size, build
 from screentest.models import weights
-from screentest.models.catalogue import REAL
-from screentest.models.pull import pull
+from screentest.models.weights import REAL
+from screentest.models.weights.pull import pull
 from screentest.suites.locot2v.metrics.motion import DYNAMIC_DEGREE
 from screentest.testing.films import gliding, texture, write_film
 from tests.models.real_frames import frame

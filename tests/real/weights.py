@@ -17,8 +17,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from screentest.models.catalogue import REAL
-from screentest.models.pull import pull
+from screentest.models.weights import REAL
+from screentest.models.weights.pull import pull
 
 ROOT = Path(__file__).resolve().parents[2]
 VARIABLE = "SCREENTEST_REAL"

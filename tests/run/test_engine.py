@@ -36,10 +36,10 @@ from screentest.run.reader import RunReader
 from screentest.run.records import Record
 from screentest.run.store import RunStore
 from screentest.run.tasks import Engine, Task
-from tests.conftest import ROOT
 from tests.run.canonical import canonical
 from tests.run.conftest import PATIENCE, Children
 from tests.run.work import key, measure, pays_for_each, task, value_of
+from tests.terminal import WITH_TESTS
 
 
 def only(store: RunStore) -> Record:
@@ -429,7 +429,7 @@ def run_script(folder: Path, task_made: str) -> subprocess.CompletedProcess[str]
     )
     return subprocess.run(
         [sys.executable, str(script)],
-        env=os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"},
+        env=os.environ | {"PYTHONPATH": WITH_TESTS},
         capture_output=True,
         text=True,
         timeout=PATIENCE,

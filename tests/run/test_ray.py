@@ -26,6 +26,7 @@ from screentest.run.store import RunStore
 from tests.conftest import ROOT
 from tests.run.conftest import PATIENCE, dump, read_lines
 from tests.run.work import task
+from tests.terminal import WITH_TESTS
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'screentest[ray]'")
 
@@ -108,7 +109,7 @@ def drive(nodes: Nodes) -> Iterator[Drive]:
             [*command, *flags, *arguments],
             cwd=ROOT,
             # Workers import the tasks of these tests by name.
-            env=os.environ | {"PYTHONPATH": str(ROOT)},
+            env=os.environ | {"PYTHONPATH": WITH_TESTS},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -169,7 +170,7 @@ def test_a_killed_head_ends_the_run_and_loses_nothing(tmp_path: Path) -> None:
     child = subprocess.Popen(
         [*command, f"--tasks={TASKS}", f"--log={log}", f"--gate={gate}", "--free=4"],
         cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        env=os.environ | {"PYTHONPATH": WITH_TESTS},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -254,7 +254,7 @@ def tells_threads(job: Job) -> TaskResults:
     """How many threads libraries may use here, by name and as they themselves have it."""
     import cv2
 
-    from screentest.models.runtimes import threads
+    from screentest.models.networks.runtimes import threads
 
     names = ("SCREENTEST_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
     told = {name: os.environ[name] for name in names}

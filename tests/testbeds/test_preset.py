@@ -97,7 +97,7 @@ def test_only_what_the_aspects_need_is_asked_for(corpus: Path, tmp_path: Path) -
         (("--operators", "all"), "--preset paper has --operators paper"),
         (("--model", "inpainting=telea"), "and not inpainting=telea"),
         (("--model", "matting=grabcut"), "takes matting=u2net:~/.u2net/u2net.onnx"),
-        (("--models", "light"), "leave --models light out"),
+        (("--models", "light"), "Leave --models light out"),
         (("--preset", "own"), "unknown preset 'own'"),
     ],
 )

@@ -101,7 +101,7 @@ def test_operators_are_chosen_by_set_name_and_aspect() -> None:
     )
     named = choose_operators(["paper", "technical_quality:low=128"], "technical_quality")
     assert named == ("technical_quality:low=128",)
-    with pytest.raises(BadOption, match="harms color"):
+    with pytest.raises(BadOption, match="degrades color"):
         choose_operators("slowed", "color")
 
 

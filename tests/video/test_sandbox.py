@@ -19,6 +19,7 @@ from screentest.core import BadOption, Outcome, Reason
 from screentest.video import sandbox
 from screentest.video.limits import Limits
 from screentest.video.sandbox import Supervisor, supervised
+from tests.terminal import WITH_TESTS
 from tests.video import tasks
 
 pytestmark = [
@@ -300,11 +301,16 @@ def test_workers_do_not_outlive_their_parent(blow: signal.Signals, tmp_path: Pat
     script.write_text(PARENT)
     parent = subprocess.Popen(
         [sys.executable, str(script), str(note)],
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+        env={**os.environ, "PYTHONPATH": WITH_TESTS},
         stderr=subprocess.PIPE,
         text=True,
     )
-    assert eventually(lambda: note.exists() and len(note.read_text().split()) == 2)
+
+    def begun() -> bool:
+        assert parent.poll() is None, parent.communicate()
+        return note.exists() and len(note.read_text().split()) == 2
+
+    assert eventually(begun)
     worker, child = map(int, note.read_text().split())
     parent.send_signal(blow)
     _, told = parent.communicate(timeout=PATIENCE)
@@ -331,7 +337,7 @@ if __name__ == "__main__":
 def test_a_forked_process_gets_workers_of_its_own(tmp_path: Path) -> None:
     script = tmp_path / "forking.py"
     script.write_text(FORKING)
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    environment = {**os.environ, "PYTHONPATH": WITH_TESTS}
     done = subprocess.run(
         [sys.executable, "-W", "ignore", str(script)], env=environment, timeout=PATIENCE
     )

@@ -69,7 +69,7 @@ class Value:
 
     @property
     def pools(self) -> bool:
-        """Whether it has a mean over several shots besides its worst tenth.
+        """True where it has a mean over several shots besides its worst tenth.
 
         Of one shot both are the same number.
         """
@@ -113,17 +113,17 @@ class Results:
 
     @cached_property
     def _by_name(self) -> Mapping[str, list[Value]]:
-        found: dict[str, list[Value]] = {}
+        by_name: dict[str, list[Value]] = {}
         for value in self.values:
-            found.setdefault(value.name, []).append(value)
-        return found
+            by_name.setdefault(value.name, []).append(value)
+        return by_name
 
     @cached_property
     def _by_item(self) -> Mapping[str, Mapping[str, Value]]:
-        found: dict[str, dict[str, Value]] = {}
+        by_item: dict[str, dict[str, Value]] = {}
         for value in self.values:
-            found.setdefault(value.item, {})[value.name] = value
-        return found
+            by_item.setdefault(value.item, {})[value.name] = value
+        return by_item
 
     def of(self, name: str) -> list[Value]:
         """All values of one name."""
@@ -144,10 +144,10 @@ class Results:
 
     def group(self, item: str, by: str) -> str:
         """The group an item is in; empty where it is in none of that kind."""
-        known = self.items.get(item)
-        if known is None:
+        listed = self.items.get(item)
+        if listed is None:
             return ""
-        return known.groups.get(by, "") or (known.video.parent.name if by == FOLDER else "")
+        return listed.groups.get(by, "") or (listed.video.parent.name if by == FOLDER else "")
 
     @cached_property
     def models_by(self) -> str:
@@ -165,8 +165,8 @@ class Results:
         """The names that videos in several folders, or of several models, share, where nothing
         else pairs them."""
         groups = [item.groups for item in self.items.values()]
-        models = all(one.get("model") for one in groups)
-        if any("case" in one for one in groups) or (any(groups) and not models):
+        models = all(own_groups.get("model") for own_groups in groups)
+        if any("case" in own_groups for own_groups in groups) or (any(groups) and not models):
             return frozenset()
         folders: dict[str, set[str]] = {}
         for item in self.items.values():
@@ -179,33 +179,33 @@ class Results:
         return frozenset(name for name, count in names.items() if count > 1)
 
     def case(self, item: str) -> str:
-        """What was asked for: items of several systems with the same case are compared.
+        """The prompt, or what stands for it: items with the same case are compared.
 
         A benchmark's cases are named by the group ``case``, since what a model was given is not
         always text; otherwise it is the prompt. Without one, files of one name in several folders
         belong together, and any other item stands for itself.
         """
-        known = self.items.get(item)
-        if known is None:
+        listed = self.items.get(item)
+        if listed is None:
             return item
-        asked = known.groups.get("case") or known.text
+        asked = listed.groups.get("case") or listed.text
         if asked:
             return asked
-        return known.video.name if known.video.name in self._paired_by_name else item
+        return listed.video.name if listed.video.name in self._paired_by_name else item
 
     def by_file_name(self, items: Collection[str]) -> bool:
-        """Whether these items belong together by the names of their files alone."""
-        known = [self.items[item] for item in items]
-        if any(one.text for one in known):
+        """True where these items belong together by the names of their files alone."""
+        listed = [self.items[item] for item in items]
+        if any(item_.text for item_ in listed):
             return False
         # Runs that are put side by side have called the case of each by its name.
-        cases = [one.groups.get("case") for one in known]
+        cases = [item_.groups.get("case") for item_ in listed]
         if any(cases):
             return all(
-                case in (one.video.name, one.id.partition(": ")[2])
-                for one, case in zip(known, cases, strict=True)
+                case in (item_.video.name, item_.id.partition(": ")[2])
+                for item_, case in zip(listed, cases, strict=True)
             )
-        return any(one.video.name in self._paired_by_name for one in known)
+        return any(item_.video.name in self._paired_by_name for item_ in listed)
 
     def unit(self, item: str) -> str:
         """The witness that an item belongs to: what is counted, and what tests are over.
@@ -241,11 +241,13 @@ class Results:
         Several videos of one are one mean, since they are not independent.
         """
         sign = 1.0 if self.outputs[name].higher_is_better else -1.0
-        found: dict[str, list[float]] = {}
-        for one in self.of(name):
-            if one.outcome.value is not None:
-                found.setdefault(self.unit(one.item), []).append(sign * one.outcome.value.value)
-        return {case: sum(values) / len(values) for case, values in found.items()}
+        numbers: dict[str, list[float]] = {}
+        for value in self.of(name):
+            if value.outcome.value is not None:
+                numbers.setdefault(self.unit(value.item), []).append(
+                    sign * value.outcome.value.value
+                )
+        return {case: sum(values) / len(values) for case, values in numbers.items()}
 
     def by_group(self, by: str) -> dict[str, Results]:
         """The results of each group of items; items in no group of that kind are in ``""``."""
@@ -353,7 +355,7 @@ class Results:
 
     @cached_property
     def short_names(self) -> Mapping[str, str]:
-        """What each value is called where it is shown.
+        """Names of values where they are shown.
 
         Its name without options that change no number, and in brackets what stands in for the
         model that papers take: ``clipscore[label_text]``. Two that would be called alike keep their
@@ -361,26 +363,26 @@ class Results:
         """
         short = {name: plain_name(name) for name in self.outputs}
         count = Counter(short.values())
-        found = {}
+        names = {}
         for name, brief in short.items():
             used = self.stand_ins_of(name)
             beside = f"[{'+'.join(used)}]" if used else ""
-            found[name] = f"{brief if count[brief] == 1 else name}{beside}"
-        return found
+            names[name] = f"{brief if count[brief] == 1 else name}{beside}"
+        return names
 
     def stand_ins_of(self, name: str) -> tuple[str, ...]:
-        """What stood in for the model of a paper, in one value."""
+        """The heuristics that stood in for the model of a paper, in one value."""
         return self._stand_ins.get(name, ())
 
     @cached_property
     def _stand_ins(self) -> Mapping[str, tuple[str, ...]]:
-        found: dict[str, tuple[str, ...]] = {}
+        backends: dict[str, tuple[str, ...]] = {}
         for name, values in self._by_name.items():
             signatures = dict.fromkeys(value.signature for value in values)
-            found[name] = tuple(
-                dict.fromkeys(one for text in signatures for one in stand_ins(text))
+            backends[name] = tuple(
+                dict.fromkeys(backend for text in signatures for backend in stand_ins(text))
             )
-        return found
+        return backends
 
 
 def plain_text(text: str) -> str:
@@ -416,10 +418,10 @@ def joined_units(asked: Sequence[str], seen: Sequence[str]) -> list[str]:
         first.setdefault(key, text)
         parent.setdefault(key, key)
         if content:
-            one, two = sorted(
+            first_root, second_root = sorted(
                 (root(key), root(holder.setdefault(content, key))), key=order.__getitem__
             )
-            parent[two] = one
+            parent[second_root] = first_root
     return [first[root(key)] for key in keys]
 
 
@@ -448,14 +450,14 @@ def stand_ins(signature: str) -> tuple[str, ...]:
     >>> stand_ins("clipscore|v:2|model.image_text:hf%7Cv%3A1"), stand_ins("noise|v:2")
     ((), ())
     """
-    found: dict[str, None] = {}
+    backends: dict[str, None] = {}
     for part in signature.split("|")[1:]:
         key, _, value = part.partition(":")
         if key.startswith("model."):
             backend = unquote(value).partition("|")[0]
             if is_stand_in(key.split(".")[1], backend):
-                found[backend] = None
-    return tuple(found)
+                backends[backend] = None
+    return tuple(backends)
 
 
 def read_results(run: RunReader) -> Results:
@@ -489,42 +491,42 @@ def read_results(run: RunReader) -> Results:
     return Results(items, tuple(values), outputs, tuple(pending), _suites(run), contents, traits)
 
 
-def _contents(items: Mapping[str, Item], known: Mapping[str, str]) -> dict[str, str]:
+def _contents(items: Mapping[str, Item], stored: Mapping[str, str]) -> dict[str, str]:
     """The hash of each video: as the run has it, and of new files where two have the same size."""
-    found: dict[str, str] = {}
+    hashes: dict[str, str] = {}
     unknown: dict[int, list[Item]] = {}
     for item in items.values():
         path = item.video.absolute()
-        if held := item.sha256 or known.get(str(path), ""):
-            found[item.id] = held
+        if held := item.sha256 or stored.get(str(path), ""):
+            hashes[item.id] = held
         try:
             unknown.setdefault(path.stat().st_size, []).append(item)
         except (OSError, ValueError):  # an address, or a file that is gone
             continue
     for alike in unknown.values():
         for item in alike if len(alike) > 1 else ():
-            if item.id not in found and (hashed := hash_file(item.video)) != ABSENT:
-                found[item.id] = hashed
-    return found
+            if item.id not in hashes and (hashed := hash_file(item.video)) != ABSENT:
+                hashes[item.id] = hashed
+    return hashes
 
 
 def _suites(run: RunReader) -> tuple[str, ...]:
     """One suite or several, as the starts of a run noted them."""
-    found: dict[str, None] = {}
+    specs: dict[str, None] = {}
     for start in run.starts():
         noted = start.arguments.get("suite") or ()
         many = noted if isinstance(noted, list | tuple) else [noted]
-        found |= dict.fromkeys(one for one in many if isinstance(one, str))
-    return tuple(found)
+        specs |= dict.fromkeys(spec for spec in many if isinstance(spec, str))
+    return tuple(specs)
 
 
 def _outcome(outcomes: Mapping[str, Outcome[Any]], output: str, evaluator: str) -> Outcome[Score]:
     # A task that failed as a whole is written under the evaluator's own name.
-    found = outcomes.get(output) or outcomes.get(evaluator)
-    if found is None:
+    outcome = outcomes.get(output) or outcomes.get(evaluator)
+    if outcome is None:
         return Outcome.failed(Reason.CRASHED, "the record has no such value")
-    assert found.value is None or isinstance(found.value, Score)
-    return found
+    assert outcome.value is None or isinstance(outcome.value, Score)
+    return outcome
 
 
 def total(

@@ -52,7 +52,7 @@ class Standing:
 
     @property
     def top(self) -> StandingLevel:
-        """What groups are ranked by."""
+        """The level that groups are ranked by."""
         return self.levels[0]
 
 
@@ -62,16 +62,16 @@ def standings(results: Results, suite: Suite, by: str = "") -> list[Standing]:
         return []
     add = suite.add_up or add_up
     parts = {name: part for name, part in results.by_group(by).items() if name} if by else {}
-    found = [
+    ranked = [
         Standing(group, tuple(add(part, suite))) for group, part in (parts or {"": results}).items()
     ]
-    return sorted((one for one in found if one.levels), key=_rank)
+    return sorted((standing for standing in ranked if standing.levels), key=_rank)
 
 
 def add_up(results: Results, suite: Suite) -> list[StandingLevel]:
     """The tree over the items of ``results``, each dimension before its parts."""
-    known = _Values.read(results, suite)
-    return [level for root in suite.dimensions for level in known.levels(root, (), suite.scale)]
+    values = _Values.read(results, suite)
+    return [level for root in suite.dimensions for level in values.levels(root, (), suite.scale)]
 
 
 def _rank(standing: Standing) -> tuple[bool, float, str]:
@@ -143,13 +143,13 @@ class _Values:
     ) -> StandingLevel:
         leaves = dict.fromkeys(node.leaves)
         with_values = [leaf for leaf in leaves if self.numbers[leaf]]
-        found = self.sum(node)
-        low, high = self.ends(found)
-        interval = self.interval(found)
+        total = self.sum(node)
+        low, high = self.ends(total)
+        interval = self.interval(total)
         return StandingLevel(
             path,
             title,
-            None if found.value is None else scale * found.value,
+            None if total.value is None else scale * total.value,
             Interval(scale * interval.low, scale * interval.high) if interval else None,
             scored=sum(self.has_no_gap(item, with_values) for item in self.items),
             total=len(self.items),
@@ -160,7 +160,9 @@ class _Values:
             if math.isfinite(low) and low < high < math.inf
             else None,
             stand_ins=tuple(
-                dict.fromkeys(one for leaf in node.values for one in self.stand_ins.get(leaf, ()))
+                dict.fromkeys(
+                    backend for leaf in node.values for backend in self.stand_ins.get(leaf, ())
+                )
             ),
         )
 
@@ -180,24 +182,24 @@ class _Values:
                 weights[leaf] = weights.get(leaf, 0.0) + weight / len(had)
         return _Sum(math.fsum(value for value, _ in had) / len(had), weights)
 
-    def ends(self, found: _Sum) -> tuple[float, float]:
-        ranges = [(weight, self.info[leaf]) for leaf, weight in found.weights.items()]
+    def ends(self, total: _Sum) -> tuple[float, float]:
+        ranges = [(weight, self.info[leaf]) for leaf, weight in total.weights.items()]
         low = math.fsum(weight * info.low for weight, info in ranges)
         return low, math.fsum(weight * info.high for weight, info in ranges)
 
-    def interval(self, found: _Sum) -> Interval | None:
+    def interval(self, total: _Sum) -> Interval | None:
         """Over prompts, each item with what it adds to the mean.
 
         Several videos of one prompt are not independent of each other. An item that lacks a leaf
         adds nothing for it, so that with complete values this is the interval of the mean of the
         items' own totals.
         """
-        columns = [self.numbers[leaf] for leaf in found.weights]
-        if found.value is None or any(len(numbers) < 2 for numbers in columns):
+        columns = [self.numbers[leaf] for leaf in total.weights]
+        if total.value is None or any(len(numbers) < 2 for numbers in columns):
             return None
         items = dict.fromkeys(item for numbers in columns for item in numbers)
-        added = dict.fromkeys(items, found.value)
-        for (_, weight), numbers in zip(found.weights.items(), columns, strict=True):
+        added = dict.fromkeys(items, total.value)
+        for (_, weight), numbers in zip(total.weights.items(), columns, strict=True):
             mean = math.fsum(numbers.values()) / len(numbers)
             share = weight * len(items) / len(numbers)
             for item, number in numbers.items():
@@ -206,11 +208,13 @@ class _Values:
         interval = attempt(lambda: source_interval(list(added.values()), cases)).value
         if interval is None:  # all items are equal: no spread, no interval
             return None
-        return interval.within(*self.ends(found)).holding(found.value)
+        return interval.within(*self.ends(total)).holding(total.value)
 
     def has_no_gap(self, item: str, leaves: Sequence[str]) -> bool:
         has = [item in self.numbers[leaf] for leaf in leaves]
-        whole = (one or item in self.excused[leaf] for one, leaf in zip(has, leaves, strict=True))
+        whole = (
+            scored or item in self.excused[leaf] for scored, leaf in zip(has, leaves, strict=True)
+        )
         return any(has) and all(whole)
 
 
@@ -220,5 +224,5 @@ def _is_inapplicable(outcome: Outcome[Any]) -> bool:
 
 def _better(infos: Iterable[OutputInfo]) -> Better:
     """The direction that all values share; none where they differ."""
-    found = {info.higher_is_better for info in infos}
-    return "" if len(found) != 1 else "higher" if found.pop() else "lower"
+    directions = {info.higher_is_better for info in infos}
+    return "" if len(directions) != 1 else "higher" if directions.pop() else "lower"

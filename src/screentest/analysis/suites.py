@@ -58,7 +58,7 @@ class Dimension:
     @property
     def leaves(self) -> tuple[str, ...]:
         """The names of all values below it."""
-        return tuple(value for one in self.walk() for value in one.values)
+        return tuple(value for dimension in self.walk() for value in dimension.values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +110,11 @@ class Suite:
     @property
     def leaves(self) -> tuple[str, ...]:
         """The names of all values that its dimensions add up."""
-        return tuple(leaf for one in self.dimensions for leaf in one.leaves)
+        return tuple(leaf for dimension in self.dimensions for leaf in dimension.leaves)
 
     @property
     def digits(self) -> int:
-        """How many digits behind the point its values are printed with."""
+        """Digits behind the point in its printed values."""
         return 3 if self.scale < 10 else 1
 
 
@@ -126,12 +126,12 @@ def read_suite(text: str) -> Suite:
 
 def suites_in(results: Results) -> list[Suite]:
     """The suites that were asked for; those that differ in no number are one."""
-    found: dict[tuple[str, tuple[str, ...]], Suite] = {}
+    suites: dict[tuple[str, tuple[str, ...]], Suite] = {}
     for text in results.suites:
         try:
             suite = read_suite(text)
         except UserError:  # of a plugin that is not installed here: its values are all there
             continue
         leaves = tuple(plain_name(name) for name in suite.leaves)
-        found.setdefault((suite.name, leaves), suite)
-    return list(found.values())
+        suites.setdefault((suite.name, leaves), suite)
+    return list(suites.values())

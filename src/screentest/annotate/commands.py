@@ -40,7 +40,7 @@ from screentest.cli.options import PromptsOption
 from screentest.cli.progress import watched
 from screentest.core import BadOption
 from screentest.judges.votes import VoteTask
-from screentest.models.templates import Prompts
+from screentest.models.ask.templates import Prompts
 
 
 def serve(

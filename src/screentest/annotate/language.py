@@ -24,9 +24,9 @@ from screentest.annotate.store.database import Database
 from screentest.annotate.store.schema import texts, translations
 from screentest.core import BadOption, Failure, Outcome, Progress, Silent, UserError, all_aspects
 from screentest.models.ask import Query, send
+from screentest.models.ask.templates import Prompts, Slot, Trusted
 from screentest.models.chat.messages import ChatRequest, Sampling
 from screentest.models.roles import Chat
-from screentest.models.templates import Prompts, Slot, Trusted
 
 _PACKAGE = "screentest.annotate"
 

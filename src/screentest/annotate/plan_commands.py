@@ -35,8 +35,8 @@ from screentest.cli.progress import watched
 from screentest.cli.tables import print_models, show
 from screentest.judges.votes import VoteTask
 from screentest.models import ModelChoice, Models
+from screentest.models.ask.templates import Prompts
 from screentest.models.chat.costs import Prices
-from screentest.models.templates import Prompts
 from screentest.present.forecast import people_table
 from screentest.run.store import RunStore
 

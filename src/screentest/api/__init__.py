@@ -51,7 +51,7 @@ def names_of(given: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def folders_of(runs: Sequence[File | Scores | Certificates]) -> list[Path]:
-    """The folders of runs, or of their results."""
+    """Find the folders of runs, or of their results."""
     folders = []
     for run in runs:
         folder = run.run if isinstance(run, Scores | Certificates) else Path(run)
@@ -62,3 +62,10 @@ def folders_of(runs: Sequence[File | Scores | Certificates]) -> list[Path]:
             )
         folders.append(folder)
     return folders
+
+
+def at_least(least: float, **options: float) -> None:
+    """Raise where an option is below the least that it may be."""
+    for name, value in options.items():
+        if not value >= least:  # NaN is not
+            raise BadOption(f"invalid `{name}` {value:g}: must be {least:g} or more")

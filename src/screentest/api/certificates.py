@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Unpack
 
-from screentest.api import names_of, path_of
+from screentest.api import at_least, names_of, path_of
 from screentest.api.options import (
     WorkOptions,
     aspects_of,
@@ -60,7 +60,7 @@ def certify(
     Args:
         judges: Names of judges or metrics; may be empty where ``suite`` is given.
         testbeds: Folders made by ``build``, or what it returned.
-        suite: Every value of this suite's metrics is a judge, too.
+        suite: A suite; every value of its metrics is a judge.
         out: The run's folder.
         aspects: Only pairs of these; all where empty.
         orders: ``both``, or ``first``: the original first.
@@ -68,11 +68,11 @@ def certify(
         probes: Other words for the same videos: ``swapped``, ``shuffled``, ``empty``, ``hinted``,
             or ``all``.
         probe_pairs: Pairs of each aspect that a probe takes.
-        placebos: Judge the placebos, too.
-        human: A file of people's votes on the same pairs, to stand beside.
-        kept: Folders of what people's filter left.
-        chart: Draw judges by aspects into this file (.svg, .png or .pdf).
-        max_file_size: GB; a larger file is not read.
+        placebos: Judge the placebos too.
+        human: People's votes on the same pairs, for comparison.
+        kept: The pairs that people's filter kept: folders.
+        chart: Draw judges by aspects: .svg, .png or .pdf.
+        max_file_size: A larger file is not read.
         **work: Models, engine, workers, progress: see ``WorkOptions``.
 
     Returns:
@@ -124,14 +124,14 @@ def certify_votes(
         judges: Names of judges or metrics; may be empty where ``suite`` is given.
         votes: A release of people's votes on pairs: a folder or file.
         videos: The folder of the videos that they voted on.
-        form: The format of ``votes``, where its files do not tell.
-        suite: Every value of this suite's metrics is a judge, too.
+        form: The format of the votes, if the files do not tell.
+        suite: A suite; every value of its metrics is a judge.
         out: The run's folder.
         aspects: Only votes on these; all where empty.
         orders: ``both``, or ``first``: the preferred video first.
         repeats: How often each question is asked.
-        chart: Draw judges by aspects into this file (.svg, .png or .pdf).
-        max_file_size: GB; a larger file is not read.
+        chart: Draw judges by aspects: .svg, .png or .pdf.
+        max_file_size: A larger file is not read.
         **work: Models, engine, workers, progress: see ``WorkOptions``.
 
     Returns:
@@ -142,6 +142,7 @@ def certify_votes(
 
     refuse_unknown(certify_votes, work)
     _must_be_chart(chart)
+    at_least(1, repeats=repeats)
     names, both = _judges(judges, suite), _orders(orders)
     settings = settings_of(work, limits=limits_of(max_file_size))
     release = read_release(Path(votes), form, tuple(aspects))
@@ -178,10 +179,10 @@ def certify_scores(
         scores: A file of ids with their values, and where there are several scores their names.
         votes: A release of people's votes on pairs: a folder or file.
         lower: The scores of which less is better.
-        form: The format of ``votes``, where its files do not tell.
+        form: The format of the votes, if the files do not tell.
         out: The run's folder.
         aspects: Only votes on these; all where empty.
-        chart: Draw scores by aspects into this file (.svg, .png or .pdf).
+        chart: Draw scores by aspects: .svg, .png or .pdf.
 
     Returns:
         The certificates, one for each score.
@@ -296,7 +297,7 @@ def judge_videos(
 
 
 def _judges(judges: str | Sequence[str], suite: str) -> tuple[str, ...]:
-    """The judges by name, and every value of the suite's metrics as ``metric.output:option=…``."""
+    """List the judges, and every value of the suite's metrics as ``metric.output:option=…``."""
     from screentest.analysis.suites import read_suite
     from screentest.judges.verdicts import judge_of
 
@@ -346,6 +347,7 @@ def _plan(
     from screentest.analysis.judges.cases import read_cases
     from screentest.analysis.judges.plan import Plan
 
+    at_least(1, repeats=repeats, probe_pairs=probe_pairs)
     presented, changes = _orders(orders), _prompt_changes(probes)
     cases = read_cases(
         folders, aspects=aspects_of(aspects), placebos=placebos, kept=tuple(map(Path, kept))

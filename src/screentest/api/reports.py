@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from screentest.analysis.results import Pool, read_results
-from screentest.api import folders_of, names_of, path_of, progress_of
+from screentest.api import at_least, folders_of, names_of, path_of, progress_of
 from screentest.core.calls import Progress
 from screentest.core.errors import BadOption, UnknownName, UserError
 from screentest.core.item import File
@@ -40,10 +40,9 @@ def compare(
         *runs: Runs of one kind, or what ``score`` and ``certify`` returned. Of one run of score its
             models are compared; of several, the runs themselves.
         judges: Of runs of certify: the judges, where a run has several.
-        by: Of runs of score: the group to compare, ``GROUP`` or ``GROUP=A,B…``.
+        by: Of runs of score: the group to compare, model or model=A,B.
         pool: Take each video by its worst tenth (``worst``), or by its mean (``mean``).
-        margins: A run of certify. The change that its placebos made to a metric is then the
-            smallest difference that counts, where it is above the margin of the metric.
+        margins: A run of certify: the changes that its placebos made are the smallest that count.
 
     Returns:
         The comparison, with its tables.
@@ -114,7 +113,7 @@ def _changes_pixels(placebo: PlaceboResult) -> bool:
 
 
 def _kind(folders: Sequence[Path]) -> str:
-    """The command that made all runs: score or certify."""
+    """Find the command that made all runs: score or certify."""
     commands = set()
     for folder in folders:
         with RunReader(folder) as run:
@@ -146,15 +145,15 @@ def report(
     Args:
         *runs: Runs, or what ``score`` and ``certify`` returned.
         out: The page.
-        tables: A folder that every table is written to.
+        tables: Write every table there, too.
         formats: Formats of the tables: md, tex, csv, parquet.
-        by: The group to compare, ``GROUP`` or ``GROUP=A,B…``.
-        suites: Suites to add up besides those that the runs were made with.
+        by: The group to compare: model, or model=A,B.
+        suites: Add up by this suite, too; there may be several.
         pool: Take each video by its worst tenth (``worst``), or by its mean (``mean``).
-        votes: A file of people's votes on the models, to stand beside the metrics.
+        votes: People's votes on the models, of ``annotate export``.
         title: The page's title.
         pictures: For how many videos there are pictures.
-        embed: Put the videos into the page.
+        embed: Put the videos into the page; it may grow large.
         progress: Who shows how far it is; False: nobody.
 
     Returns:
@@ -165,6 +164,7 @@ def report(
     from screentest.present.page.html import PageOptions, write_html
     from screentest.watch.alarms import alarms_of
 
+    at_least(0, pictures=pictures)
     if tables is not None:
         must_be_formats(formats)
     folders = folders_of(runs)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
 from screentest.analysis.results import read_results
 from screentest.analysis.suites import SuiteItems, read_suite
-from screentest.api import names_of, path_of, progress_of
+from screentest.api import at_least, names_of, path_of, progress_of
 from screentest.api.options import (
     Videos,
     WorkOptions,
@@ -73,23 +73,23 @@ def score(
 
     Args:
         videos: Manifests, videos, folders, or items.
-        suite: ``name`` or ``name:option=value,…``.
-        metrics: Metrics instead of a suite, with options where wanted.
-        prompt: The text that all videos were made from; a manifest has one for each.
-        layout: How a folder is laid out, where that is not recognised (``numbered:first=1``).
+        suite: A suite: NAME, or NAME:option=value,…
+        metrics: Metrics instead of a suite; one with options is given alone.
+        prompt: The text that all videos were made from.
+        layout: The layout of a folder that is not recognised, such as ``numbered:first=1``.
         data: The suite's own files, such as its prompts.
-        generated: The folder of videos that a generator made of ``data``.
-        model_name: That generator.
+        generated: A generator's videos for ``data``, named by id.
+        model_name: The generator of ``generated``.
         out: The run's folder.
-        add: Keep the videos and metrics that ``out`` holds and that are not asked for now.
-        replace: Leave them out. Without ``add`` or ``replace`` hiding them is refused.
+        add: Keep the other videos and metrics that ``out`` holds.
+        replace: Drop the other videos and metrics that ``out`` holds.
         step: When in a training the videos were made; for ``hooks``.
         hooks: Trackers that are handed the scores and the videos.
         detector: The detector of shots.
         allow_damaged: Score what can be decoded of a damaged video.
-        max_file_size: GB; a larger file is not read.
+        max_file_size: A larger file is not read.
         allow_remote: Fetch videos from http(s), s3 and gs addresses.
-        cache_limit: GB of fetched videos that are kept at a time.
+        cache_limit: How much of fetched videos is kept at a time, in GB.
         **work: Models, engine, workers, progress: see ``WorkOptions``.
 
     Returns:
@@ -104,6 +104,7 @@ def score(
         raise BadOption(
             "`prompt` is one text for all videos", advice="A manifest has one for each."
         )
+    at_least(0.001, cache_limit=cache_limit)
     single = names_of(metrics)
     settings = settings_of(
         work, detector=detector, allow_damaged=allow_damaged, limits=limits_of(max_file_size)
@@ -158,8 +159,8 @@ def score_frames(
         ids: Names, one for each clip.
         step: When in a training the clips were made.
         hooks: Trackers that are handed the scores and the videos.
-        suite: ``name`` or ``name:option=value,…``.
-        metrics: Metrics instead of a suite, with options where wanted.
+        suite: A suite: NAME, or NAME:option=value,…
+        metrics: Metrics instead of a suite; one with options is given alone.
         out: The folder of a run that the clips are added to, as lossless files. None keeps nothing.
         replace: Replace clips of the same step or id in the run; else other frames are refused.
         detector: The detector of shots.
@@ -274,30 +275,34 @@ class _Inputs:
             raise BadOption("`generated` needs `data`, the prompts of the suite")
         if metrics and data is not None:
             raise BadOption("`data` belongs to a suite, and `metrics` takes the place of one")
-        own = SuiteItems(())
+        theirs = SuiteItems(())
         if data is not None:
             read = read_suite(suite).read
             if read is None:
                 raise BadOption(f"the suite {suite} has no files of its own")
-            own = read(Path(data), path_of(generated), model_name)
+            theirs = read(Path(data), path_of(generated), model_name)
             name, options = parse(suite)
-            suite = f"{name}:{write_options({**options, **own.options})}" if own.options else suite
+            suite = (
+                f"{name}:{write_options({**options, **theirs.options})}"
+                if theirs.options
+                else suite
+            )
         corpus = inputs_of(videos, prompt, layout)
-        if not corpus.items and not own.items:
+        if not corpus.items and not theirs.items:
             raise BadOption("there is nothing to score", advice="Give a manifest, or videos.")
         problems: dict[bool, list[str]] = {True: [], False: []}
         for problem in corpus.problems:
             problems[problem.kind is ProblemKind.MISSING].append(str(problem))
         about = {
-            "missing": (*own.missing, *problems[True]),
-            "problems": (*own.problems, *problems[False]),
+            "missing": (*theirs.missing, *problems[True]),
+            "problems": (*theirs.problems, *problems[False]),
             "layout": corpus.seen,
         }
-        return cls([*corpus.items, *own.items], suite, about)
+        return cls([*corpus.items, *theirs.items], suite, about)
 
 
 def _metrics(metrics: Sequence[str], suite: str) -> list[str]:
-    """The metrics by spec: single ones, or those of the suite."""
+    """List the metrics by spec: single ones, or those of the suite."""
     names = metric_names(metrics) if metrics else list(read_suite(suite).metrics)
     for name in names:
         resolve(name)  # a misspelled name leaves no run behind
@@ -357,7 +362,7 @@ def _only(scores: Scores, items: Collection[str], metrics: Collection[str]) -> S
 
 
 def sample_films() -> list[Item]:
-    """The films that come with the package."""
+    """List the films that come with the package."""
     from screentest.sample import sample_videos
 
     return [video.item for video in sample_videos()]

@@ -66,19 +66,18 @@ def build(
         placebos: Names, or ``all``.
         seed: Decides every choice.
         clips: How many clips of a film to degrade; several numbers make a ladder.
-        min_clips: Take films with fewer eligible clips, but at least so many; else they are
-            skipped with the reason.
+        min_clips: Take films with fewer eligible clips than ``clips``, but at least so many.
         severities: How strongly to degrade, above 0; several make a ladder.
-        backgrounds: A folder of pictures for ``background_consistency``.
+        backgrounds: Pictures for the operator background_consistency.
         long_side: Pixels of all videos; None keeps the source's.
         fps: Frames a second; None keeps the source's.
-        extract: Who reads the captions: ``rules``, or ``chat``.
-        preset: ``paper`` fixes all this, and the models, as the paper has it.
+        extract: Who reads the captions.
+        preset: Everything as the paper has it; missing models are refused.
         categories: Names that the chat model sorts sources into.
-        join: Make one source of so many videos.
-        form: The format of ``films``: manifest, vript or another importer.
-        timeout: Seconds for one film and operator.
-        max_file_size: GB, 100 at most; a larger film is skipped unread.
+        join: Make one source of every so many videos.
+        form: The format of the input: manifest, vript or another importer.
+        timeout: For one film and operator.
+        max_file_size: A larger film is skipped unread; 100 at most.
         **work: Models, engine, workers, progress: see ``WorkOptions``.
 
     Returns:
@@ -172,7 +171,7 @@ def build_prompts(
         out: The testbed's folder.
         changes: ``all``, or some of swapped, object, color, number, place, action, order.
         seed: Decides every choice.
-        form: The format of ``videos``: manifest, vript or another importer.
+        form: The format of the input: manifest, vript or another importer.
         progress: Who shows how far it is; False: nobody.
 
     Returns:
@@ -252,7 +251,7 @@ def _with_backgrounds(specs: tuple[str, ...], folder: File | None) -> tuple[str,
 
 def _build_settings(work: ModelOptions) -> tuple[Settings, Settings | None]:
     """Read the settings, and those of the chat models where any was chosen."""
-    from screentest.models.templates import Prompts
+    from screentest.models.ask.templates import Prompts
 
     chosen = settings_of({**work, "prompts": None, "prices": None}).models
     chats = tuple(choice for choice in chosen if choice.role == "chat")

@@ -18,9 +18,10 @@ from screentest.cli.options import (
     MODELS,
     RETRY,
     WORKERS,
-    FileSizeOption,
     JsonOption,
-    numbers_in,
+    numbers,
+    option,
+    options_of,
     shares,
 )
 from screentest.cli.progress import watched
@@ -28,19 +29,80 @@ from screentest.cli.tables import print_heading, print_indented, print_models, s
 from screentest.core import BadOption, Reason
 from screentest.present.results import BuiltTestbed
 
+
+def _categories(text: str | None) -> tuple[str, ...]:
+    """Read names from a file with one on each line, or from a list with commas."""
+    if text is None:
+        return ()
+    path = Path(text)
+    if path.is_file():
+        try:
+            names = path.read_text(encoding="utf-8-sig").splitlines()
+        except (OSError, UnicodeDecodeError):
+            raise BadOption(f"{path} is not a list of categories", advice="One a line.") from None
+    else:
+        names = text.split(",")
+    categories = tuple(dict.fromkeys(name.strip() for name in names if name.strip()))
+    if len(categories) < 2:
+        raise BadOption(
+            "a choice needs two categories or more",
+            advice="Give a file with one on each line, or names with commas.",
+        )
+    return categories
+
+
 OutFolder = Annotated[
     Path, typer.Option("--out", metavar="DIR", help="The testbed's folder.", show_default=False)
 ]
-SeedOption = Annotated[int, typer.Option(help="Decides every choice.")]
-FormatOption = Annotated[
-    str | None,
-    typer.Option(
-        "--format", metavar="NAME", help="Of the input: manifest, vript or another importer."
+BUILD = options_of(
+    screentest.build,
+    operators=option(
+        list[str] | None,
+        None,
+        "paper (one for each aspect), family (the others), all, none, or some, with commas; or "
+        "one with options: appearance_style:style=cartoon.",
+        metavar="NAMES",
+        show_default="paper",
     ),
-]
+    aspects=option(str, "all", "Only operators that degrade these, with commas.", metavar="NAMES"),
+    placebos=option(str, "none", "all, none, or some, with commas.", metavar="NAMES"),
+    seed="N",
+    clips=option(
+        str,
+        "5",
+        "How many clips to degrade; several make a ladder.",
+        metavar="N[,N…]",
+        callback=numbers(int, "5 or 1,3,5"),
+    ),
+    min_clips="K",
+    severities=option(
+        str,
+        "1",
+        "How strongly, above 0; 1 is the paper's strength. Several make a ladder: 0.25,0.5,1.",
+        "--severity",
+        metavar="S[,S…]",
+        callback=numbers(float, "1 or 0.25,0.5,1"),
+    ),
+    backgrounds="DIR",
+    long_side=option(int, 512, "The size of all videos; 0 keeps the source's.", metavar="PIXELS"),
+    fps=option(str | None, None, "Frames a second; the source's if not given.", metavar="K"),
+    extract="rules|chat",
+    preset="paper",
+    categories=option(
+        str | None,
+        None,
+        "Let the chat model sort sources into these categories.",
+        metavar="FILE|A,B…",
+        callback=_categories,
+    ),
+    join="K",
+    form="--format NAME",
+    timeout="SECONDS",
+    max_file_size="GB",
+)
 
 
-@shares(MODELS, WORKERS, RETRY)
+@shares(MODELS, WORKERS, RETRY, first=BUILD)
 def build(
     films: Annotated[
         Path,
@@ -51,74 +113,8 @@ def build(
         ),
     ],
     out: OutFolder,
-    operators: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAMES",
-            help="paper (one for each aspect), family (the others), all, none, or some, with "
-            "commas; or one with options: appearance_style:style=cartoon.",
-            show_default="paper",
-        ),
-    ] = None,
-    aspects: Annotated[
-        str,
-        typer.Option(metavar="NAMES", help="Only operators that degrade these, with commas."),
-    ] = "all",
-    placebos: Annotated[
-        str, typer.Option(metavar="NAMES", help="all, none, or some, with commas.")
-    ] = "none",
-    seed: SeedOption = 7,
-    clips: Annotated[
-        str,
-        typer.Option(metavar="N[,N…]", help="How many clips to degrade; several make a ladder."),
-    ] = "5",
-    min_clips: Annotated[
-        int | None,
-        typer.Option(
-            metavar="K",
-            help="Take films with at least K eligible clips, and degrade as many as they have.",
-            show_default="as many as --clips",
-        ),
-    ] = None,
-    severities: Annotated[
-        float, typer.Option("--severity", help="How strongly, above 0; 1 is the paper's strength.")
-    ] = 1.0,
-    ladder: Annotated[
-        str | None,
-        typer.Option(metavar="S,S…", help="Several severities, instead of one: 0.25,0.5,1."),
-    ] = None,
-    backgrounds: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Pictures for background_consistency."),
-    ] = None,
-    long_side: Annotated[
-        int, typer.Option(metavar="PIXELS", help="The size of all videos; 0 keeps the source's.")
-    ] = 512,
-    fps: Annotated[
-        str | None, typer.Option(metavar="K", help="Frames per second; the source's if not given.")
-    ] = None,
-    extract: Annotated[
-        str | None,
-        typer.Option(metavar="rules|chat", help="Who reads the captions.", show_default="rules"),
-    ] = None,
-    preset: Annotated[
-        str | None,
-        typer.Option(metavar="paper", help="All as the paper has it; what is not here is refused."),
-    ] = None,
-    categories: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE|A,B…", help="Let the chat model sort sources into these categories."
-        ),
-    ] = None,
-    join: Annotated[int, typer.Option(metavar="K", help="Make one source of every K videos.")] = 1,
-    form: FormatOption = None,
-    timeout: Annotated[
-        float, typer.Option(metavar="SECONDS", help="For one film and operator.")
-    ] = 14400,
-    max_file_size: FileSizeOption = 100.0,
     as_json: JsonOption = False,
-    **work: Any,
+    **options: Any,
 ) -> None:
     """Build pairs of original and degraded videos from captioned films.
 
@@ -131,41 +127,31 @@ def build(
       screentest build corpus.jsonl --out testbed/
       screentest build corpus.jsonl --out testbed/ --aspects color --clips 3
       screentest build corpus.jsonl --out testbed/ --operators all
-      screentest build corpus.jsonl --out testbed/ --ladder 0.25,0.5,1
+      screentest build corpus.jsonl --out testbed/ --severity 0.25,0.5,1
       screentest build Vript/ --out bed/ --preset paper --backgrounds nature/ \\
           --model chat=openai:Qwen/Qwen3-8B,base_url=http://127.0.0.1:8000/v1
       screentest build corpus.jsonl --out testbed/ --min-clips 1 --placebos all
       screentest build Vript/ --out testbed/ --extract chat \\
           --model chat=openai:qwen3-8b,base_url=http://127.0.0.1:8000/v1
     """
-    job = partial(
-        screentest.build,
-        films,
-        out=out,
-        operators=operators or "paper",
-        aspects=aspects,
-        placebos=placebos,
-        seed=seed,
-        clips=numbers_in(clips, int, "--clips", "5 or 1,3,5"),
-        min_clips=min_clips,
-        severities=(severities,)
-        if ladder is None
-        else numbers_in(ladder, float, "--ladder", "0.25,0.5,1"),
-        backgrounds=backgrounds,
-        long_side=long_side,
-        fps=fps,
-        extract=extract,
-        preset=preset,
-        categories=_categories(categories),
-        join=join,
-        form=form,
-        timeout=timeout,
-        max_file_size=max_file_size,
-        **work,
-    )
+    options["operators"] = options["operators"] or "paper"
+    job = partial(screentest.build, films, out=out, **options)
     _run(job, as_json=as_json)
 
 
+@shares(
+    first=options_of(
+        screentest.build_prompts,
+        changes=option(
+            str,
+            "all",
+            "all, or of swapped,object,color,number,place,action,order.",
+            metavar="NAMES",
+        ),
+        seed="N",
+        form="--format NAME",
+    )
+)
 def build_prompts(
     videos: Annotated[
         Path,
@@ -174,15 +160,8 @@ def build_prompts(
         ),
     ],
     out: OutFolder,
-    changes: Annotated[
-        str,
-        typer.Option(
-            metavar="NAMES", help="all, or of swapped,object,color,number,place,action,order."
-        ),
-    ] = "all",
-    seed: SeedOption = 7,
-    form: FormatOption = None,
     as_json: JsonOption = False,
+    **options: Any,
 ) -> None:
     """Build pairs of one video under its own and a false prompt.
 
@@ -194,8 +173,7 @@ def build_prompts(
       screentest build-prompts manifest.jsonl --out prompts/
       screentest build-prompts manifest.jsonl --out bed/ --changes color,object
     """
-    job = partial(screentest.build_prompts, videos, out=out, changes=changes, seed=seed, form=form)
-    _run(job, as_json=as_json)
+    _run(partial(screentest.build_prompts, videos, out=out, **options), as_json=as_json)
 
 
 def _run(job: Callable[..., BuiltTestbed], *, as_json: bool) -> None:
@@ -219,27 +197,6 @@ def _run(job: Callable[..., BuiltTestbed], *, as_json: bool) -> None:
         _print(made)
     if exit_code or not testbed.pairs or made.changed:
         raise typer.Exit(exit_code or 1)
-
-
-def _categories(text: str | None) -> tuple[str, ...]:
-    """Read names from a file with one on each line, or from a list with commas."""
-    if text is None:
-        return ()
-    path = Path(text)
-    if path.is_file():
-        try:
-            names = path.read_text(encoding="utf-8-sig").splitlines()
-        except (OSError, UnicodeDecodeError):
-            raise BadOption(f"{path} is not a list of categories", advice="One a line.") from None
-    else:
-        names = text.split(",")
-    categories = tuple(dict.fromkeys(name.strip() for name in names if name.strip()))
-    if len(categories) < 2:
-        raise BadOption(
-            "a choice needs two categories or more",
-            advice="Give a file with one on each line, or names with commas.",
-        )
-    return categories
 
 
 _SAME = 20

@@ -16,16 +16,16 @@ from screentest.cli.console import out as console
 from screentest.cli.console import print_json
 from screentest.cli.errors import until_stopped
 from screentest.cli.options import (
+    ASPECTS,
     ENGINE,
     MODELS,
     RETRY,
     WORKERS,
-    AspectsOption,
-    FileSizeOption,
     JsonOption,
-    OutOption,
     SignatureOption,
-    names_in,
+    accepted,
+    names,
+    options_of,
     shares,
 )
 from screentest.cli.progress import watched
@@ -51,60 +51,54 @@ JudgesArgument = Annotated[
 VotesOption = Annotated[
     Path, typer.Option(metavar="RELEASE", help="People's votes on pairs: a folder or file.")
 ]
-FormatOption = Annotated[
-    str, typer.Option("--format", metavar="NAME", help="Of the votes, if the files do not tell.")
-]
-SuiteOption = Annotated[
-    str, typer.Option(metavar="NAME", help="Every value of a suite's metrics, as a judge.")
-]
-ChartOption = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Draw judges by aspects: .svg, .png or .pdf.")
-]
-OrdersOption = Annotated[
-    str, typer.Option(metavar="WHICH", help="both, or first: the original first.")
-]
-RepeatsOption = Annotated[int, typer.Option(min=1, help="How often each question is asked.")]
+CERTIFY = options_of(
+    screentest.certify,
+    suite="NAME",
+    chart="FILE",
+    out="DIR",
+    aspects=ASPECTS,
+    orders="WHICH",
+    repeats="N",
+    probes=names("none", "none, all, or of swapped,shuffled,empty,hinted: other prompts."),
+    probe_pairs="N",
+    placebos="",
+    human="FILE",
+    kept="DIR",
+    max_file_size="GB",
+)
+OF_VOTES = options_of(
+    screentest.certify_votes,
+    form="--format NAME",
+    suite="NAME",
+    chart="FILE",
+    out="DIR",
+    aspects=ASPECTS,
+    orders="WHICH",
+    repeats="N",
+    max_file_size="GB",
+)
+OF_SCORES = options_of(
+    screentest.certify_scores,
+    lower=names("none", "The scores of which less is better, with commas."),
+    form="--format NAME",
+    chart="FILE",
+    out="DIR",
+    aspects=ASPECTS,
+)
 
 
-@shares(MODELS, WORKERS, ENGINE, RETRY)
+@shares(MODELS, WORKERS, ENGINE, RETRY, first=CERTIFY)
 def certify(
     testbeds: Annotated[
         list[Path], typer.Option("--testbed", metavar="DIR", help="A folder made by build.")
     ],
     judges: JudgesArgument = None,
-    suite: SuiteOption = "",
-    chart: ChartOption = None,
-    out: OutOption = Path("certificates"),
-    aspects: AspectsOption = "all",
-    orders: OrdersOption = "both",
-    repeats: RepeatsOption = 1,
-    probes: Annotated[
-        str,
-        typer.Option(
-            metavar="NAMES",
-            help="Other words for the same videos: none, all, or of swapped,shuffled,empty,hinted.",
-        ),
-    ] = "none",
-    probe_pairs: Annotated[
-        int, typer.Option(min=1, help="Pairs of each aspect that a probe takes.")
-    ] = 20,
-    placebos: Annotated[
-        bool, typer.Option("--placebos/--no-placebos", help="Judge the placebos too.")
-    ] = True,
-    human: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Votes of people, to stand beside.")
-    ] = None,
-    kept: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="DIR", help="The pairs that people's filter kept."),
-    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print cost and power; start nothing.")
     ] = False,
-    max_file_size: FileSizeOption = 100.0,
     signature: SignatureOption = "short",
     as_json: JsonOption = False,
-    **work: Any,
+    **options: Any,
 ) -> None:
     """Measure how often judges prefer the original video of a pair.
 
@@ -121,56 +115,28 @@ def certify(
       screentest certify vlm_video --testbed testbed/ --probes all \\
           --model chat=openai:gpt-5 --prices prices.toml --max-cost 20
     """
-    options: dict[str, Any] = {
-        "suite": suite,
-        "out": out,
-        "aspects": names_in(aspects),
-        "orders": orders,
-        "repeats": repeats,
-        "probes": names_in(probes, every="none"),
-        "probe_pairs": probe_pairs,
-        "placebos": placebos,
-        **work,
-    }
     if dry_run:
-        found = forecast(judges or (), testbeds, **options)
-        show(*forecast_tables(found), as_json=as_json)
+        expected = forecast(judges or (), testbeds, **accepted(forecast, options))
+        show(*forecast_tables(expected), as_json=as_json)
         return
-    job = partial(
-        screentest.certify,
-        judges or (),
-        testbeds,
-        human=human,
-        kept=kept or (),
-        chart=chart,
-        max_file_size=max_file_size,
-        progress=watched(),
-        **options,
-    )
-    _run(job, brief=bool(suite), full=signature == "full", as_json=as_json)
+    job = partial(screentest.certify, judges or (), testbeds, progress=watched(), **options)
+    _run(job, brief=bool(options["suite"]), full=signature == "full", as_json=as_json)
 
 
-@shares(MODELS, WORKERS, ENGINE, RETRY)
+@shares(MODELS, WORKERS, ENGINE, RETRY, first=OF_VOTES)
 def certify_votes(
     votes: VotesOption,
     videos: Annotated[Path, typer.Option(metavar="DIR", help="The videos that people voted on.")],
     judges: JudgesArgument = None,
-    form: FormatOption = "",
-    suite: SuiteOption = "",
-    chart: ChartOption = None,
-    out: OutOption = Path("certificates"),
-    aspects: AspectsOption = "all",
-    orders: OrdersOption = "both",
-    repeats: RepeatsOption = 1,
-    max_file_size: FileSizeOption = 100.0,
     signature: SignatureOption = "short",
     as_json: JsonOption = False,
-    **work: Any,
+    **options: Any,
 ) -> None:
     """Compare judges with people's votes.
 
-    The votes are FETV, UVE, GenAI-Bench, Video-Bench, TVGE, or a CSV file (video_a,
-    video_b, aspect, vote). Any metric is a judge too.
+    Measures how often judges prefer the video that people prefer. The votes are FETV,
+    UVE, GenAI-Bench, Video-Bench, TVGE, or a CSV file (video_a, video_b, aspect, vote).
+    Any metric is a judge too.
 
     \b
     Examples:
@@ -179,38 +145,20 @@ def certify_votes(
           --videos uve/videos/ --chart matrix.svg
     """
     job = partial(
-        screentest.certify_votes,
-        judges or (),
-        votes,
-        videos,
-        form=form,
-        suite=suite,
-        chart=chart,
-        out=out,
-        aspects=names_in(aspects),
-        orders=orders,
-        repeats=repeats,
-        max_file_size=max_file_size,
-        progress=watched(),
-        **work,
+        screentest.certify_votes, judges or (), votes, videos, progress=watched(), **options
     )
-    _run(job, brief=bool(suite), full=signature == "full", as_json=as_json)
+    _run(job, brief=bool(options["suite"]), full=signature == "full", as_json=as_json)
 
 
+@shares(first=OF_SCORES)
 def certify_scores(
     scores: Annotated[
         Path, typer.Argument(metavar="SCORES", help="A file of another tool: id,value.")
     ],
     votes: VotesOption,
-    lower: Annotated[
-        str, typer.Option(metavar="NAMES", help="The scores of which less is better.")
-    ] = "",
-    form: FormatOption = "",
-    chart: ChartOption = None,
-    out: OutOption = Path("certificates"),
-    aspects: AspectsOption = "all",
     signature: SignatureOption = "short",
     as_json: JsonOption = False,
+    **options: Any,
 ) -> None:
     """Compare scores of another tool with people's votes.
 
@@ -222,16 +170,7 @@ def certify_scores(
       screentest certify-scores scores.csv --votes votes.csv
       screentest certify-scores scores.csv --votes fetv/ --lower error
     """
-    job = partial(
-        screentest.certify_scores,
-        scores,
-        votes,
-        lower=names_in(lower, every="none"),
-        form=form,
-        chart=chart,
-        out=out,
-        aspects=names_in(aspects),
-    )
+    job = partial(screentest.certify_scores, scores, votes, **options)
     _run(job, brief=False, full=signature == "full", as_json=as_json)
 
 
@@ -268,11 +207,11 @@ def _print(made: Certificates, *, brief: bool, full: bool) -> None:
 
 
 def _print_certificates(made: Certificates, *, full: bool) -> None:
-    for one, table in zip(made.certificates, made.tables(), strict=True):
+    for certificate, table in zip(made.certificates, made.tables(), strict=True):
         console().print()
-        print_screen(certificate_screen(one, table))
-        print_facts(made.details(one.judge))
-        print_indented(one.signature if full else short_signature(one.signature))
+        print_screen(certificate_screen(certificate, table))
+        print_facts(made.details(certificate.judge))
+        print_indented(certificate.signature if full else short_signature(certificate.signature))
 
 
 def _print_lost(made: Certificates) -> None:

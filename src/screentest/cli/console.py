@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @cache
 def out() -> Console:
-    """What the user asked for: plain text where it is piped, colours on a terminal."""
+    """Results: plain text where they are piped, colours on a terminal."""
     return _console(stderr=False)
 
 

@@ -70,8 +70,8 @@ def demo(
         indent=0,
     )
     print_heading(headline_of_all(made.certificates))
-    for one in made.certificates:
-        print_indented(headline(one))
+    for certificate in made.certificates:
+        print_indented(headline(certificate))
     print_indented(NOT_SERVED, indent=0)
     console().print()
     print_indented(f"Open {page}", indent=0, style="bold")
@@ -107,7 +107,7 @@ def _run(out: Path, workers: int | None) -> tuple[BuiltTestbed, Certificates, Sc
     )
     _say("3/4  Scoring the films")
     # The core suite, and what other suites have that runs on what the base install brings.
-    more = [name for one in registry.entries("suite") for name in one.info.get("demo", ())]
+    more = [name for entry in registry.entries("suite") for name in entry.info.get("demo", ())]
     scores = screentest.score(
         films,
         metrics=[*build("suite", "core").thing.metrics, *more],
@@ -117,7 +117,7 @@ def _run(out: Path, workers: int | None) -> tuple[BuiltTestbed, Certificates, Sc
     )
     _say("4/4  Writing the report")
     page = out / "report.html"
-    suites = [one.name for one in registry.entries("suite") if one.info.get("demo")]
+    suites = [entry.name for entry in registry.entries("suite") if entry.info.get("demo")]
     screentest.report(
         *(scores, made), out=page, suites=suites, title="screentest demo", progress=watched()
     )
@@ -132,17 +132,21 @@ def _judges_table(built: BuiltTestbed, made: Certificates) -> Table:
     shares = {(row["judge"], row["aspect"]): row["right"] for row in made.records()}
     aspects = list(dict.fromkeys(row["aspect"] for row in made.records()))
     pairs = [pair.aspect.value for pair in built.testbed.pairs if pair.aspect is not None]
-    judges = {one.judge: one.title for one in made.certificates}
+    judges = {certificate.judge: certificate.title for certificate in made.certificates}
     rows: list[tuple[Cell, ...]] = [
-        (aspect, pairs.count(str(aspect)) or None, *(shares.get((one, aspect)) for one in judges))
+        (
+            aspect,
+            pairs.count(str(aspect)) or None,
+            *(shares.get((judge, aspect)) for judge in judges),
+        )
         for aspect in aspects
     ]
     columns = (
         Column("aspect", "Aspect", show=lambda name: name.replace("_", " ")),
         Column("pairs", "Pairs"),
         *(
-            Column(one, title, show=lambda share: f"{100 * share:.0f}", align="right")
-            for one, title in judges.items()
+            Column(judge, title, show=lambda share: f"{100 * share:.0f}", align="right")
+            for judge, title in judges.items()
         ),
     )
     note = "–: no answer from that judge; the report says why." if None in shares.values() else ""

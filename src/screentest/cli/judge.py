@@ -9,33 +9,34 @@ import typer
 
 from screentest.api.certificates import judge_videos
 from screentest.cli.options import (
+    ASPECTS,
     ENGINE,
     MODELS,
     RETRY,
-    AspectsOption,
     JsonOption,
-    OutOption,
-    names_in,
+    option,
+    options_of,
     shares,
 )
 from screentest.cli.progress import watched
 from screentest.cli.tables import print_indented, print_models, print_spent, show
 
+JUDGE = options_of(
+    judge_videos,
+    prompt="TEXT",
+    script="FILE",
+    aspects=ASPECTS,
+    out=option(Path, Path("judged"), "The run's folder.", metavar="DIR"),
+)
 
-@shares(MODELS, ENGINE, RETRY)
+
+@shares(MODELS, ENGINE, RETRY, first=JUDGE)
 def judge(
     name: Annotated[str, typer.Argument(metavar="JUDGE", help="A judge, or a metric.")],
     first: Annotated[Path, typer.Argument(metavar="FIRST", help="A video.")],
     second: Annotated[Path, typer.Argument(metavar="SECOND", help="Another one.")],
-    prompt: Annotated[str, typer.Option(metavar="TEXT", help="What both were asked to show.")] = "",
-    script: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="The same shot by shot: one caption a line."),
-    ] = None,
-    aspects: AspectsOption = "all",
-    out: OutOption = Path("judged"),
     as_json: JsonOption = False,
-    **work: Any,
+    **options: Any,
 ) -> None:
     """Ask a judge which of two videos is better, in both orders.
 
@@ -48,17 +49,7 @@ def judge(
       screentest judge vlm_video one.mp4 two.mp4 --prompt "A red kite rises" \\
           --model chat=openai:gpt-5
     """
-    verdicts = judge_videos(
-        name,
-        first,
-        second,
-        prompt=prompt,
-        script=script,
-        aspects=names_in(aspects),
-        out=out,
-        progress=watched(),
-        **work,
-    )
+    verdicts = judge_videos(name, first, second, progress=watched(), **options)
     show(verdicts.table(), as_json=as_json)
     if not as_json:
         print_indented(f"First: {first}. Second: {second}.", indent=0)

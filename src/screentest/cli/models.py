@@ -27,11 +27,11 @@ from screentest.core.frames import Filter, Frame
 from screentest.core.table import Column, Table
 from screentest.models import Models, read_models, weights
 from screentest.models.ask import Frames, plain_request
-from screentest.models.catalogue import Weights
 from screentest.models.chat.costs import MemoryLedger
-from screentest.models.choice import RoleState, WeightsState, list_roles, list_weights
-from screentest.models.pull import add as add_weights
-from screentest.models.pull import pull as pull_weights
+from screentest.models.choice import RoleState, list_roles
+from screentest.models.weights import Weights
+from screentest.models.weights.pull import add as add_weights
+from screentest.models.weights.pull import pull as pull_weights
 from screentest.run.session import Settings, Tools, read_settings
 from screentest.run.store import RunStore
 from screentest.video.sandbox import supervised
@@ -64,7 +64,7 @@ def show_models(
     if context.invoked_subcommand is not None:
         return
     roles = list_roles(Models(read_models([profile, *(model or [])])))
-    catalogue = _weights_table(list_weights())
+    catalogue = _weights_table()
     if as_json:
         folder = str(weights.cache_folder())
         show(_roles_table(roles), catalogue, as_json=True, cache=folder)
@@ -103,7 +103,7 @@ def pull(
     if missing:
         err().print(rendered(_downloads_table(missing)))
         for one in missing:
-            err().print(f"{one.name}: {one.mirror}", markup=False, highlight=False)
+            err().print(f"{one.name}: {_mirror(one)}", markup=False, highlight=False)
         _confirm(yes)
     outcomes = pull_weights(names, progress=watched(), timeout=timeout)
     for name, outcome in outcomes.items():
@@ -169,7 +169,7 @@ def _print_roles(roles: Sequence[RoleState]) -> None:
             print_indented(f"{one.problem}. {one.advice}")
 
 
-def _weights_table(catalogue: Sequence[WeightsState]) -> Table:
+def _weights_table() -> Table:
     columns = (
         Column("here", "✓", show=lambda here: "✓" if here else "–"),
         Column("name", "Name"),
@@ -185,19 +185,19 @@ def _weights_table(catalogue: Sequence[WeightsState]) -> Table:
     )
     rows = [
         (
-            one.here,
-            one.name,
-            one.bytes,
-            one.licence,
-            list(one.sets),
-            one.job,
-            one.download_bytes,
-            one.official,
-            one.package,
-            one.mirrors,
-            one.folder,
+            weights.available(entry.name),
+            entry.name,
+            entry.bytes,
+            entry.licence,
+            list(entry.sets),
+            entry.job,
+            entry.package.bytes,
+            entry.official,
+            str(entry.package),
+            _mirror(entry),
+            str(weights.folder(entry.name)),
         )
-        for one in catalogue
+        for entry in weights.CATALOGUE.values()
     ]
     folder = shown(str(weights.cache_folder() / "weights"))
     note = f"To get them: screentest models pull NAME or SET. They are kept in {folder}"
@@ -220,8 +220,15 @@ def _downloads_table(missing: Sequence[Weights]) -> Table:
     return Table("downloads", "Downloads", columns, rows)
 
 
+def _mirror(entry: Weights) -> str:
+    """Describe the package beside the official source."""
+    if entry.same:
+        return f"{entry.package}: the same bytes as {entry.official}, sha256 {entry.sha256}"
+    return f"{entry.package}: {entry.official}; no published sha256 to compare with"
+
+
 def _hosts(one: Weights) -> str:
-    return ", ".join(sorted({urlsplit(url).netloc for url in one.official.urls})) or "the mirror"
+    return ", ".join(sorted({urlsplit(url).netloc for url in one.urls})) or "the mirror"
 
 
 def _confirm(yes: bool) -> None:

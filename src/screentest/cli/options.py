@@ -1,23 +1,24 @@
-"""Options that several commands share.
+"""Options of commands: those that several share, and those of a job of the Python API.
 
-A command that takes a whole set is decorated with it, and gets what was given as keywords with the
-names that the Python API has:
+A command is decorated with sets of options, and gets them as keywords with the names that the
+Python API has. The type, default and help of a job's options are read from its signature and its
+docstring:
 
-    @shares(MODELS, ENGINE)
-    def score(inputs: …, **work: Any) -> None:
-        screentest.score(inputs, **work)
+    @shares(MODELS, ENGINE, first=options_of(screentest.score, suite="NAME", out="DIR"))
+    def score(videos: …, **options: Any) -> None:
+        screentest.score(videos, **options)
 """
 
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias, TypeVar
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar, get_args, get_origin
 
 import typer
-
-from screentest.core import BadOption
+from typer.models import ArgumentInfo
 
 ModelOption = Annotated[
     list[str] | None,
@@ -49,34 +50,15 @@ DamagedOption = Annotated[
     bool,
     typer.Option("--allow-damaged", help="Score what can be decoded of a damaged film."),
 ]
-FileSizeOption = Annotated[
-    float, typer.Option("--max-file-size", help="GB; a larger file is not read.", min=1e-6)
-]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 PoolOption = Annotated[
     Literal["worst", "mean"],
     typer.Option("--pool", help="A video counts by the worst tenth of its time, or by its mean."),
 ]
-OutOption = Annotated[Path, typer.Option("--out", metavar="DIR", help="The run's folder.")]
-AspectsOption = Annotated[
-    str, typer.Option("--aspects", metavar="NAMES", help="all, or some, with commas.")
-]
-
-
-def _short_or_full(text: str) -> str:
-    if text not in ("short", "full"):
-        raise BadOption(f"invalid --signature {text!r}: must be short or full")
-    return text
 
 
 SignatureOption = Annotated[
-    str,
-    typer.Option(
-        "--signature",
-        metavar="short|full",
-        help="How signatures are written.",
-        callback=_short_or_full,
-    ),
+    Literal["short", "full"], typer.Option("--signature", help="How signatures are written.")
 ]
 
 OptionSet: TypeAlias = Mapping[str, tuple[Any, Any]]
@@ -94,87 +76,151 @@ MODELS: OptionSet = {
     "max_cost": (MaxCostOption, ""),
 }
 WORKERS: OptionSet = {"workers": (WorkersOption, None)}
-ENGINE: OptionSet = {
-    "engine": (
-        Annotated[
-            str,
-            typer.Option(
-                "--engine", metavar="NAME", help="Who does the work: local, or ray (a cluster)."
-            ),
-        ],
-        "local",
-    ),
-    "address": (
-        Annotated[
-            str,
-            typer.Option(
-                "--address", metavar="HOST:PORT", help="The Ray cluster; else this machine's."
-            ),
-        ],
-        "",
-    ),
-    "gpus": (
-        Annotated[
-            float,
-            typer.Option(
-                "--gpus", help="On Ray: GPUs, or the part of one, for each host of models."
-            ),
-        ],
-        1.0,
-    ),
-}
 
+
+def option(kind: Any, default: Any, help_: str, *flags: str, **more: Any) -> tuple[Any, Any]:
+    """Make an option of a set: its annotation and its default."""
+    return Annotated[kind, typer.Option(*flags, help=help_, **more)], default
+
+
+ENGINE: OptionSet = {
+    "engine": option(str, "local", "Who works: local, or ray (a cluster).", metavar="NAME"),
+    "address": option(str, "", "The Ray cluster; else this machine's.", metavar="HOST:PORT"),
+    "gpus": option(float, 1.0, "On Ray: GPUs, or the part of one, for each host of models."),
+}
 RETRY: OptionSet = {
-    "retry": (
-        Annotated[
-            str,
-            typer.Option(
-                "--retry", metavar="WHICH", help="Failures to try again: transient, all, none."
-            ),
-        ],
-        "transient",
+    "retry": option(
+        str, "transient", "Failures to try again: transient, all, none.", metavar="WHICH"
     ),
 }
 
 F = TypeVar("F", bound=Callable[..., None])
 N = TypeVar("N", int, float)
+_TYPES: Mapping[str, Any] = {
+    "bool": bool,
+    "int": int,
+    "float": float,
+    "str": str,
+    "int | None": int | None,
+    "str | None": str | None,
+    "File": Path,
+    "File | None": Path | None,
+    "Sequence[File]": list[Path],
+    "Sequence[str]": list[str],
+    "str | Sequence[str]": list[str],
+}
+"""Types of options by the annotations of the API."""
 
 
-def shares(*sets: OptionSet) -> Callable[[F], F]:
-    """Give a command the options of these sets; it gets them as keywords."""
+def options_of(job: Callable[..., Any], **written: str | tuple[Any, Any]) -> OptionSet:
+    """Options for parameters of a job, in this order.
+
+    Args:
+        job: A function of the API; its docstring has the help.
+        **written: By parameter the metavar, where wanted after a flag of its own (``--videos
+            DIR``); or annotation and default in place of the job's.
+    """
+    parameters, texts = inspect.signature(job).parameters, _help_of(job, written)
+    options: dict[str, tuple[Any, Any]] = {}
+    for name, words in written.items():
+        if not isinstance(words, str):
+            options[name] = words
+            continue
+        parameter = parameters[name]
+        kind, default = _TYPES[parameter.annotation], parameter.default
+        flag, metavar = _flag(name, words), words.rpartition(" ")[2]
+        if kind is bool:
+            flag = f"{flag}/--no-{name}" if default else flag
+        elif kind is Path:
+            default = Path(default)
+        more: dict[str, Any] = {"metavar": metavar} if metavar else {}
+        if get_origin(kind) is list:
+            default, more["show_default"] = list(default), False
+        options[name] = option(kind, default, texts[name], flag, **more)
+    return options
+
+
+def _flag(name: str, words: str | tuple[Any, Any]) -> str:
+    given = isinstance(words, str) and words.startswith("--")
+    return str(words).split()[0] if given else f"--{name.replace('_', '-')}"
+
+
+def _help_of(job: Callable[..., Any], written: Mapping[str, Any]) -> dict[str, str]:
+    """Read the help of parameters from the section Args of a docstring."""
+
+    def flag(match: re.Match[str]) -> str:
+        return _flag(match[1], written[match[1]]) if match[1] in written else match[1]
+
+    section = (inspect.getdoc(job) or "").partition("\nArgs:\n")[2].partition("\n\n")[0]
+    rows = re.findall(r"^    \**(\w+): (.*(?:\n {8}.*)*)", section, re.MULTILINE)
+    flat = {name: " ".join(text.split()) for name, text in rows}
+    return {name: re.sub("``([^`]+)``", flag, text) for name, text in flat.items()}
+
+
+def accepted(job: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave only the options that a job takes, and those of work."""
+    names = {*inspect.signature(job).parameters, *MODELS, *WORKERS, *ENGINE, *RETRY}
+    return {name: value for name, value in options.items() if name in names}
+
+
+def shares(*sets: OptionSet, first: OptionSet | None = None) -> Callable[[F], F]:
+    """Give a command the options of these sets, ``first`` before its own; it gets keywords."""
 
     def decorate(function: F) -> F:
-        own = inspect.signature(function, eval_str=True)
-        kept = [one for one in own.parameters.values() if one.kind is not one.VAR_KEYWORD]
-        added = [
-            inspect.Parameter(
-                name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
-            )
-            for options in sets
-            for name, (annotation, default) in options.items()
+        signature = inspect.signature(function, eval_str=True)
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        mine = [
+            parameter.replace(kind=keyword)
+            for parameter in signature.parameters.values()
+            if parameter.kind is not parameter.VAR_KEYWORD
         ]
-        function.__signature__ = own.replace(parameters=[*kept, *added])  # type: ignore[attr-defined]
+        # Arguments and what is required come first, then the options of the job.
+        begin = [parameter for parameter in mine if _is_first(parameter)]
+        leading, trailing = (
+            [
+                inspect.Parameter(name, keyword, default=default, annotation=annotation)
+                for options in group
+                for name, (annotation, default) in options.items()
+            ]
+            for group in ([first or {}], sets)
+        )
+        rest = [parameter for parameter in mine if not _is_first(parameter)]
+        parameters = [*begin, *leading, *rest, *trailing]
+        function.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
         return function
 
     return decorate
 
 
-def numbers_in(text: str, kind: Callable[[str], N], option: str, example: str) -> tuple[N, ...]:
-    """Numbers with commas.
+def _is_first(parameter: inspect.Parameter) -> bool:
+    declared = get_args(parameter.annotation)[-1:]
+    return parameter.default is parameter.empty or isinstance(declared[0], ArgumentInfo)
 
-    >>> numbers_in("1,3", int, "--clips", "5 or 1,3,5")
+
+def numbers(kind: Callable[[str], N], example: str) -> Callable[[str], tuple[N, ...]]:
+    """Make a callback that reads numbers with commas.
+
+    >>> numbers(int, "5 or 1,3,5")("1,3")
     (1, 3)
     """
-    try:
-        return tuple(kind(part) for part in text.split(","))
-    except ValueError:
-        raise BadOption(f"invalid {option} {text!r}", advice=f"Write {example}.") from None
+
+    def read(text: str) -> tuple[N, ...]:
+        try:
+            return tuple(kind(part) for part in text.split(","))
+        except ValueError:
+            raise typer.BadParameter(f"{text!r} is not {example}") from None
+
+    return read
 
 
-def names_in(text: str, *, every: str = "all") -> tuple[str, ...]:
-    """Names with commas; none of them stands for all.
+def names(default: str, help_: str) -> tuple[Any, Any]:
+    """Make an option for names with commas; its default, such as all, stands for no name."""
 
-    >>> names_in("color, dynamics_degree"), names_in("all")
-    (('color', 'dynamics_degree'), ())
-    """
-    return () if text == every else tuple(name.strip() for name in text.split(",") if name.strip())
+    def read(text: str) -> tuple[str, ...]:
+        parts = tuple(name.strip() for name in text.split(",") if name.strip())
+        return () if parts == (default,) else parts
+
+    return option(str, default, help_, metavar="NAMES", callback=read)
+
+
+ASPECTS = names("all", "all, or some, with commas.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -11,38 +11,34 @@ import screentest
 from screentest._util.text import plural
 from screentest.cli.console import out as console
 from screentest.cli.console import shown
-from screentest.cli.options import PoolOption, names_in
+from screentest.cli.options import PoolOption, option, options_of, shares
 from screentest.cli.progress import watched
 
 
+@shares(
+    first=options_of(
+        screentest.report,
+        out="FILE",
+        tables="DIR",
+        formats=option(
+            str,
+            "md,tex,csv",
+            "Of the tables: md, tex, csv, parquet.",
+            metavar="NAMES",
+            callback=lambda text: tuple(text.split(",")),
+        ),
+        by="GROUP",
+        suites="--suite NAME",
+        pool=(PoolOption, "worst"),
+        votes="FILE",
+        title="TEXT",
+        pictures="N",
+        embed="",
+    )
+)
 def report(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="Runs of score and certify.")],
-    out: Annotated[Path, typer.Option(metavar="FILE", help="The page.")] = Path("report.html"),
-    tables: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write every table there, too.")
-    ] = None,
-    formats: Annotated[
-        str, typer.Option(metavar="NAMES", help="Of the tables: md, tex, csv, parquet.")
-    ] = "md,tex,csv",
-    by: Annotated[
-        str, typer.Option(metavar="GROUP", help="What is compared: model, or model=A,B.")
-    ] = "",
-    suite: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Add up by this suite, too; may be repeated."),
-    ] = None,
-    pool: PoolOption = "worst",
-    votes: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="People's votes on the models, of `annotate export`."),
-    ] = None,
-    title: Annotated[str, typer.Option(metavar="TEXT", help="The page's title.")] = "",
-    pictures: Annotated[
-        int, typer.Option(min=0, help="For how many videos there are pictures.")
-    ] = 200,
-    embed: Annotated[
-        bool, typer.Option("--embed", help="Put the videos into the page; it may grow large.")
-    ] = False,
+    **options: Any,
 ) -> None:
     """Make one page of one or several runs.
 
@@ -57,20 +53,7 @@ def report(
       screentest report scores/ --by model --title "Our models in May"
       screentest report scores/ --votes votes.csv
     """
-    made = screentest.report(
-        *runs,
-        out=out,
-        tables=tables,
-        formats=names_in(formats),
-        by=by,
-        suites=suite or (),
-        pool=pool,
-        votes=votes,
-        title=title or "screentest report",
-        pictures=pictures,
-        embed=embed,
-        progress=watched(),
-    )
-    console().print(f"{shown(str(out))}: {out.stat().st_size / 1e6:.1f} MB")
-    if tables is not None:
-        console().print(f"{shown(str(tables))}: {plural(len(made.tables), 'file')}")
+    made = screentest.report(*runs, progress=watched(), **options)
+    console().print(f"{shown(str(made.page))}: {made.page.stat().st_size / 1e6:.1f} MB")
+    if made.tables:
+        console().print(f"{shown(str(options['tables']))}: {plural(len(made.tables), 'file')}")

@@ -47,23 +47,23 @@ def runs(
     if rescue:
         _repair(folder, as_json)
         return
-    found = list(find_runs(folder))
-    table = _runs_table(found, folder)
+    summaries = list(find_runs(folder))
+    table = _runs_table(summaries, folder)
     if as_json:
         show(table, as_json=True)
-    elif not found:
+    elif not summaries:
         err().print(f"No runs under {shown(str(folder))}")
-    elif [run.folder for run in found] == [folder]:
+    elif [run.folder for run in summaries] == [folder]:
         print_record(table)
     else:
         out().print(f"In {shown(str(folder))}")
         show(table)
-    damaged = [run for run in found if run.problem]
+    damaged = [run for run in summaries if run.problem]
     if damaged and not as_json:
         print_indented(f"To repair: screentest runs --repair {damaged[0].folder}", indent=0)
 
 
-def _runs_table(found: Sequence[RunSummary], folder: Path) -> Table:
+def _runs_table(summaries: Sequence[RunSummary], folder: Path) -> Table:
     def relative(run: str) -> str:
         return str(Path(run).relative_to(folder)) if Path(run) != folder else run
 
@@ -93,20 +93,20 @@ def _runs_table(found: Sequence[RunSummary], folder: Path) -> Table:
         Column("cost", "Cost", align="right", show=_money),
         Column("cost_at_risk", "At risk", detail=True, show=_money),
     )
-    notes = [run.problem for run in found if run.problem]
+    notes = [run.problem for run in summaries if run.problem]
     notes += [
         f"{relative(str(run.folder))}: calls that were cut off may add "
         f"{run.spending.at_risk:,.2f} to the cost"
-        for run in found
+        for run in summaries
         if run.spending.at_risk
     ]
     notes += [
         f"{relative(str(run.folder))}: what {run.spending.unpriced:,} of "
         f"{plural(run.spending.calls, 'call')} cost is not known, for lack of a price list"
-        for run in found
+        for run in summaries
         if run.spending.unpriced
     ]
-    return Table("runs", "Runs", columns, [_cells(run) for run in found], "\n".join(notes))
+    return Table("runs", "Runs", columns, [_cells(run) for run in summaries], "\n".join(notes))
 
 
 def _cells(run: RunSummary) -> tuple[Cell, ...]:
@@ -203,7 +203,7 @@ def merge(
     with RunReader(into) as merged:
         coverage = merged.coverage()
     note = f"{into}: {coverage.scored:,} of {coverage.total:,} records have all their values"
-    decided = sum(one.conflicts for one in shares)
+    decided = sum(share.conflicts for share in shares)
     if decided:
         note += f"; of {decided:,} with two values, the {prefer} was taken"
     columns = (
@@ -218,5 +218,5 @@ def merge(
         Column("conflicts", detail=True),
         Column("calls", "Calls", show=COUNT),
     )
-    rows = [list((asdict(one) | {"hosts": list(one.hosts)}).values()) for one in shares]
+    rows = [list((asdict(share) | {"hosts": list(share.hosts)}).values()) for share in shares]
     show(Table("merged", "Merged", columns, rows, note), as_json=as_json)

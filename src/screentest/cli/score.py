@@ -20,12 +20,11 @@ from screentest.cli.options import (
     MODELS,
     RETRY,
     WORKERS,
-    DamagedOption,
-    FileSizeOption,
     JsonOption,
-    OutOption,
     PoolOption,
     SignatureOption,
+    accepted,
+    options_of,
     shares,
 )
 from screentest.cli.progress import watched
@@ -51,7 +50,27 @@ MOST_FILES = 4
 APART = Reason.NOT_APPLICABLE.value
 
 
-@shares(MODELS, WORKERS, ENGINE, RETRY)
+SCORE = options_of(
+    screentest.score,
+    layout="NAME",
+    suite="NAME",
+    data="PATH",
+    generated="--videos DIR",
+    model_name="NAME",
+    metrics="NAMES",
+    prompt="TEXT",
+    out="DIR",
+    add="",
+    replace="",
+    detector="NAME",
+    allow_damaged="",
+    max_file_size="GB",
+    allow_remote="",
+    cache_limit="GB",
+)
+
+
+@shares(MODELS, WORKERS, ENGINE, RETRY, first=SCORE)
 def score(
     videos: Annotated[
         list[Path] | None,
@@ -59,59 +78,16 @@ def score(
             metavar="ITEMS…", help="Manifests (.jsonl, .csv, .json), videos, or folders of them."
         ),
     ] = None,
-    layout: Annotated[
-        str,
-        typer.Option(metavar="NAME", help="How a folder is laid out, where it is not recognised."),
-    ] = "",
-    suite: Annotated[
-        str, typer.Option(metavar="NAME", help="A suite, with options: NAME:option=value,…")
-    ] = "core",
-    data: Annotated[
-        Path | None, typer.Option(metavar="PATH", help="The suite's own files: its prompts.")
-    ] = None,
-    generated: Annotated[
-        Path | None,
-        typer.Option(
-            "--videos", metavar="DIR", help="A generator's videos for --data, named by id."
-        ),
-    ] = None,
-    model_name: Annotated[
-        str, typer.Option("--model-name", metavar="NAME", help="Which generator made --videos.")
-    ] = "",
-    metrics: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAMES", help="Metrics instead of a suite; with options: one each."),
-    ] = None,
-    prompt: Annotated[
-        str, typer.Option(metavar="TEXT", help="What the videos were asked to show.")
-    ] = "",
-    out: OutOption = Path("scores"),
-    add: Annotated[
-        bool, typer.Option("--add", help="Keep what --out holds beside what is scored now.")
-    ] = False,
-    replace: Annotated[
-        bool, typer.Option("--replace", help="Leave out what --out holds and is not asked for now.")
-    ] = False,
     by: Annotated[
         str, typer.Option(metavar="GROUP", help="What is compared: model, if videos have one.")
     ] = "",
     pool: PoolOption = "worst",
-    detector: Annotated[str, typer.Option(metavar="NAME", help="Who finds the shots.")] = "default",
-    allow_damaged: DamagedOption = False,
-    max_file_size: FileSizeOption = 100.0,
-    allow_remote: Annotated[
-        bool,
-        typer.Option("--allow-remote", help="Fetch videos from http(s), s3 and gs addresses."),
-    ] = False,
-    cache_limit: Annotated[
-        float, typer.Option(help="GB of fetched videos that are kept at a time.", min=0.001)
-    ] = 20.0,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what it takes; start nothing.")
     ] = False,
     signature: SignatureOption = "short",
     as_json: JsonOption = False,
-    **work: Any,
+    **options: Any,
 ) -> None:
     """Score videos with a suite or with single metrics.
 
@@ -132,56 +108,33 @@ def score(
       screentest score --suite NAME --data prompts.json --videos out/ \\
           --model-name X
     """
-    options: dict[str, Any] = {
-        "suite": suite,
-        "metrics": metrics or (),
-        "prompt": prompt,
-        "layout": layout,
-        "data": data,
-        "generated": generated,
-        "model_name": model_name,
-        "out": out,
-    }
     if dry_run:
-        forecast = forecast_score(videos or (), **options, **work)
+        forecast = forecast_score(videos or (), **accepted(forecast_score, options))
         show(*forecast_tables(forecast), as_json=as_json)
         return
-    job = partial(
-        screentest.score,
-        videos or (),
-        **options,
-        add=add,
-        replace=replace,
-        detector=detector,
-        allow_damaged=allow_damaged,
-        max_file_size=max_file_size,
-        allow_remote=allow_remote,
-        cache_limit=cache_limit,
-        progress=watched(),
-        **work,
-    )
+    job = partial(screentest.score, videos or (), progress=watched(), **options)
     scores, exit_code = until_stopped(job)
     full = signature == "full"
     if as_json:
-        facts: dict[str, Any] = {"run": str(out), "pending": scores.pending}
+        facts: dict[str, Any] = {"run": str(options["out"]), "pending": scores.pending}
         if scores.layout:
             facts["layout"] = scores.layout
         facts["not_covered"] = asdict(scores.not_covered)
         if scores.borders:
             facts["borders"] = asdict(scores.borders)
         if scores.unread:
-            facts["unread"] = [asdict(one) for one in scores.unread]
-        if generated or scores.missing or scores.problems:
+            facts["unread"] = [asdict(video) for video in scores.unread]
+        if options["generated"] or scores.missing or scores.problems:
             facts |= {"missing": list(scores.missing), "problems": list(scores.problems)}
-        found = scores.comparison(by, pool=pool)
-        if found is not None:
-            facts["comparison"] = found.document()
+        comparison = scores.comparison(by, pool=pool)
+        if comparison is not None:
+            facts["comparison"] = comparison.document()
         tables = scores.tables(by, full=full, pool=pool)
         show(*tables, scores.values(full=full), as_json=True, **facts)
     else:
         _print(scores, by, full=full, pool=pool)
     # What only describes, such as how many questions have an answer, is no score of a video.
-    scoring = [one for one in scores.totals if not one.info.descriptive] or scores.totals
+    scoring = [total for total in scores.totals if not total.info.descriptive] or scores.totals
     if exit_code or not any(total.scored for total in scoring):
         raise typer.Exit(exit_code or 1)
     if scores.unread:
@@ -194,8 +147,8 @@ def _print(scores: Scores, by: str, *, full: bool, pool: Literal["worst", "mean"
         print_screen(screen)
     tables = scores.tables(by, full=full, pool=pool)
     # Models stand side by side on the first screen: the same one below the other says less.
-    kept = [one for one in tables if full or screen.table is None or one.name != "summary"]
-    if screen.table is not None and len([one for one in kept if one.rows]) == 1:
+    kept = [table for table in tables if full or screen.table is None or table.name != "summary"]
+    if screen.table is not None and len([table for table in kept if table.rows]) == 1:
         print_heading(kept[0].title)
     show(*kept)
     console().print()
@@ -219,15 +172,15 @@ def _print(scores: Scores, by: str, *, full: bool, pool: Literal["worst", "mean"
 
 
 def _print_lost(scores: Scores) -> None:
-    """Why values are missing: a few with their own words, else a line for each reason.
+    """Print the reasons for missing values: a few in full, else one line for each reason.
 
     What does not apply to a video is no loss, unless that is all there is. Files that could not be
     read are named by themselves: nothing was measured of them.
     """
     unread = scores.unread
-    gone = {one.item for one in unread}
+    gone = {video.item for video in unread}
     print_lost(
-        [(*file_and_reason(one), one.advice) for one in unread[:MOST_FILES]],
+        [(*file_and_reason(video), video.advice) for video in unread[:MOST_FILES]],
         f"Not read: {len(unread):,} of {plural(len(scores.results.items), 'video')}",
     )
     if len(unread) > MOST_FILES:

@@ -47,17 +47,17 @@ def show_item(
       screentest show scores/ castle-7 --worst 10
       screentest show scores/ castle-7 --json | jq '.values[].value'
     """
-    found = show_video(run, item, worst=worst)
+    scores = show_video(run, item, worst=worst)
     if as_json:
-        show(found.table(), as_json=True, **found.about())
+        show(scores.table(), as_json=True, **scores.about())
     else:
-        _print(found, every=every)
-    if not any(value.outcome.ok for value in found.values):
+        _print(scores, every=every)
+    if not any(value.outcome.ok for value in scores.values):
         raise typer.Exit(1)
 
 
-def _print(found: ItemScores, *, every: bool) -> None:
-    item = found.item
+def _print(scores: ItemScores, *, every: bool) -> None:
+    item = scores.item
     console().print(shown(item.id), style="bold")
     text = " ".join(item.text.split())
     facts = [("Video", str(item.video))]
@@ -65,44 +65,44 @@ def _print(found: ItemScores, *, every: bool) -> None:
         facts.append(("Prompt", text if len(text) <= 300 else f"{text[:300]}…"))
     facts += [(name, value) for name, value in item.groups.items()]
     print_facts(facts)
-    if any(value.outcome.ok for value in found.values):
+    if any(value.outcome.ok for value in scores.values):
         console().print()
-        table = found.scored(WIDTH, blocks=_has_blocks(), described=every)
+        table = scores.scored(WIDTH, blocks=_has_blocks(), described=every)
         console().print(rendered(table))
         if table.note:
             print_indented(table.note, indent=0, style="dim")
-    described = found.described
+    described = scores.described
     if described and not every:
         more = f" and {len(described) - DESCRIBED} more" if len(described) > DESCRIBED else ""
         text = f"Only described (--all): {', '.join(described[:DESCRIBED])}{more}"
         print_indented(text, indent=0, style="dim")
-    low = found.moments
+    low = scores.moments
     if low:
         print_heading("Worst moments, the worst first" if len(low) > 1 else "Worst moment")
     for moment, words in low:
         print_indented(f"{timecode(moment)[:-2]}  {words}")
-    if not low and found.most_moments and any(value.outcome.ok for value in found.values):
+    if not low and scores.most_moments and any(value.outcome.ok for value in scores.values):
         console().print()
         print_indented("No moment stands out: no curve falls far below its own middle.", indent=0)
-    short = found.names
+    short = scores.names
     lost = [
-        (short[one.name], one.outcome.failure)
-        for one in found.values
-        if one.outcome.failure
-        and (every or one.outcome.failure.reason is not Reason.NOT_APPLICABLE)
+        (short[value.name], value.outcome.failure)
+        for value in scores.values
+        if value.outcome.failure
+        and (every or value.outcome.failure.reason is not Reason.NOT_APPLICABLE)
     ]
-    if lost or found.pending:
+    if lost or scores.pending:
         print_heading("Not scored")
     for words, names in _reasons(lost).items():
         who = names if len(names) <= FEW else _metrics(names, short)
         print_indented(f"{', '.join(who)}: {words}")
-    if found.pending:
-        coming = ", ".join(short[one] for one in found.pending)
+    if scores.pending:
+        coming = ", ".join(short[value] for value in scores.pending)
         print_indented(f"{coming}: still to come; start the same command again")
 
 
 def _has_blocks() -> bool:
-    """Whether the terminal's encoding has the letters that curves are drawn with."""
+    """Test if the terminal's encoding has the letters that curves are drawn with."""
     try:
         "▁█".encode(console().encoding)
     except (UnicodeEncodeError, LookupError):
@@ -111,16 +111,16 @@ def _has_blocks() -> bool:
 
 
 def _metrics(names: Sequence[str], labels: Mapping[str, str]) -> list[str]:
-    """The metrics of some values, by what these are called."""
+    """List the metrics of values, by their labels."""
     owners = {label: split_value_name(name)[0].partition(":")[0] for name, label in labels.items()}
     return list(dict.fromkeys(owners[name] for name in names))
 
 
 def _reasons(lost: Sequence[tuple[str, Failure]]) -> dict[str, list[str]]:
-    """Values by why they are missing; of a traceback the last line."""
-    found: dict[str, list[str]] = {}
+    """Values by the reason that they are missing; of a traceback the last line."""
+    by_words: dict[str, list[str]] = {}
     for name, failure in lost:
         lines = failure.detail.strip().splitlines()
         parts = (failure.reason.value, lines[-1] if lines else "", failure.advice)
-        found.setdefault(": ".join(part for part in parts if part), []).append(name)
-    return found
+        by_words.setdefault(": ".join(part for part in parts if part), []).append(name)
+    return by_words

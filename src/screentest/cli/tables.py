@@ -35,14 +35,14 @@ def show(*tables: core.Table, as_json: bool = False, **facts: Any) -> None:
         if len(tables) == 1 and not facts:
             print_json(tables[0].records())
         else:
-            print_json({**facts, **{one.name: one.records() for one in tables}})
+            print_json({**facts, **{table.name: table.records() for table in tables}})
         return
-    filled = [one for one in tables if one.rows]
-    for one in filled:
+    filled = [table for table in tables if table.rows]
+    for table in filled:
         if len(filled) > 1:
-            print_heading(one.title)
-        out().print(rendered(one))
-        for line in one.note.splitlines():
+            print_heading(table.title)
+        out().print(rendered(table))
+        for line in table.note.splitlines():
             print_indented(line, indent=0, style="dim")
 
 
@@ -179,7 +179,7 @@ def print_spent(spent: str) -> None:
 
 
 def print_lost(rows: Iterable[tuple[str, str, str]], title: str) -> None:
-    """Who, why and what to do: the same advice once, after all that it is for."""
+    """Print who, why and what to do: the same advice once, after all that it is for."""
     listed = list(rows)
     if listed:
         print_heading(title)

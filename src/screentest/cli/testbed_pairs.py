@@ -153,7 +153,7 @@ def _pairs_table(pairs: Sequence[Pair]) -> Table:
             pair.aspect.value if pair.aspect else "",
             pair.name,
             pair.severity,
-            [one.clip for one in pair.touched],
+            [touch.clip for touch in pair.touched],
         )
         for pair in pairs
     ]
@@ -191,7 +191,7 @@ def _print_skips(testbed: Testbed) -> None:
 
 
 def _show_pair(testbed: Testbed, pair: Pair, as_json: bool) -> None:
-    source = next((one for one in testbed.sources if one.id == pair.source), None)
+    source = next((source for source in testbed.sources if source.id == pair.source), None)
     table = _pair_table(pair, source)
     if as_json:
         show(table, as_json=True)
@@ -200,23 +200,23 @@ def _show_pair(testbed: Testbed, pair: Pair, as_json: bool) -> None:
     if not pair.touched:
         return
     print_heading("Touched clips")
-    for one in pair.touched:
-        where = "deleted" if one.degraded is None else ""
-        if one.degraded is not None and one.degraded != one.intact:
-            where = f"now at {one.degraded}"
-        details = [f"{name} {value}" for name, value in one.details.items()]
+    for touch in pair.touched:
+        where = "deleted" if touch.degraded is None else ""
+        if touch.degraded is not None and touch.degraded != touch.intact:
+            where = f"now at {touch.degraded}"
+        details = [f"{name} {value}" for name, value in touch.details.items()]
         words = "; ".join([*([where] if where else []), *details])
-        print_indented(f"clip {one.clip + 1}  {one.intact}" + (f"  {words}" if words else ""))
-        if source is not None and one.clip < len(source.clips):
-            print_indented(source.clips[one.clip].caption, indent=4, style="dim")
+        print_indented(f"clip {touch.clip + 1}  {touch.intact}" + (f"  {words}" if words else ""))
+        if source is not None and touch.clip < len(source.clips):
+            print_indented(source.clips[touch.clip].caption, indent=4, style="dim")
 
 
 def _pair_table(pair: Pair, source: SourceFilm | None) -> Table:
     """The pair as testbed.json has it, with the captions of the touched clips."""
     data: dict[str, Any] = to_object(pair)
-    for one, touched in zip(data.get("touched", []), pair.touched, strict=True):
+    for entry, touched in zip(data.get("touched", []), pair.touched, strict=True):
         if source is not None and touched.clip < len(source.clips):
-            one["caption"] = source.clips[touched.clip].caption
+            entry["caption"] = source.clips[touched.clip].caption
     columns = {
         "pair": Column("pair", "Pair"),
         "source": Column("source", "Source"),
@@ -310,13 +310,13 @@ def _aspects_table(statistics: Statistics) -> Table:
     )
     rows = [
         (
-            *(one.aspect, one.name, one.kind.value),
-            *(one.initial, one.eligible, one.kept, one.retention),
+            *(aspect.aspect, aspect.name, aspect.kind.value),
+            *(aspect.initial, aspect.eligible, aspect.kept, aspect.retention),
         )
-        for one in statistics.aspects
+        for aspect in statistics.aspects
     ]
-    initial = sum(one.initial for one in statistics.aspects)
-    kept = sum(one.kept for one in statistics.aspects)
+    initial = sum(aspect.initial for aspect in statistics.aspects)
+    kept = sum(aspect.kept for aspect in statistics.aspects)
     note = f"total: {kept:,} of {plural(initial, 'pair')} kept"
     if statistics.reasons:
         reasons = ", ".join(f"{reason} {count:,}" for reason, count in statistics.reasons.items())
@@ -334,7 +334,7 @@ def _spreads_table(statistics: Statistics) -> Table:
             *(Column(name, name.capitalize(), show="{:,.0f}".format) for name in columns),
             Column("total", detail=True),
         ),
-        [(name, *asdict(one).values()) for name, one in statistics.spreads.items()],
+        [(name, *asdict(spread).values()) for name, spread in statistics.spreads.items()],
     )
 
 
@@ -346,9 +346,9 @@ def _durations_table(statistics: Statistics, as_json: bool) -> Table:
         Column("pairs", "Pairs", show=COUNT),
     )
     rows = [
-        (one.start, one.end, one.sources, one.pairs)
-        for one in statistics.durations
-        if one.sources or as_json
+        (bin_.start, bin_.end, bin_.sources, bin_.pairs)
+        for bin_ in statistics.durations
+        if bin_.sources or as_json
     ]
     return Table("durations", "Durations", columns, rows)
 
@@ -361,8 +361,8 @@ def _groups_table(statistics: Statistics) -> Table:
         Column("pairs", "Pairs", show=COUNT),
     )
     rows = [
-        (group, one.value, one.sources, one.pairs)
+        (group, count.value, count.sources, count.pairs)
         for group, counts in statistics.groups.items()
-        for one in counts
+        for count in counts
     ]
     return Table("groups", "Groups", columns, rows)

@@ -86,13 +86,13 @@ def probe_videos(
       screentest probe renders/*.mp4
       screentest probe film.mp4 --json | jq '.[].duration_seconds'
     """
-    found = list(_each(probe, videos, watched()))
+    probes = list(_each(probe, videos, watched()))
     folder, names = short_names(videos)
-    table = _videos_table(found, dict(zip(map(str, videos), names, strict=True)))
+    table = _videos_table(probes, dict(zip(map(str, videos), names, strict=True)))
     if as_json:
         show(table, as_json=True)
-    elif len(found) == 1:
-        info = found[0][1].unwrap()
+    elif len(probes) == 1:
+        info = probes[0][1].unwrap()
         print_record(table)
         for fault in info.faults:
             print_indented(_fault_text(fault), indent=4)
@@ -100,15 +100,15 @@ def probe_videos(
         if folder is not None:
             out().print(f"In {shown(str(folder))}")
         show(table)
-        _print_faults(found, names)
-    if not all(outcome.ok for _, outcome in found):
+        _print_faults(probes, names)
+    if not all(outcome.ok for _, outcome in probes):
         raise typer.Exit(1)
 
 
 def _each(
     function: Callable[[Path], T], videos: Sequence[Path], progress: Progress
 ) -> Iterator[tuple[Path, Outcome[T]]]:
-    """What ``function`` says of each video, in their order."""
+    """Call ``function`` on each video, in their order."""
     workers = min(len(videos), processors())
     with Supervisor(workers) as supervisor, progress:
         progress.begin("probing", len(videos), "videos")
@@ -132,9 +132,11 @@ def short_names(paths: Sequence[Path]) -> tuple[Path | None, list[str]]:
     return shared, [str(path.relative_to(shared)) for path in paths]
 
 
-def _videos_table(found: Sequence[tuple[Path, Outcome[VideoInfo]]], names: dict[str, str]) -> Table:
+def _videos_table(
+    probes: Sequence[tuple[Path, Outcome[VideoInfo]]], names: dict[str, str]
+) -> Table:
     # One video has room for exact ratios.
-    clock, rate = (_exact_clock, _exact_rate) if len(found) == 1 else (_clock, _rate)
+    clock, rate = (_exact_clock, _exact_rate) if len(probes) == 1 else (_clock, _rate)
     columns = (
         Column("path", "Video", show=names.__getitem__),
         Column("ok", detail=True),
@@ -162,11 +164,11 @@ def _videos_table(found: Sequence[tuple[Path, Outcome[VideoInfo]]], names: dict[
     )
     variable = [
         names[str(path)]
-        for path, outcome in found
+        for path, outcome in probes
         if outcome.ok and not outcome.unwrap().constant_rate
     ]
     note = f"The rate varies; Frames/s is its mean: {', '.join(variable)}." if variable else ""
-    rows = [(str(path), outcome.ok, *_cells(outcome)) for path, outcome in found]
+    rows = [(str(path), outcome.ok, *_cells(outcome)) for path, outcome in probes]
     return Table("videos", "Videos", columns, rows, note)
 
 
@@ -226,9 +228,9 @@ def _fault_text(fault: Fault) -> str:
     return fault.detail if fault.time is None else f"{fault.detail} at {timecode(fault.time)}"
 
 
-def _print_faults(found: Sequence[tuple[Path, Outcome[VideoInfo]]], names: Sequence[str]) -> None:
+def _print_faults(probes: Sequence[tuple[Path, Outcome[VideoInfo]]], names: Sequence[str]) -> None:
     faults, failures = [], []
-    for name, (path, outcome) in zip(names, found, strict=True):
+    for name, (path, outcome) in zip(names, probes, strict=True):
         if outcome.failure is not None:
             detail = outcome.failure.detail.removeprefix(f"{str(path)!r} ")
             failures.append((f"{name}: {detail}", outcome.failure.advice))
@@ -239,7 +241,7 @@ def _print_faults(found: Sequence[tuple[Path, Outcome[VideoInfo]]], names: Seque
     for text in faults:
         print_indented(text)
     if failures:
-        print_heading(f"Cannot be read ({len(failures):,} of {len(found):,})")
+        print_heading(f"Cannot be read ({len(failures):,} of {len(probes):,})")
     for text, advice in failures:
         print_indented(text)
         if advice:
@@ -393,16 +395,16 @@ def shots(
     """
     chosen = cut_list or _format_of(file)
     with relayed(watched()) as progress:
-        found = supervised(find_cut_list, video, detector, progress).unwrap()
+        cuts = supervised(find_cut_list, video, detector, progress).unwrap()
     if file is not None:
-        file.write_text(_text(chosen, video, found), encoding="utf-8")
+        file.write_text(_text(chosen, video, cuts), encoding="utf-8")
     elif chosen is CutListFormat.TABLE:
-        show(_shots_table(found.shots))
+        show(_shots_table(cuts.shots))
         out().print()
-        count = plural(len(found.shots), "shot")
-        print_indented(f"{video.name}: {count} in {timecode(found.info.duration)}", indent=0)
+        count = plural(len(cuts.shots), "shot")
+        print_indented(f"{video.name}: {count} in {timecode(cuts.info.duration)}", indent=0)
     else:
-        typer.echo(_text(chosen, video, found), nl=False)
+        typer.echo(_text(chosen, video, cuts), nl=False)
 
 
 def find_cut_list(video: Path, detector: str, progress: Progress) -> CutList:
@@ -418,21 +420,21 @@ def _format_of(file: Path | None) -> CutListFormat:
     return CutListFormat(suffix) if suffix in ("json", "csv", "edl") else CutListFormat.TABLE
 
 
-def _text(chosen: CutListFormat, video: Path, found: CutList) -> str:
+def _text(chosen: CutListFormat, video: Path, cuts: CutList) -> str:
     match chosen:
         case CutListFormat.JSON:
             about = {
                 "video": str(video),
-                "detector": found.detector,
-                "duration": str(found.info.duration),
+                "detector": cuts.detector,
+                "duration": str(cuts.info.duration),
             }
-            return json_text(found.shots, about) + "\n"
+            return json_text(cuts.shots, about) + "\n"
         case CutListFormat.CSV:
-            return csv_text(found.shots)
+            return csv_text(cuts.shots)
         case CutListFormat.EDL:
-            return edl_text(found.shots, found.info.rate, title=video.name)
+            return edl_text(cuts.shots, cuts.info.rate, title=video.name)
         case CutListFormat.TABLE:
-            return as_text(_shots_table(found.shots))
+            return as_text(_shots_table(cuts.shots))
 
 
 def _shots_table(shots: Sequence[Shot]) -> Table:

@@ -81,10 +81,10 @@ def watch(
     )
     begun = watching.known
 
-    def tell(found: Look) -> None:
-        _print(found, as_json=as_json)
-        if found.number == SETTLED and watching.known == begun and not as_json:
-            _print_nothing_new(watching, found)
+    def tell(look: Look) -> None:
+        _print(look, as_json=as_json)
+        if look.number == SETTLED and watching.known == begun and not as_json:
+            _print_nothing_new(watching, look)
 
     try:
         count = run_watch(watching, 1.0 if once else every, tell, looks=SETTLED if once else None)
@@ -96,42 +96,42 @@ def watch(
         raise typer.Exit(FOUND)
 
 
-def _print(found: Look, *, as_json: bool) -> None:
+def _print(look: Look, *, as_json: bool) -> None:
     """One line for each step that was scored, and one for each alarm."""
-    scores = found.scores
+    scores = look.scores
     if scores is None:
         return
-    for alarm in found.alarms:
+    for alarm in look.alarms:
         if as_json:
             held = {"alarm": alarm.kind, "metric": alarm.metric, "began": alarm.step}
             _write({**held, "seen": alarm.seen, "message": alarm.message, "clips": alarm.clips})
         else:
             console().print(f"ALARM {alarm.kind}: {shown(alarm.message)}", style="bold red")
     if as_json:
-        for name in found.new:
-            one = scores[name]
-            lost = {key: failure.reason.value for key, failure in one.reasons.items()}
-            step = one.item.groups.get("step")
+        for name in look.new:
+            clip = scores[name]
+            lost = {key: failure.reason.value for key, failure in clip.reasons.items()}
+            step = clip.item.groups.get("step")
             number = None if step is None else int(step)
-            _write({"clip": name, "step": number, "values": one.numbers, "failed": lost})
+            _write({"clip": name, "step": number, "values": clip.numbers, "failed": lost})
         return
-    if found.new:
-        steps = ", ".join(map(str, found.steps[:5])) + (" …" if len(found.steps) > 5 else "")
-        where = f"step{'s' if len(found.steps) > 1 else ''} {steps}: " if found.steps else ""
-        words = f"{where}{plural(len(found.new), 'clip')} scored"
-        if found.without_step:
-            words += f", {found.without_step:,} without a step in the name (in no alarm)"
-        if found.waiting:
-            words += f", {plural(len(found.waiting), 'file')} still being written"
+    if look.new:
+        steps = ", ".join(map(str, look.steps[:5])) + (" …" if len(look.steps) > 5 else "")
+        where = f"step{'s' if len(look.steps) > 1 else ''} {steps}: " if look.steps else ""
+        words = f"{where}{plural(len(look.new), 'clip')} scored"
+        if look.without_step:
+            words += f", {look.without_step:,} without a step in the name (in no alarm)"
+        if look.waiting:
+            words += f", {plural(len(look.waiting), 'file')} still being written"
         print_indented(words, indent=0)
 
 
-def _print_nothing_new(watching: Watch, found: Look) -> None:
+def _print_nothing_new(watching: Watch, look: Look) -> None:
     words = f"nothing new: {plural(watching.known, 'clip')} known"
     if not watching.known:
         words = f"no clips in {shown(str(watching.folder))} yet"
-    if found.waiting:
-        words += f", {plural(len(found.waiting), 'file')} still being written"
+    if look.waiting:
+        words += f", {plural(len(look.waiting), 'file')} still being written"
     print_indented(words, indent=0)
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial, wraps
 from types import UnionType
-from typing import Any, ParamSpec, Protocol, TypeAlias, TypeVar, overload
+from typing import Any, ParamSpec, Protocol, TypeAlias, TypeVar, overload, runtime_checkable
 
 from screentest.core.registry import register
 
@@ -30,6 +30,17 @@ class Setting:
 
     type: Any
     default: Any
+
+
+@runtime_checkable
+class Asks(Protocol):
+    """A question to a model, such as a ``Query``: its role and template are in signatures."""
+
+    @property
+    def role(self) -> str: ...
+
+    @property
+    def template(self) -> str: ...
 
 
 class UnknownForm(TypeError):
@@ -84,10 +95,12 @@ def _fits(value: Any, hint: Any) -> bool:
     if origin in (typing.Union, UnionType):
         return any(_fits(value, choice) for choice in inner)
     if origin is Mapping:
-        return isinstance(value, Mapping) and all(_fits(one, inner[1]) for one in value.values())
+        return isinstance(value, Mapping) and all(
+            _fits(entry, inner[1]) for entry in value.values()
+        )
     if origin is Sequence:
         listed = isinstance(value, Sequence) and not isinstance(value, str)
-        return listed and all(_fits(one, inner[0]) for one in value)
+        return listed and all(_fits(entry, inner[0]) for entry in value)
     if origin is Callable:
         return callable(value)
     if hint in (int, float):
@@ -106,7 +119,7 @@ def is_factory(thing: Callable[..., Any]) -> bool:
 
 
 def inputs_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    """The positional parameters."""
+    """List the positional parameters."""
     return {
         name: parameter
         for name, parameter in inspect.signature(function).parameters.items()
@@ -115,7 +128,7 @@ def inputs_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
 
 
 def options_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    """The keyword-only parameters; each needs a default."""
+    """List the keyword-only parameters; each needs a default."""
     options = {}
     for name, parameter in inspect.signature(function).parameters.items():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
@@ -163,7 +176,7 @@ def form_of(
 
 
 def _last_word(annotation: Any) -> str:
-    """The name of a type, however it is written.
+    """Find the name of a type, however it is written.
 
     >>> _last_word("np.ndarray"), _last_word(int), _last_word("NDArray[np.uint8]")
     ('ndarray', 'int', 'NDArray')
@@ -173,7 +186,7 @@ def _last_word(annotation: Any) -> str:
 
 
 def summary_of(function: Callable[..., Any], given: str) -> str:
-    """The summary of a function in lists: as given, or the first line of its docstring."""
+    """Give the summary of a function: as given, or the first line of its docstring."""
     first = (inspect.getdoc(function) or "").partition("\n")[0].rstrip(".")
     return given or first or function.__name__.replace("_", " ")
 

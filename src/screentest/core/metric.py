@@ -97,7 +97,7 @@ class OutputInfo:
 
     @property
     def better(self) -> Better:
-        """Which direction is better; empty where the value only describes."""
+        """The better direction; empty where the value only describes."""
         if self.descriptive:
             return ""
         return "higher" if self.higher_is_better else "lower"
@@ -148,7 +148,7 @@ class MetricInfo:
 
     @property
     def reads_text(self) -> bool:
-        """Whether its values may depend on what the video was asked to show."""
+        """True where its values may depend on what the video was asked to show."""
         return self.optional_text or not TEXTS.isdisjoint(self.needs)
 
     @property
@@ -178,7 +178,7 @@ class Resources(Protocol):
         """
 
     def borders(self, video: Path) -> Borders | None:
-        """What stands around its picture. In a measurement: of its own video, after the scan."""
+        """The borders of its picture. In a measurement: of its own video, after the scan."""
 
     def frames(
         self, video: Path, moments: Sequence[Time], request: FrameRequest
@@ -192,7 +192,7 @@ class Measurement(Protocol):
 
     @property
     def consumers(self) -> Sequence[Consumer]:
-        """Who wants frames; may be empty."""
+        """Consumers of frames; may be empty."""
 
     def finish(self) -> Outcomes:
         """After the scan: the outcomes, by the names in ``MetricInfo.outputs``."""
@@ -204,7 +204,7 @@ class Metric(Protocol):
 
     @property
     def info(self) -> MetricInfo:
-        """What it gives and needs."""
+        """Its outputs and needs."""
 
     def start(self, item: Item, resources: Resources) -> Measurement:
         """Begin on one item. Consumers may use roles as the frames come: keep numbers."""
@@ -263,14 +263,14 @@ class RatingJudge(Protocol):
 
     @property
     def info(self) -> JudgeInfo:
-        """What it needs besides what its metrics need."""
+        """Its needs besides those of its metrics."""
 
     @property
     def metrics(self) -> tuple[str, ...]:
         """The metrics it rests on, by spec: ``name`` or ``name:option=value,…``."""
 
     def rate(self, aspect: Aspect, scores: Mapping[str, Outcomes]) -> Outcome[Score]:
-        """How good one video is in ``aspect``: more is better; the curve is the evidence.
+        """Rate one video in ``aspect``: more is better; the curve is the evidence.
 
         ``scores`` has the outcomes of each metric, by the spec in ``metrics``.
         """

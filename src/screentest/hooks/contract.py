@@ -57,23 +57,27 @@ class LoggedClip:
         return self.scores.item.text
 
     @property
+    def caption(self) -> str:
+        return f"{self.id}: {self.prompt}" if self.prompt else self.id
+
+    @property
     def values(self) -> dict[str, float]:
         """Its values by name."""
         return self.scores.numbers
 
     @property
     def reasons(self) -> dict[str, Failure]:
-        """Why values are missing, by name."""
+        """The reasons for missing values, by name."""
         return self.scores.reasons
 
     def video(self) -> bytes:
-        """The video as browsers play it: MP4."""
+        """Give the video as browsers play it: MP4."""
         from screentest.hooks.media import playable
 
         return playable(self.scores.item.video)
 
     def gif(self) -> bytes:
-        """The video as a small GIF, for what shows no videos."""
+        """Give the video as a small GIF."""
         from screentest.hooks.media import animated
 
         return animated(self.scores.item.video)
@@ -95,6 +99,14 @@ class Logged:
     clips: Sequence[LoggedClip]
 
 
+_COLLAPSED = {
+    "frozen": "frozen",
+    "loop": "looping",
+    "flicker": "flickering",
+    "saturated": "black, white or one colour",
+}
+
+
 @dataclass(frozen=True)
 class Alarm:
     """Something went wrong in a training, and when it began."""
@@ -106,23 +118,38 @@ class Alarm:
     """Where it began."""
     seen: int
     """The step at which it was sure."""
-    message: str
     clips: Sequence[str] = ()
-    """The videos that show it."""
+    """The videos that show a collapse."""
+    measured: int = 0
+    """How many videos the step has."""
+    values: Sequence[float] = ()
+    """Of a change: the usual value, and those of the two steps."""
+    others: Sequence[str] = ()
+    """Further values that changed at the same step."""
+
+    @property
+    def message(self) -> str:
+        """The alarm in one line."""
+        if self.kind in _COLLAPSED:
+            count = f"{len(self.clips)} of {self.measured} clip{'s' * (self.measured != 1)}"
+            return f"{count} {_COLLAPSED[self.kind]} since step {self.step}"
+        usual, first, second = (f"{value:.3g}" for value in self.values)
+        also = f"; also {', '.join(self.others)}" if self.others else ""
+        return f"{self.metric}: {usual} → {first} → {second} at step {self.step}{also}"
 
 
 @runtime_checkable
 class Hook(Protocol):
-    """What hands scores on."""
+    """Hands scores and alarms on."""
 
     def log(self, logged: Logged) -> None:
-        """Videos were scored."""
+        """Take what was scored."""
 
     def alarm(self, alarm: Alarm) -> None:
-        """A training went wrong."""
+        """Take an alarm: a training went wrong."""
 
     def close(self) -> None:
-        """Nothing more will come."""
+        """Close: nothing more will come."""
 
 
 class BaseHook:
@@ -201,29 +228,29 @@ class HookSet:
     def log(self, scores: Scores, new: Sequence[str], step: int | None) -> None:
         """Hand on what was just scored: the items ``new`` of a result."""
         logged = Logged(step, means_of(scores, new), [LoggedClip(scores[item]) for item in new])
-        for one in self.hooks:
-            one.tell(lambda thing: thing.log(logged))
+        for hook in self.hooks:
+            hook.tell(lambda thing: thing.log(logged))
 
     def alarm(self, alarm: Alarm) -> None:
         """Hand on an alarm."""
-        for one in self.hooks:
-            one.tell(lambda thing: thing.alarm(alarm))
+        for hook in self.hooks:
+            hook.tell(lambda thing: thing.alarm(alarm))
 
     def close(self) -> None:
         """Let go of all that were opened."""
-        for one in self.hooks:
-            if one.thing is not None:
-                one.tell(lambda thing: thing.close())
-                one.thing = None
+        for hook in self.hooks:
+            if hook.thing is not None:
+                hook.tell(lambda thing: thing.close())
+                hook.thing = None
 
 
 def means_of(scores: Scores, items: Sequence[str]) -> dict[str, float]:
-    """The mean of each value over some of the videos."""
-    found: dict[str, list[float]] = {}
+    """Average each value over these videos."""
+    by_name: dict[str, list[float]] = {}
     for item in items:
         for name, value in scores[item].numbers.items():
-            found.setdefault(name, []).append(value)
-    return {name: sum(values) / len(values) for name, values in found.items()}
+            by_name.setdefault(name, []).append(value)
+    return {name: sum(values) / len(values) for name, values in by_name.items()}
 
 
 _open: dict[str, _Guarded] = {}
@@ -232,23 +259,24 @@ _failing: dict[int, _Guarded] = {}
 
 
 def open_hooks(hooks: str | Hook | Sequence[str | Hook]) -> HookSet:
-    """Hooks by spec or as they are; one of the same spec stays open from call to call.
+    """Open hooks, by spec or as objects; one of the same spec stays open from call to call.
 
     An unknown name or option is an error at once; whatever fails later is a warning.
     """
     given = [hooks] if isinstance(hooks, str) or not isinstance(hooks, Sequence) else hooks
-    found = []
-    for one in given:
-        if not isinstance(one, str):
-            new = _Guarded(type(one).__name__, lambda one=one: one, given=one)  # type: ignore[misc]
-            found.append(_failing.get(id(one), new))
-            continue
-        if one not in _open:
-            _open[one] = _Guarded(one, _builder(one))
-            if len(_open) == 1:
-                atexit.register(close_hooks)
-        found.append(_open[one])
-    return HookSet(found)
+    return HookSet([_by_spec(hook) if isinstance(hook, str) else _guarded(hook) for hook in given])
+
+
+def _guarded(hook: Hook) -> _Guarded:
+    return _failing.get(id(hook)) or _Guarded(type(hook).__name__, lambda: hook, given=hook)
+
+
+def _by_spec(text: str) -> _Guarded:
+    if text not in _open:
+        _open[text] = _Guarded(text, _builder(text))
+        if len(_open) == 1:
+            atexit.register(close_hooks)
+    return _open[text]
 
 
 def _builder(text: str) -> Callable[[], Hook]:

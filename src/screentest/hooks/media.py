@@ -33,9 +33,13 @@ class Moment:
     image: Image
     words: str
 
+    def caption(self, clip: str) -> str:
+        """Clip, time and words in one line."""
+        return f"{clip} at {self.time:.2f} s: {self.words}"
+
 
 def playable(video: Path) -> bytes:
-    """The video as browsers play it: the file itself where they do, else H.264 in MP4."""
+    """Give the video as browsers play it: the file itself, else H.264 in MP4."""
     if memory_video(video) is None and video.suffix.lower() in _PLAYED:
         return video.read_bytes()
     import av
@@ -61,7 +65,7 @@ def playable(video: Path) -> bytes:
 
 
 def animated(video: Path) -> bytes:
-    """A small GIF of a few frames, at the pace of the video."""
+    """Make a small GIF of a few frames, at the pace of the video."""
     from PIL import Image as Pictures
 
     span = probe(video).span
@@ -76,10 +80,10 @@ def animated(video: Path) -> bytes:
 
 def moments(scores: ItemScores) -> list[Moment]:
     """Pictures of the worst moments of a video."""
-    found = []
+    pictures = []
     for seconds, words in scores.worst:
         frames = sample_frames(
             scores.item.video, [Time(seconds)], size=Size(long_side=_PICTURE_SIDE)
         )
-        found += [Moment(seconds, np.asarray(frame.image), words) for frame in frames]
-    return found
+        pictures += [Moment(seconds, np.asarray(frame.image), words) for frame in frames]
+    return pictures

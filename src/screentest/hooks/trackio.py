@@ -24,16 +24,15 @@ class Trackio(BaseHook):
         self._videos = videos
 
     def log(self, logged: Logged) -> None:
-        values: dict[str, Any] = {f"{PREFIX}/{name}": one for name, one in logged.means.items()}
+        values: dict[str, Any] = {f"{PREFIX}/{name}": mean for name, mean in logged.means.items()}
         with tempfile.TemporaryDirectory(prefix="screentest-trackio-") as folder:
             for number, clip in enumerate(logged.clips[: self._videos]):
                 film = Path(folder, f"{number}.mp4")
                 film.write_bytes(clip.video())
-                caption = f"{clip.id}: {clip.prompt}" if clip.prompt else clip.id
-                values[f"{PREFIX}/videos/{number}"] = self._trackio.Video(film, caption=caption)
+                shown = self._trackio.Video(film, caption=clip.caption)
+                values[f"{PREFIX}/videos/{number}"] = shown
                 for place, moment in enumerate(clip.worst()):
-                    words = f"{clip.id} at {moment.time:.2f} s: {moment.words}"
-                    picture = self._trackio.Image(moment.image, caption=words)
+                    picture = self._trackio.Image(moment.image, caption=moment.caption(clip.id))
                     values[f"{PREFIX}/worst/{number}_{place}"] = picture
             self._run.log(values, step=logged.step)  # which copies the files
 

@@ -39,7 +39,7 @@ class WandB(BaseHook):
         self._run.define_metric(f"{PREFIX}/*", step_metric=_STEP)
 
     def _begun(self, options: dict[str, Any], mode: str) -> Any:
-        """A run of our own; kept on this machine where the server cannot be reached."""
+        """Begin a run; it is kept on this machine where the server cannot be reached."""
         # A server that is away is found out within seconds, not after a minute and a half.
         seconds = float(os.environ.get("WANDB_INIT_TIMEOUT", _PATIENCE_S))
         patient = self._wandb.Settings(init_timeout=seconds)
@@ -55,17 +55,16 @@ class WandB(BaseHook):
             return run
 
     def log(self, logged: Logged) -> None:
-        values: dict[str, Any] = {f"{PREFIX}/{name}": one for name, one in logged.means.items()}
+        values: dict[str, Any] = {f"{PREFIX}/{name}": mean for name, mean in logged.means.items()}
         if logged.step is not None:
             values[_STEP] = logged.step
         films, pictures = [], []
         for clip in logged.clips[: self._videos]:
-            caption = f"{clip.id}: {clip.prompt}" if clip.prompt else clip.id
             film = io.BytesIO(clip.video())
-            films.append(self._wandb.Video(film, caption=caption, format="mp4"))
+            films.append(self._wandb.Video(film, caption=clip.caption, format="mp4"))
             pictures += [
-                self._wandb.Image(one.image, caption=f"{clip.id} at {one.time:.2f} s: {one.words}")
-                for one in clip.worst()
+                self._wandb.Image(moment.image, caption=moment.caption(clip.id))
+                for moment in clip.worst()
             ]
         if films:
             values[f"{PREFIX}/videos"] = films

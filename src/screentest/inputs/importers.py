@@ -289,7 +289,7 @@ class VideoImporter:
 
 def _name_it() -> str:
     names = ", ".join(_known(films=False))
-    return f"Name the layout, --layout NAME ({names}), or give a manifest."
+    return f"Name the layout, `layout=NAME` ({names}), or give a manifest."
 
 
 def _unread(tables: Sequence[Path]) -> Iterator[str]:

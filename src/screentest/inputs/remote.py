@@ -266,7 +266,7 @@ def localized(
                 if cache is None:
                     raise BadOption(
                         f"{item.id} is on another machine: {address}",
-                        advice="Allow to fetch it: --allow-remote.",
+                        advice="Allow to fetch it: `allow_remote=True`.",
                     )
                 if not _is_web(address):
                     need("fsspec")

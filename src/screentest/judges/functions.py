@@ -23,6 +23,7 @@ from typing import Any, TypeVar
 
 from screentest.core.frames import FrameRequest, Image, Size
 from screentest.core.functions import (
+    Asks,
     Setting,
     decorator,
     form_of,
@@ -52,6 +53,7 @@ def judge(
     frames: int = 16,
     long_side: int = 512,
     margin: float = 0.0,
+    asks: Sequence[Asks] = (),
     roles: Sequence[str] = (),
 ) -> Callable[[F], F]:
     """Register a judge: a plain function, or a factory of a class.
@@ -64,7 +66,8 @@ def judge(
             and ``margin``.
         long_side: The size of the pictures.
         margin: Two numbers that are no further apart are a tie.
-        roles: The model roles that it asks.
+        asks: The queries that it asks: their roles and templates are part of its signature.
+        roles: Further model roles that it asks.
     """
 
     def keep(function: F) -> F:
@@ -74,7 +77,13 @@ def judge(
             register("judge", called, version=version, summary=words)(function)
             return function
         _, besides = form_of("judge", function, FORMS, BESIDES, {})
-        info = JudgeInfo(words, tuple(roles), reads_text="prompt" in besides, sees_frames=True)
+        info = JudgeInfo(
+            words,
+            (*roles, *(query.role for query in asks)),
+            tuple(query.template for query in asks),
+            reads_text="prompt" in besides,
+            sees_frames=True,
+        )
 
         def make(call: Callable[..., Any], chosen: Mapping[str, Any]) -> FunctionJudge:
             if chosen["frames"] < 1:

@@ -13,9 +13,9 @@ from screentest.core.outcome import Outcome, attempt
 from screentest.core.registry import register
 from screentest.core.verdict import Choice, Shown, Verdict
 from screentest.models.ask import Frames, Placing, Query, send
+from screentest.models.ask.forms import Explanation
+from screentest.models.ask.templates import ASPECTS, Pictures, Slot, Trusted
 from screentest.models.chat.messages import Film, Picture, Sampling
-from screentest.models.forms import Grounds
-from screentest.models.templates import ASPECTS, Pictures, Slot, Trusted
 
 # What vision-language judges answer, as schemas, and how an answer becomes a verdict.
 
@@ -25,7 +25,7 @@ class Preference(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    reason: Grounds = Field(description="What decided, in one or two sentences.")
+    reason: Explanation = Field(description="What decided, in one or two sentences.")
     better: Literal["first", "second"] = Field(description="The better video.")
 
 

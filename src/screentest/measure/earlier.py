@@ -34,9 +34,9 @@ def beside_earlier(
     parts = [_counted(sorted(unseen), "video"), _counted(sorted(unmeasured), "metric")]
     what = " and ".join(part for part in parts if part)
     raise BadOption(
-        f"{folder} holds results that this command would hide: {what}",
-        advice="--add keeps them beside the new ones, --replace leaves them out, --out DIR makes"
-        " another run.",
+        f"{folder} holds results that would be hidden: {what}",
+        advice="`add=True` keeps them beside the new ones, `replace=True` drops them, another `out`"
+        " makes another run.",
     )
 
 
@@ -56,7 +56,7 @@ def _distinct(item: Item, earlier: dict[str, Item], items: Sequence[Item]) -> It
     if taken:
         raise BadOption(
             f"the run has another video {item.id!r}, and another {called.id!r}",
-            advice="Give them ids in a manifest, or choose another --out.",
+            advice="Give them ids in a manifest, or choose another `out`.",
         )
     return called
 

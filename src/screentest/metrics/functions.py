@@ -42,6 +42,7 @@ from typing import Any, TypeVar
 from screentest.core.errors import NoValue
 from screentest.core.frames import Consumer, FrameRequest, Image, Size
 from screentest.core.functions import (
+    Asks,
     Maker,
     Setting,
     decorator,
@@ -97,6 +98,7 @@ def metric(
     high: float = 1.0,
     higher_is_better: bool = True,
     descriptive: bool = False,
+    label: str = "",
     outputs: Mapping[str, OutputInfo | ShotOutput] | None = None,
     traits: Mapping[str, Traits] | None = None,
     rate: float | None = SAMPLED,
@@ -104,6 +106,7 @@ def metric(
     frames: int | None = None,
     request: FrameRequest | None = None,
     inside: bool | None = None,
+    asks: Sequence[Asks] = (),
     roles: Sequence[str] = (),
     needs: Sequence[str] = (),
     shots: bool = False,
@@ -122,6 +125,7 @@ def metric(
         high: The greatest value.
         higher_is_better: False where less is better.
         descriptive: A number, such as the amount of motion, that is shown and never called better.
+        label: Its name in words, in tables and sentences; the name of the metric where empty.
         outputs: Several outputs by name, instead of one.
         traits: Facts for the comparison of models, by output.
         rate: Pictures a second; None passes every frame. An option of the metric, too, as are
@@ -130,7 +134,8 @@ def metric(
         frames: How many pictures of a shot or of the video.
         request: The layout, filter and size that are not options.
         inside: False passes whole frames; else pictures are without the borders of the video.
-        roles: The model roles that it asks.
+        asks: The queries that it asks: their roles and templates are part of its signature.
+        roles: Further model roles that it asks.
         needs: The fields of an item without which it is not applicable.
         shots: True where it looks at shots.
         level: What one point of its curve is about.
@@ -146,7 +151,9 @@ def metric(
             register("metric", called, version=version, summary=words, **more)(function)
             return function
         form, besides = form_of("metric", function, FORMS, BESIDES, ANNOTATIONS)
-        single = OutputInfo(words, low, high, higher_is_better, unit, descriptive=descriptive)
+        single = OutputInfo(
+            words, low, high, higher_is_better, unit, descriptive=descriptive, label=label
+        )
         given = outputs or {called: single}
         whole = {
             key: output if isinstance(output, ShotOutput) else ShotOutput(output, mean_of(place))
@@ -156,12 +163,13 @@ def metric(
         info = MetricInfo(
             {key: output.info for key, output in whole.items()},
             level or _LEVELS.get(form[0], Level.VIDEO),
-            tuple(roles),
+            (*roles, *(query.role for query in asks)),
             (*needs, *(("text",) if "prompt" in besides else ())),
             shots=shots or form[0] in _LEVELS,
             about=_ABOUT.get(form[0], ""),
-            traits={**{key: one.traits for key, one in whole.items()}, **(traits or {})},
+            traits={**{key: output.traits for key, output in whole.items()}, **(traits or {})},
             inside=within,
+            prompts=tuple(query.template for query in asks),
             consecutive=form[0] == "before" and rate is None and (not request or not request.rate),
         )
         # Outputs that are all worked out of the rows of a shot say themselves which columns.
@@ -243,7 +251,7 @@ class _Function:
     nothing: str
 
     def on(self, item: Item, resources: Resources) -> Callable[..., Any]:
-        """The function, with what it takes besides for this item."""
+        """Bind what the function takes besides for this item."""
         more = {"prompt": item.text, "resources": resources}
         given = {key: more[key] for key in self.besides}
         return lambda *inputs: self.call(*inputs, **given)

@@ -30,13 +30,12 @@ from screentest._util.optional import install_line, installed, need
 from screentest.core import BadOption, LedgerClient, NoValue, Reason, UserError
 from screentest.core.registry import Built, Entry, registry
 from screentest.core.signature import Signature, read_options, split_options, write_options
-from screentest.models import weights
 from screentest.models.remote import is_remote, remote_backend
 from screentest.models.roles import CHAT, role_entry, role_names
 
 if TYPE_CHECKING:
     from screentest.models.chat.costs import Prices
-    from screentest.models.memory import Memory
+    from screentest.models.networks.memory import Memory
 
 
 PROFILES = {
@@ -85,8 +84,8 @@ class ModelChoice:
                 advice='Write chat = "openai:gpt-5", or a table with backend = "openai".',
             )
         rest = {key: value for key, value in table.items() if key not in ("backend", "model")}
-        known, use = _role_and_use(role)
-        return cls(known, table["backend"], str(table.get("model", "")), rest, use)
+        name, use = _role_and_use(role)
+        return cls(name, table["backend"], str(table.get("model", "")), rest, use)
 
     def __str__(self) -> str:
         role = f"{self.role}.{self.use}" if self.use else self.role
@@ -95,7 +94,7 @@ class ModelChoice:
 
 
 def read_profile(path: Path) -> list[ModelChoice]:
-    """The ``[models]`` table of a TOML file, one entry per role."""
+    """Return the ``[models]`` table of a TOML file, one entry per role."""
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -111,17 +110,17 @@ def read_models(given: str | Iterable[str]) -> tuple[ModelChoice, ...]:
 
     What is chosen one by one comes before a profile, in whichever order they are given.
     """
-    found: dict[tuple[str, str], ModelChoice] = {}
+    profile: dict[tuple[str, str], ModelChoice] = {}
     alone: dict[tuple[str, str], ModelChoice] = {}
     for text in [given] if isinstance(given, str) else given:
         if "=" in text:
             choice = ModelChoice.parse(text)
             alone[choice.role, choice.use] = choice
         elif text.endswith(".toml"):
-            found |= {(one.role, one.use): one for one in read_profile(Path(text))}
+            profile |= {(choice.role, choice.use): choice for choice in read_profile(Path(text))}
         elif check_profile(text) != DEFAULT:
-            found |= {(one.role, one.use): one for one in _profile(text)}
-    return tuple((found | alone).values())
+            profile |= {(choice.role, choice.use): choice for choice in _profile(text)}
+    return tuple((profile | alone).values())
 
 
 def _profile(name: str) -> Iterator[ModelChoice]:
@@ -149,7 +148,7 @@ class Models:
 
     def remember(self) -> None:
         """From now on, keep what models said of a picture for those who ask the same again."""
-        from screentest.models.memory import Memory
+        from screentest.models.networks.memory import Memory
 
         self._memory = self._memory or Memory()
 
@@ -160,15 +159,15 @@ class Models:
             self._attach(built.thing)
 
     def choice(self, role: str, use: str = "") -> ModelChoice:
-        """What was chosen for a role; the backend without weights where nothing was."""
+        """Return the choice for a role; the backend without weights where there is none."""
         chosen = self._choices.get((role, use)) or self._choices.get((role, ""))
         if chosen is not None and chosen.backend:
             return chosen
         return profile_choice(chosen.profile if chosen else DEFAULT, role)
 
     def used(self, names: Iterable[str]) -> dict[str, str]:
-        """The backend of each of these roles, as chosen; those that have none are left out."""
-        return {name: str(one).partition("=")[2] for name, one in self._chosen(names).items()}
+        """Return the backend of each of these roles, as chosen, where there is one."""
+        return {name: str(choice).partition("=")[2] for name, choice in self._chosen(names).items()}
 
     def summary(self, names: Iterable[str]) -> str:
         """One line about the backends of these roles; empty where there are none.
@@ -179,7 +178,7 @@ class Models:
         chosen = self._chosen(names)
         if not chosen:
             return ""
-        profiles = {one.profile or "chosen" for one in chosen.values()}
+        profiles = {choice.profile or "chosen" for choice in chosen.values()}
         # Where several had a say, each backend says which one it was.
         mixed = len(profiles) > 1
         parts = [
@@ -241,27 +240,29 @@ class Models:
 
     @property
     def _profile(self) -> str:
-        return next((one.profile for one in self._choices.values() if one.profile), DEFAULT)
+        return next(
+            (choice.profile for choice in self._choices.values() if choice.profile), DEFAULT
+        )
 
     def _chosen(self, names: Iterable[str]) -> dict[str, ModelChoice]:
-        found: dict[str, ModelChoice] = {}
+        choices: dict[str, ModelChoice] = {}
         for name in sorted(set(names)):
             with suppress(NoValue):
-                found[name] = self.choice(*_role_and_use(name))
-        return found
+                choices[name] = self.choice(*_role_and_use(name))
+        return choices
 
     def role(self, name: str) -> Any:
-        """The backend for a role, ready to use."""
+        """Return the backend for a role, ready to use."""
         role, use = _role_and_use(name)
         thing = self._load(role, use).thing
         if self._memory is None:
             return thing
-        from screentest.models.memory import remembered
+        from screentest.models.networks.memory import remembered
 
         return remembered(role, thing, self._memory)
 
     def signature(self, name: str) -> Signature:
-        """What numbers depend on through this role: backend, model, options, weights."""
+        """Return the part of a signature through this role: backend, model, options, weights."""
         built = self._load(*_role_and_use(name))
         return built.spec.signature.with_parts(dict(built.thing.identity))
 
@@ -299,18 +300,18 @@ class Models:
 
 
 def check_profile(name: str) -> str:
-    """The name itself; BadOption where there is no such profile."""
+    """Return the name itself; BadOption where there is no such profile."""
     if name not in PROFILES:
         raise BadOption(
             f"unknown profile {name!r}, and it does not choose a model",
             advice=f"Profiles: {', '.join(PROFILES)}, or a .toml file. To choose one model: "
-            "--model ROLE=BACKEND:MODEL, for example chat=openai:gpt-5.",
+            "`model=ROLE=BACKEND:MODEL`, for example chat=openai:gpt-5.",
         )
     return name
 
 
 def profile_choice(profile: str, role: str) -> ModelChoice:
-    """What a profile takes for a role; NoValue where it has nothing."""
+    """Return the choice of a profile for a role; NoValue where it has none."""
     entry = role_entry(role)
     profiles = entry.info["profiles"]
     if profiles[profile]:
@@ -336,7 +337,7 @@ def profile_choice(profile: str, role: str) -> ModelChoice:
 
 
 def _needed(choice: ModelChoice) -> Iterator[Entry]:
-    """The backend of a choice, and those that it takes itself: ``efficientdet,text=minilm``."""
+    """Yield the backend of a choice, and those that it takes: ``efficientdet,text=minilm``."""
     yield registry.entry(choice.role, choice.backend)
     for value in choice.options.values():
         for role in role_names():
@@ -376,47 +377,9 @@ class RoleState:
     backends: tuple[BackendState, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class WeightsState:
-    """One entry of the catalogue, and whether it is here."""
-
-    name: str
-    job: str
-    licence: str
-    bytes: int
-    download_bytes: int
-    official: str
-    package: str
-    mirrors: str
-    """What the package is a mirror of, in words."""
-    sets: tuple[str, ...]
-    here: bool
-    folder: str
-
-
 def list_roles(models: Models) -> list[RoleState]:
     """All roles, as ``models`` would fill them. Loads nothing."""
     return [_role_state(models, role) for role in role_names()]
-
-
-def list_weights() -> list[WeightsState]:
-    """Every entry of the catalogue, and whether it is here."""
-    return [
-        WeightsState(
-            one.name,
-            one.job,
-            one.licence,
-            one.bytes,
-            one.package.bytes,
-            str(one.official),
-            str(one.package),
-            one.mirror,
-            one.sets,
-            weights.available(one.name),
-            str(weights.folder(one.name)),
-        )
-        for one in weights.CATALOGUE.values()
-    ]
 
 
 def _role_state(models: Models, role: str) -> RoleState:
@@ -442,7 +405,10 @@ def _backends(role: str) -> Iterator[BackendState]:
     order = list(PROFILES)
     for entry in sorted(
         registry.entries(role),
-        key=lambda one: (order.index(taken_by[one.name][0]) if taken_by[one.name] else 9, one.name),
+        key=lambda entry: (
+            order.index(taken_by[entry.name][0]) if taken_by[entry.name] else 9,
+            entry.name,
+        ),
     ):
         works, get = _readiness(entry)
         summary, needs = str(entry.info.get("summary", "")), tuple(entry.info.get("weights", ()))
@@ -454,7 +420,7 @@ def _backend_of(text: str) -> str:
 
 
 def lacking(choice: ModelChoice) -> str:
-    """How to get what a choice lacks to load here; empty where it lacks nothing.
+    """Advice on what a choice lacks to load here; empty where it lacks nothing.
 
     Weights that would be downloaded on first use are lacking, too.
     """
@@ -463,10 +429,10 @@ def lacking(choice: ModelChoice) -> str:
     if look is None:
         works, get = _readiness(entry)
         return get or f"{entry.name} cannot load here" if works is False else ""
-    defaults = {name: one.default for name, one in entry.parameters.items()}
+    defaults = {name: parameter.default for name, parameter in entry.parameters.items()}
     options = {**defaults, **choice.options} | ({"model": choice.model} if choice.model else {})
-    found: str = look(str(options["model"]), str(options.get("revision", "")))
-    return found
+    command: str = look(str(options["model"]), str(options.get("revision", "")))
+    return command
 
 
 def packages_of(entry: Entry) -> tuple[str, ...]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def check_picture(image: Image) -> Image:
-    """The picture itself; a ValueError where it is not height × width × 3 in uint8.
+    """Return the picture itself; a ValueError where it is not height × width × 3 in uint8.
 
     >>> check_picture(np.zeros((2, 3, 3), np.uint8)).shape
     (2, 3, 3)
@@ -31,13 +33,13 @@ def check_picture(image: Image) -> Image:
 
 
 def check_pair(first: Image, second: Image) -> None:
-    """A ValueError where two pictures differ in size."""
+    """Raise ValueError where two pictures differ in size."""
     if check_picture(first).shape != check_picture(second).shape:
         raise ValueError(f"pictures of two sizes: {first.shape[:2]} and {second.shape[:2]}")
 
 
 def check_mask(mask: Mask, image: Image) -> NDArray[np.float32]:
-    """The mask as float32; a ValueError where it does not lie over ``image``."""
+    """Return the mask as float32; a ValueError where it does not lie over ``image``."""
     if mask.shape != check_picture(image).shape[:2]:
         raise ValueError(f"a mask of {mask.shape} for a picture of {image.shape[:2]}")
     return mask.astype(np.float32)
@@ -53,7 +55,7 @@ def to_bytes(picture: Plane) -> Image:
 
 
 def brightened(image: Image, gain: float) -> Image:
-    """The picture with every pixel times ``gain``, in whole levels.
+    """Return the picture with every pixel times ``gain``, in whole levels.
 
     >>> brightened(np.full((1, 1, 3), 100, np.uint8), 0.5).ravel().tolist()
     [50, 50, 50]
@@ -62,7 +64,7 @@ def brightened(image: Image, gain: float) -> Image:
 
 
 def limit_long_side(image: Image, side: int) -> Image:
-    """The picture with its long side at most ``side`` pixels; never enlarged.
+    """Return the picture with its long side at most ``side`` pixels; never enlarged.
 
     >>> limit_long_side(np.zeros((720, 1280, 3), np.uint8), 512).shape
     (288, 512, 3)
@@ -78,26 +80,26 @@ def limit_long_side(image: Image, side: int) -> Image:
 
 
 def opencv_identity() -> Mapping[str, str]:
-    """What the numbers of an OpenCV backend depend on."""
+    """Return the identity of an OpenCV backend."""
     import cv2
 
     return {"opencv": cv2.__version__}
 
 
 def writable(image: Image) -> Image:
-    """The picture itself, or a copy of one that is read-only: torch warns of sharing those."""
+    """Return the picture, or a copy of one that is read-only: torch warns of sharing those."""
     return np.require(image, requirements="W")
 
 
 def to_pillow(image: Any) -> Any:
-    """The picture as Pillow holds it, for libraries that take nothing else."""
+    """Return the picture as Pillow holds it, for libraries that take nothing else."""
     from PIL import Image as PillowImage
 
     return PillowImage.fromarray(image)
 
 
 def readable(text: str) -> str:
-    """The text with what has no place in UTF-8 replaced: tokenizers raise on it.
+    """Return the text with what has no place in UTF-8 replaced: tokenizers raise on it.
 
     A JSON file may hold half of a surrogate pair, and Python reads it.
 
@@ -107,49 +109,8 @@ def readable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-BASIC_COLOURS = (
-    *("black", "white", "grey", "red", "green", "yellow"),
-    *("blue", "brown", "purple", "pink", "orange"),
-)
-
-# Typical colours of each name; the first leaves room for light and shade. Chosen by eye and
-# checked against the names people gave in the XKCD colour survey (CC0): right for 95% of the
-# names that end in one basic term.
-_TYPICAL = {
-    "black": "1e1e1e 000000 141a20",
-    "white": "f4f4f0 ffffff f3f6fb fff8ea",
-    "grey": "8c8c8c 454545 6a6a6a b4b4b4 d2d2d2 708090 9b9488",
-    "red": "d8141e ff0000 c81e1e 8b0000 dc143c e23b2e b4203c 6e0a12",
-    "green": "1a9641 00ff00 008000 004d10 90ee90 2e8b57 6b8e23 556b2f a8e6a0 00a86b 9acd32 "
-    "6f9a6b 1f4a2c c0f07a",
-    "yellow": "ffe11e ffff00 ffd700 fff68f e0c020 ffe98a d8cc30 fffccb c8b428",
-    "blue": "1e5ad2 0000ff 00008b 1e90ff 87ceeb b4dcec 4682b4 191970 00bfff 6a8fd0 008cb4 "
-    "2a52be 1c3a5e 00e0ff d2f2fc 6488a4 101c38 5a3ee0",
-    "brown": "7b4b2a 8b4513 5c3a1e a0693c 4a2c1a 96704a b08a5c 3a1f12 786024 d2a878",
-    "purple": "7d2da0 800080 4b0082 9370db 8a2be2 d09ae6 5b2a6e b57edc 6a4acd a03ca0 350a4a "
-    "c030d8 7d6083",
-    "pink": "ff82b4 ffc0cb ff69b4 ff1493 f4a6b8 e75480 ff8fd8 db7093 d98090 ff50c8 fbd3dc d2406e",
-    "orange": "ff8c00 ffa53a e86a17 ff6a13 f9a25c c9641b",
-}
-_OTHER_WORDS = {
-    "gray": "grey",
-    "silver": "grey",
-    "violet": "purple",
-    "magenta": "pink",
-    "navy": "blue",
-    "cyan": "blue",
-    "gold": "yellow",
-    "golden": "yellow",
-    "beige": "brown",
-    "tan": "brown",
-    "maroon": "red",
-    "crimson": "red",
-    "scarlet": "red",
-    "turquoise": "green",
-    "teal": "green",
-    "lime": "green",
-    "olive": "green",
-}
+COLOURS = tomllib.loads(Path(__file__).with_name("colours.toml").read_text(encoding="utf-8"))
+BASIC_COLOURS: tuple[str, ...] = tuple(COLOURS["typical"])
 # How bright a thing is depends on the light, so lightness counts half in naming it.
 _NAMING_WEIGHTS = np.array([0.5, 1.0, 1.0])
 _ROWS_AT_ONCE = 1 << 13
@@ -197,7 +158,7 @@ def from_oklab(colours: Plane) -> Image:
 
 
 def name_colour(colour: Sequence[float] | Plane) -> str:
-    """The name of one sRGB colour in 0–255: one of Berlin and Kay's eleven basic terms.
+    """Return the name of one sRGB colour in 0–255: one of Berlin and Kay's eleven basic terms.
 
     Colours are compared in OKLab (Björn Ottosson, 2020), where equal distances look about equally
     different. A colour has the name of the nearest of a few typical colours per name.
@@ -223,25 +184,25 @@ def name_pixels(image: Image) -> NDArray[np.intp]:
 
 
 def basic_colour(words: str) -> str | None:
-    """The basic colour that a phrase names, None where it names none.
+    """Return the basic colour that a phrase names, None where it names none.
 
     >>> basic_colour("dark Gray"), basic_colour("the golden one"), basic_colour("shiny")
     ('grey', 'yellow', None)
     """
     for word in reversed(words.lower().replace("-", " ").split()):
-        name = _OTHER_WORDS.get(word, word)
+        name: str = COLOURS["other_words"].get(word, word)
         if name in BASIC_COLOURS:
             return name
     return None
 
 
 def focal_colour(name: str) -> Plane:
-    """A colour that everybody calls by this basic name, in OKLab; never pure black or white.
+    """Return a colour that everybody calls by this basic name, in OKLab; never pure black or white.
 
     >>> from_oklab(focal_colour("white")).tolist()
     [244, 244, 240]
     """
-    return to_oklab(_bytes_of(_TYPICAL[name].split()[0]))
+    return to_oklab(_bytes_of(COLOURS["typical"][name].split()[0]))
 
 
 def _nearest(colours: Plane) -> NDArray[np.intp]:
@@ -256,7 +217,7 @@ def _nearest(colours: Plane) -> NDArray[np.intp]:
 def _typical() -> tuple[Plane, NDArray[np.intp]]:
     colours, numbers = [], []
     for number, name in enumerate(BASIC_COLOURS):
-        for code in _TYPICAL[name].split():
+        for code in COLOURS["typical"][name].split():
             colours.append(_bytes_of(code))
             numbers.append(number)
     typical = to_oklab(np.array(colours)) * _NAMING_WEIGHTS

@@ -21,20 +21,20 @@ from screentest.models.roles import CHAT, Backend, role_entry
 
 @cache
 def acts(role: str) -> frozenset[str]:
-    """What a backend of a role does."""
+    """Return the methods of a role's backends."""
     return _named(role, FunctionType)
 
 
 @cache
 def facts(role: str) -> frozenset[str]:
-    """What a backend of a role says of itself; asked for once."""
+    """Return the properties of a role's backends; asked for once."""
     return _named(role, property)
 
 
 def _named(role: str, kind: type) -> frozenset[str]:
-    found = {**vars(Backend), **vars(role_entry(role).factory)}
+    members = {**vars(Backend), **vars(role_entry(role).factory)}
     return frozenset(
-        name for name, value in found.items() if isinstance(value, kind) and name[0] != "_"
+        name for name, value in members.items() if isinstance(value, kind) and name[0] != "_"
     )
 
 
@@ -42,7 +42,7 @@ class RemoteModels(Protocol):
     """A process that has models loaded."""
 
     def ask(self, role: str, backend: str, options: Mapping[str, Any], *call: Any) -> Any:
-        """What a backend with these options says; ``call`` is its attribute and arguments."""
+        """Ask a backend with these options; ``call`` is its attribute and arguments."""
 
 
 _remote: RemoteModels | None = None
@@ -55,7 +55,7 @@ def use_remote(remote: RemoteModels | None) -> None:
 
 
 def is_remote(role: str, entry: Entry) -> bool:
-    """Say if a backend is loaded in the remote process.
+    """Tell whether a backend is loaded in the remote process.
 
     Only what runs on a device of the user's choice is remote: the others need no GPU. A chat
     model pays for its calls, which are noted where they are made.
@@ -64,7 +64,7 @@ def is_remote(role: str, entry: Entry) -> bool:
 
 
 def remote_backend(role: str, entry: Entry, options: Mapping[str, Any]) -> Any:
-    """Give the backend in the remote process; None where it is to be loaded here."""
+    """Return the backend in the remote process; None where it is to be loaded here."""
     if _remote is None or not is_remote(role, entry):
         return None
     return RemoteBackend(_remote, role, entry.name, options)
@@ -80,13 +80,13 @@ class RemoteBackend:
         self._role = role
         self._backend = backend
         self._options = dict(options)
-        self._known: dict[str, Any] = {}
+        self._facts: dict[str, Any] = {}
 
     def __getattr__(self, name: str) -> Any:
         if name in facts(self._role):
-            if name not in self._known:
-                self._known[name] = self._ask(name)
-            return self._known[name]
+            if name not in self._facts:
+                self._facts[name] = self._ask(name)
+            return self._facts[name]
         if name in acts(self._role):
             return self._doing(name)
         raise AttributeError(name)
@@ -126,15 +126,15 @@ class ModelHost:
         arguments: Sequence[Any] = (),
         named: Mapping[str, Any] | None = None,
     ) -> Any:
-        """What a backend says of itself, or gives for some arguments."""
+        """Ask a backend for a property, or for its result for these arguments."""
         named = named or {}
         which = json.dumps([role, backend, dict(options)], sort_keys=True, default=str)
         joinable = name in role_entry(role).info["joined"]
         joins = joinable and len(arguments) == 1 and len(arguments[0]) > 0
         if not joins:
             with self._turn:
-                said = getattr(self._backend(which, role, backend, options), name)
-                return said if name in facts(role) else said(*arguments, **named)
+                attribute = getattr(self._backend(which, role, backend, options), name)
+                return attribute if name in facts(role) else attribute(*arguments, **named)
         mine = _Call(arguments[0])
         place = f"{which}.{name}({json.dumps(dict(named), sort_keys=True)})"
         with self._listing:

@@ -92,10 +92,10 @@ def _external(name: str) -> Callable[..., Any]:
     ) -> Any:
         """``model`` is the command; it is started without a shell, on first use."""
         # Late: this module is imported wherever a role is named.
-        from screentest.models.external import ExternalWorker, WorkerTerms, filled_by, split_command
+        from screentest.models.external import External, ExternalWorker, WorkerTerms, split_command
 
         terms = WorkerTerms(split_command(model), timeout, start_timeout, restarts, device)
-        return filled_by(name, ExternalWorker.shared(terms))
+        return External(name, ExternalWorker.shared(terms))
 
     return external
 
@@ -106,14 +106,14 @@ def role_names() -> list[str]:
 
 
 def role_entry(name: str) -> Entry:
-    """The declaration of a role; BadOption where there is no such role."""
+    """Return the declaration of a role; BadOption where there is no such role."""
     if name not in role_names():
         raise BadOption(f"unknown role {name!r}", advice=f"Roles: {', '.join(role_names())}.")
     return registry.entry(ROLE, name)
 
 
 def is_stand_in(role: str, backend: str) -> bool:
-    """Whether a backend is what a profile takes in place of the one that papers name.
+    """Tell whether a profile takes a backend in place of the one that papers name.
 
     >>> is_stand_in("image_text", "label_text"), is_stand_in("image_text", "hf")
     (True, False)
@@ -128,11 +128,11 @@ def is_stand_in(role: str, backend: str) -> bool:
 
 
 class Backend(Protocol):
-    """What every backend says of itself, whatever its role."""
+    """The part that every backend has, whatever its role."""
 
     @property
     def identity(self) -> Mapping[str, str]:
-        """What its numbers depend on beyond its options: weights hash, revision, versions."""
+        """The parts of a signature beyond its options: weights hash, revision, versions."""
 
 
 @role(CHAT)
@@ -166,7 +166,7 @@ class ImageText(Backend, Protocol):
         """The longest text the model reads; longer ones are cut."""
 
     def count_tokens(self, text: str) -> int:
-        """How many tokens a text has."""
+        """Return the number of tokens in a text."""
 
     def embed_images(self, images: Sequence[Image]) -> Vectors:
         """One row per image."""
@@ -221,7 +221,7 @@ class Interpolation(Backend, Protocol):
     joined=("score",),
 )
 class Aesthetic(Backend, Protocol):
-    """How beautiful a picture is."""
+    """The beauty of a picture."""
 
     @property
     def scale(self) -> tuple[float, float]:
@@ -233,7 +233,7 @@ class Aesthetic(Backend, Protocol):
 
 @role("technical", builtin="scene_statistics", by_hand=("DOVER++", "external:COMMAND"))
 class Technical(Backend, Protocol):
-    """How well a short piece of video was made, technically: 0 worst, 1 best.
+    """The technical quality of a short piece of video: 0 worst, 1 best.
 
     A backend that samples among all frames itself, as DOVER++ does, says so by an attribute
     ``native_rate`` that is true, and is handed every frame of a piece.
@@ -249,7 +249,7 @@ class VideoScoring(Backend, Protocol):
 
     @property
     def max_frames(self) -> int:
-        """How many frames this version was trained on."""
+        """The number of frames this version was trained on."""
 
     def score(self, frames: Sequence[Image], prompt: str) -> Mapping[str, float]:
         """By name: visual_quality, temporal_consistency, dynamic_degree, text_alignment,
@@ -265,7 +265,7 @@ class VideoScoring(Backend, Protocol):
     joined=("matte",),
 )
 class Matting(Backend, Protocol):
-    """What stands in front."""
+    """The foreground of a picture."""
 
     def matte(self, images: Sequence[Image]) -> list[Mask]:
         """Per image height × width in 0–1: 1 is foreground."""
@@ -291,16 +291,16 @@ class Detector(Backend, Protocol):
     """Finds the things that phrases name."""
 
     def detect(self, image: Image, phrases: Sequence[str]) -> list[Detection]:
-        """What was found, best first; the label is the phrase it answers."""
+        """Return detections, best first; the label is the phrase it answers."""
 
 
 @role("labels", light="mobilenet_v1", paper="mobilenet_v1")
 class Labels(Backend, Protocol):
-    """Which of many labels fit a picture as a whole."""
+    """Labels that fit a picture as a whole."""
 
     @property
     def names(self) -> Sequence[str]:
-        """What it may be called."""
+        """The names of its labels."""
 
     def probabilities(self, image: Image) -> NDArray[np.float32]:
         """One number for each name; they add up to one at most."""
@@ -321,7 +321,7 @@ class Inpainting(Backend, Protocol):
     """Fills a hole in a picture with what could be behind it."""
 
     def inpaint(self, image: Image, mask: Mask, prompt: str = "") -> Image:
-        """The picture with the masked part made new; the rest is untouched."""
+        """Return the picture with the masked part made new; the rest is untouched."""
 
 
 @role("image_edit", builtin="masked_hue", light="masked_hue,matting=u2net", paper="qwen")
@@ -329,4 +329,4 @@ class ImageEdit(Backend, Protocol):
     """Changes the colour of one thing in a picture."""
 
     def recolour(self, image: Image, mask: Mask | None, thing: str, colour: str) -> Image:
-        """The picture with ``thing`` (where ``mask`` says, if given) in ``colour``."""
+        """Return the picture with ``thing`` (where ``mask`` says, if given) in ``colour``."""

@@ -25,11 +25,11 @@ class Shown:
     __slots__ = ()
 
     def _headline(self) -> str:
-        """What it is, in a line."""
+        """One line about it."""
         raise NotImplementedError
 
     def _shown(self) -> list[Table]:
-        """What there is to see, the main table first."""
+        """Its tables, the main one first."""
         raise NotImplementedError
 
     def __repr__(self) -> str:

@@ -111,55 +111,55 @@ def _aligned(table: Table) -> list[str]:
 # Several models.
 
 
-def comparison_screen(found: ModelComparison, sees: Mapping[str, str] | None = None) -> Screen:
+def comparison_screen(comparison: ModelComparison, sees: Mapping[str, str] | None = None) -> Screen:
     """The first screen of a comparison; ``sees`` has the evidence on a metric, by value."""
     return Screen(
-        headline(found),
-        tuple(_lines(found)),
-        comparison_table(found, sees),
-        tuple(_notes(found)),
+        headline(comparison),
+        tuple(_lines(comparison)),
+        comparison_table(comparison, sees),
+        tuple(_notes(comparison)),
     )
 
 
-def headline(found: ModelComparison) -> str:
+def headline(comparison: ModelComparison) -> str:
     """The result of a comparison in one sentence."""
-    texts = [_headline(found, longest) for longest in (LONGEST, 24, 16, 8)]
+    texts = [_headline(comparison, longest) for longest in (LONGEST, 24, 16, 8)]
     fitting = [text for text in texts if len(text) <= LONGEST]
     return fitting[0] if fitting else shortened(texts[-1], LONGEST)
 
 
-def _headline(found: ModelComparison, longest: int) -> str:
-    tested = found.tested
-    prompts = prompt_count(found, tested)
+def _headline(comparison: ModelComparison, longest: int) -> str:
+    tested = comparison.tested
+    prompts = prompt_count(comparison, tested)
     metrics = plural(len(tested), "metric")
-    if not found.comparisons:
+    if not comparison.comparisons:
         if tested:
             return say("identical", metrics=metrics, prompts=prompts)
-        return say("nothing_compared", reason=_nothing(found))
-    if found.winner:
-        return _winner(found, longest)
+        return say("nothing_compared", reason=_nothing(comparison))
+    if comparison.winner:
+        return _winner(comparison, longest)
     earned = [row for row in tested if any(pair.earned for pair in row.pairs)]
     if earned:
-        prompts = prompt_count(found, earned)
+        prompts = prompt_count(comparison, earned)
         of = _of(len(earned), len(tested))
         return say("no_single_winner", metrics=of, prompts=prompts, level=LEVEL)
-    if found.having(State.SIGNIFICANT):
+    if comparison.having(State.SIGNIFICANT):
         return say("explained_only", prompts=prompts)
-    soonest = next(iter(forecastable(found.rows)), None)
-    if any(pair.differs for row in found.rows for pair in row.pairs):
+    soonest = next(iter(forecastable(comparison.rows)), None)
+    if any(pair.differs for row in comparison.rows for pair in row.pairs):
         if soonest is not None and (soonest.needed or 0) <= SENSIBLE:
             needed = f"about {about(soonest.needed or 0)}"
             return say("inconclusive", prompts=prompts, needed=needed)
-        if found.too_few:
-            return say("inconclusive", prompts=prompts, needed=f"at least {found.fewest}")
-    kind = "equal" if found.within_margins else "no_difference"
+        if comparison.too_few:
+            return say("inconclusive", prompts=prompts, needed=f"at least {comparison.fewest}")
+    kind = "equal" if comparison.within_margins else "no_difference"
     return say(kind, metrics=metrics, prompts=prompts)
 
 
-def _winner(found: ModelComparison, longest: int) -> str:
-    rivals = [name for name in found.models if name != found.winner]
-    over = [row for row in found.rows if row.over(found.winner)]
-    all_over = [row for row in over if len(row.over(found.winner)) == row.rivals]
+def _winner(comparison: ModelComparison, longest: int) -> str:
+    rivals = [name for name in comparison.models if name != comparison.winner]
+    over = [row for row in comparison.rows if row.over(comparison.winner)]
+    all_over = [row for row in over if len(row.over(comparison.winner)) == row.rivals]
     others = "both others" if len(rivals) == 2 else f"all {len(rivals)} others"
     if len(rivals) == 1:
         others = shortened(rivals[0], longest)
@@ -168,10 +168,10 @@ def _winner(found: ModelComparison, longest: int) -> str:
     rows = all_over or over
     return say(
         "beats" if all_over else "beats_each",
-        winner=shortened(found.winner, longest),
+        winner=shortened(comparison.winner, longest),
         others=others,
-        metrics=_of(len(rows), len(found.tested)),
-        prompts=prompt_count(found, rows),
+        metrics=_of(len(rows), len(comparison.tested)),
+        prompts=prompt_count(comparison, rows),
         level=LEVEL,
     )
 
@@ -180,62 +180,62 @@ def _of(count: int, total: int) -> str:
     return f"{count} of {plural(total, 'metric')}"
 
 
-def prompt_count(found: ModelComparison, rows: Sequence[MetricRow]) -> str:
+def prompt_count(comparison: ModelComparison, rows: Sequence[MetricRow]) -> str:
     """The number of prompts that some rows rest on."""
-    counts = sorted({row.prompts for row in rows}) or [found.prompts]
+    counts = sorted({row.prompts for row in rows}) or [comparison.prompts]
     least = f"{counts[0]:,} to " if len(counts) > 1 else ""
-    return f"{least}{plural(counts[-1], found.unit)}"
+    return f"{least}{plural(counts[-1], comparison.unit)}"
 
 
-def _nothing(found: ModelComparison) -> str:
+def _nothing(comparison: ModelComparison) -> str:
     """The reason why nothing is compared."""
-    if found.unread:
-        return f"{unread_words(found.unread, found.videos)} could not be read"
-    if not found.prompts:
-        return f"the {found.by}s share no prompt"
-    if found.not_compared:
-        return why_words(next(iter(found.not_compared.values())))
-    if not found.rows:
-        return f"no metric has values of two {found.by}s on one prompt"
+    if comparison.unread:
+        return f"{unread_words(comparison.unread, comparison.videos)} could not be read"
+    if not comparison.prompts:
+        return f"the {comparison.by}s share no prompt"
+    if comparison.not_compared:
+        return why_words(next(iter(comparison.not_compared.values())))
+    if not comparison.rows:
+        return f"no metric has values of two {comparison.by}s on one prompt"
     return "no metric here says which is better"
 
 
-def _lines(found: ModelComparison) -> Lines:
-    label_of = row_labels(found.rows)
-    yield from _better(found, label_of)
-    undecided = list(_undecided(found, label_of))
+def _lines(comparison: ModelComparison) -> Lines:
+    label_of = row_labels(comparison.rows)
+    yield from _better(comparison, label_of)
+    undecided = list(_undecided(comparison, label_of))
     yield from undecided
-    same = found.having(State.SAME)
-    if same and (found.having(State.SIGNIFICANT) or undecided):
+    same = comparison.having(State.SAME)
+    if same and (comparison.having(State.SIGNIFICANT) or undecided):
         yield "same", plural(len(same), "metric")
     elif same:
         yield "same", names((label_of[row.name] for row in same), 2 * NAMED)
-    yield from _explained(found, label_of)
-    described = found.having(State.DESCRIBED)
-    if described and found.tested:
+    yield from _explained(comparison, label_of)
+    described = comparison.having(State.DESCRIBED)
+    if described and comparison.tested:
         yield "described", plural(len(described), "metric")
-    if looks := _looks(found):
+    if looks := _looks(comparison):
         yield "looks", looks
-    yield from _not_compared(found, label_of)
-    if uncovered := not_covered_words(found.not_covered):
+    yield from _not_compared(comparison, label_of)
+    if uncovered := not_covered_words(comparison.not_covered):
         yield "not covered", uncovered
-    yield from _left_out(found)
-    yield from _missing(found, label_of)
-    if found.unread and found.comparisons:
-        yield "unreadable", unread_words(found.unread, found.videos)
+    yield from _left_out(comparison)
+    yield from _missing(comparison, label_of)
+    if comparison.unread and comparison.comparisons:
+        yield "unreadable", unread_words(comparison.unread, comparison.videos)
 
 
-def _better(found: ModelComparison, label_of: Mapping[str, str]) -> Lines:
+def _better(comparison: ModelComparison, label_of: Mapping[str, str]) -> Lines:
     """The metrics in which one model is significantly better, by whom it is better than."""
-    if found.winner and len(found.models) == 2:
-        own = [label_of[row.name] for row in found.rows if row.over(found.winner)]
-        yield "better", names(own, 2 * NAMED)
+    if comparison.winner and len(comparison.models) == 2:
+        better_on = [label_of[row.name] for row in comparison.rows if row.over(comparison.winner)]
+        yield "better", names(better_on, 2 * NAMED)
         return
     sides: dict[tuple[tuple[str, ...], str], list[str]] = {}
-    for row in found.rows:
+    for row in comparison.rows:
         best = {value.model for value in row.values if value.best}
         for value in row.values:
-            under = row.under(value.model) if value.worst or len(found.models) == 2 else ()
+            under = row.under(value.model) if value.worst or len(comparison.models) == 2 else ()
             better = tuple(name for name in under if name in best) or under
             if better:
                 sides.setdefault((better, value.model), []).append(label_of[row.name])
@@ -252,37 +252,37 @@ def _better(found: ModelComparison, label_of: Mapping[str, str]) -> Lines:
                 metrics=names(listed, NAMED),
             ),
         )
-    if found.loser:
-        rows = [row for row in found.rows if len(row.under(found.loser)) == row.rivals]
+    if comparison.loser:
+        rows = [row for row in comparison.rows if len(row.under(comparison.loser)) == row.rivals]
         why = names((label_of[row.name] for row in rows), NAMED)
-        yield "worst", because(found.loser, why) if why else found.loser
+        yield "worst", because(comparison.loser, why) if why else comparison.loser
 
 
-def _undecided(found: ModelComparison, label_of: Mapping[str, str]) -> Lines:
+def _undecided(comparison: ModelComparison, label_of: Mapping[str, str]) -> Lines:
     """The differences that more prompts might show, by the model that is ahead, or last."""
-    rows = sorted(found.having(State.UNDECIDED), key=row_order)
+    rows = sorted(comparison.having(State.UNDECIDED), key=row_order)
     rows = [row for row in rows if not all(pair.explanation for pair in row.claimed)]
     sides: dict[tuple[str, str], list[str]] = {}
     for row in spread_out(rows, lambda row: row.metric):
-        kind, model, count = row_place(found, row)
+        kind, model, count = row_place(comparison, row)
         if model:
-            wins = wins_words(found, row, count, brief=bool(sides))
-            wins = f"{kind} on {wins}" if model == found.winner else wins
+            wins = wins_words(comparison, row, count, brief=bool(sides))
+            wins = f"{kind} on {wins}" if model == comparison.winner else wins
             named = because(label_of[row.name], wins)
             sides.setdefault((kind, model), []).append(named)
     for (kind, model), metrics in sides.items():
         listed = names(metrics, NAMED)
-        if model != found.winner:
+        if model != comparison.winner:
             listed = say("so_far", model=model, place=kind, metrics=listed)
         yield "undecided", listed
 
 
-def row_place(found: ModelComparison, row: MetricRow) -> tuple[str, str, int]:
-    """Whether the place is ahead or last, the model that has it so far, and on how many prompts; no
-    model where all share the place."""
+def row_place(comparison: ModelComparison, row: MetricRow) -> tuple[str, str, int]:
+    """The place (ahead or last), the model that has it so far, and its number of prompts; no model
+    where all share the place."""
     leader, last, ahead, behind = row.leader, row.last, row.ahead, row.behind
     if row.prompts == 1:
-        leader, last = first_and_last(found, row)
+        leader, last = first_and_last(comparison, row)
         ahead = behind = 1
     kind, model, count = "ahead", leader, ahead
     if row.claim is Place.LAST and len(row.values) > 2 and last:
@@ -292,24 +292,26 @@ def row_place(found: ModelComparison, row: MetricRow) -> tuple[str, str, int]:
     return kind, model, count
 
 
-def wins_words(found: ModelComparison, row: MetricRow, count: int, *, brief: bool = False) -> str:
+def wins_words(
+    comparison: ModelComparison, row: MetricRow, count: int, *, brief: bool = False
+) -> str:
     """On how many prompts a place is held, and how many it takes; ``brief`` without the noun."""
     wins = f"{count} of {row.prompts}"
     if not row.needed or row.needed > SENSIBLE:
         return wins
-    unit = "" if brief else f" {found.unit}s needed"
+    unit = "" if brief else f" {comparison.unit}s needed"
     return f"{wins}; about {about(row.needed)}{unit}"
 
 
-def _explained(found: ModelComparison, label_of: Mapping[str, str]) -> Lines:
+def _explained(comparison: ModelComparison, label_of: Mapping[str, str]) -> Lines:
     """Leads that an artefact explains, and those of which nothing tells whose fault it is."""
     explained: dict[str, list[str]] = {}
     unclear: dict[tuple[str, str], list[str]] = {}
-    for row in found.rows:
+    for row in comparison.rows:
         for pair in row.pairs:
             explanation = pair.explanation
-            told = pair.significant or (row.state is State.UNDECIDED and _stands_out(row, pair))
-            if explanation is None or not told:
+            shown = pair.significant or (row.state is State.UNDECIDED and _stands_out(row, pair))
+            if explanation is None or not shown:
                 continue
             if explanation.kind is Explained.ARTEFACT:
                 artefact = artefact_words(explanation, label_of)
@@ -320,7 +322,7 @@ def _explained(found: ModelComparison, label_of: Mapping[str, str]) -> Lines:
                 other = pair.worse if explanation.model == pair.better else pair.better
                 unclear.setdefault((explanation.model, other), []).append(label_of[row.name])
     if explained:
-        listed = [because(n, names(own)) for n, own in explained.items()]
+        listed = [because(n, names(artefacts)) for n, artefacts in explained.items()]
         yield "explained", names(listed, NAMED)
     for (model, other), metrics in unclear.items():
         why = say("unclear", model=model, other=other)
@@ -335,7 +337,7 @@ def artefact_words(explanation: Explanation, label_of: Mapping[str, str]) -> str
 
 
 def _stands_out(row: MetricRow, pair: ModelPair) -> bool:
-    """Whether the pair is of the row's leader, or of its last, that is so on most prompts."""
+    """True where the pair is of the row's leader, or of its last, that is so on most prompts."""
     first = row.leader == pair.better and 2 * row.clear > row.prompts
     return first or (row.last == pair.worse and 2 * row.clear_last > row.prompts)
 
@@ -345,16 +347,17 @@ def _means(row: MetricRow) -> str:
     return ", ".join(f"{shortened(model, 16)} {number(mean)}" for model, mean in had[:NAMED])
 
 
-def _looks(found: ModelComparison) -> str:
+def _looks(comparison: ModelComparison) -> str:
     by_model: dict[str, list[str]] = {}
-    for look in found.looks:
+    for look in comparison.looks:
         more, less = words("looks").get(look.value.partition(":")[0]) or (
             f"higher in {label(look.value)}",
             f"lower in {label(look.value)}",
         )
         by_model.setdefault(look.model, []).append(more if look.more else less)
     return "; ".join(
-        say("looks", model=model, looks=names(own, last=" and ")) for model, own in by_model.items()
+        say("looks", model=model, looks=names(looks, last=" and "))
+        for model, looks in by_model.items()
     )
 
 
@@ -366,8 +369,8 @@ def why_words(why: WhyNotCompared) -> str:
         for key, values in why.settings.items()
     )
     missing = ", ".join(
-        f"{model} lacks {own.videos:,} of {plural(own.of_videos, 'value')}"
-        for model, own in list(why.missing.items())[:1]
+        f"{model} lacks {lack.videos:,} of {plural(lack.of_videos, 'value')}"
+        for model, lack in list(why.missing.items())[:1]
     )
     text = words("not_compared")[why.reason].format(
         rates=rates, settings=settings, missing=missing, version=why.version, films=why.films
@@ -382,10 +385,10 @@ def _setting(key: str) -> str:
     )
 
 
-def _not_compared(found: ModelComparison, label_of: Mapping[str, str]) -> Lines:
+def _not_compared(comparison: ModelComparison, label_of: Mapping[str, str]) -> Lines:
     reasons: dict[str, list[str]] = {}
-    for name, why in found.not_compared.items():
-        row = next((row for row in found.rows if row.name == name), None)
+    for name, why in comparison.not_compared.items():
+        row = next((row for row in comparison.rows if row.name == name), None)
         text = label_of.get(name) or label(name)
         if row is not None and why.reason in (NotCompared.FEW_FILMS, NotCompared.OLD_VERSION):
             text = f"{text} {_means(row)}"
@@ -394,40 +397,40 @@ def _not_compared(found: ModelComparison, label_of: Mapping[str, str]) -> Lines:
         yield "not compared", because(names(listed, NAMED), reason)
 
 
-def not_covered_words(found: NotCovered) -> str:
+def not_covered_words(covered: NotCovered) -> str:
     """The parts of prompts, and the faults, that nothing measures."""
-    faults = [fault.replace("_", " ") for fault in found.faults]
-    if found.prompts is PromptCoverage.COVERED:
+    faults = [fault.replace("_", " ") for fault in covered.faults]
+    if covered.prompts is PromptCoverage.COVERED:
         return names(faults, 9)
-    why = words("prompt_coverage")[found.prompts].format(
-        failures=", ".join(found.failures).replace("_", " "),
-        read=found.read,
-        of_prompts=found.of_prompts,
+    why = words("prompt_coverage")[covered.prompts].format(
+        failures=", ".join(covered.failures).replace("_", " "),
+        read=covered.read,
+        of_prompts=covered.of_prompts,
     )
     return names([because("prompt following", why), *faults], 9)
 
 
-def _left_out(found: ModelComparison) -> Lines:
-    left = found.left_out
-    if left.prompts and found.prompts:
+def _left_out(comparison: ModelComparison) -> Lines:
+    left = comparison.left_out
+    if left.prompts and comparison.prompts:
         lacking = [f"{model} lacks {count:,}" for model, count in left.missing.items()]
         why = names(lacking, NAMED)
         if left.best_without:
             models = names(left.best_without, last=" and ")
             why += f"; {models} share {left.shared_without:,}"
-        what = f"{left.prompts:,} of {plural(left.of_prompts, found.unit)}"
+        what = f"{left.prompts:,} of {plural(left.of_prompts, comparison.unit)}"
         yield "left out", because(what, why)
-    if found.ungrouped:
-        yield "left out", f"{plural(found.ungrouped, 'video')} without {found.by}"
-    merged = found.merged
+    if comparison.ungrouped:
+        yield "left out", f"{plural(comparison.ungrouped, 'video')} without {comparison.by}"
+    merged = comparison.merged
     if merged.units < merged.written:
         written = plural(merged.written, "prompt")
         yield "merged", say("merged", written=written, units=merged.units)
-    if found.unit == "video":
+    if comparison.unit == "video":
         yield "paired", say("by_name")
-    seeds = found.uneven_seeds
+    seeds = comparison.uneven_seeds
     if seeds is not None:
-        spans = [f"{model} {_span(*own)}" for model, own in seeds.videos.items()]
+        spans = [f"{model} {_span(*span)}" for model, span in seeds.videos.items()]
         text = say("seeds", videos=", ".join(spans), count=_span(*seeds.compared))
         if seeds.best_without:
             text += f" ({names(seeds.best_without, last=' and ')} have more)"
@@ -438,15 +441,15 @@ def _span(least: int, most: int) -> str:
     return f"{least:,}" if least == most else f"{least:,} to {most:,}"
 
 
-def _missing(found: ModelComparison, label_of: Mapping[str, str]) -> Lines:
+def _missing(comparison: ModelComparison, label_of: Mapping[str, str]) -> Lines:
     alike: dict[tuple[str, str], list[str]] = {}
-    for one in found.missing:
-        lost = sum(own.videos for own in one.missing.values())
-        of = plural(sum(own.of_videos for own in one.missing.values()), "video")
-        why = ", ".join(one.inapplicable) or ", ".join(
-            f"{model} {own.videos:,}" for model, own in one.missing.items() if own.videos
+    for metric in comparison.missing:
+        lost = sum(lack.videos for lack in metric.missing.values())
+        of = plural(sum(lack.of_videos for lack in metric.missing.values()), "video")
+        why = ", ".join(metric.inapplicable) or ", ".join(
+            f"{model} {lack.videos:,}" for model, lack in metric.missing.items() if lack.videos
         )
-        name = label_of.get(one.name) or label(one.name)
+        name = label_of.get(metric.name) or label(metric.name)
         alike.setdefault((f"{lost:,} of {of}", why), []).append(name)
     for (count, why), listed in list(alike.items())[:WORST]:
         what = f"{names(listed, NAMED)}: {count}"
@@ -456,68 +459,71 @@ def _missing(found: ModelComparison, label_of: Mapping[str, str]) -> Lines:
         yield "missing", f"values of {plural(rest, 'more metric')}"
 
 
-def unread_words(found: Sequence[UnreadVideo], videos: int) -> str:
-    """How many videos could not be read, and why."""
-    reasons = Counter(one.reason.replace("_", " ") for one in found)
+def unread_words(unread: Sequence[UnreadVideo], videos: int) -> str:
+    """The number of videos that could not be read, with the reasons."""
+    reasons = Counter(video.reason.replace("_", " ") for video in unread)
     listed = ", ".join(f"{reason} {count:,}" for reason, count in reasons.most_common())
-    return because(f"{len(found):,} of {plural(videos, 'video')}", listed)
+    return because(f"{len(unread):,} of {plural(videos, 'video')}", listed)
 
 
 def borders_words(results: Results) -> str:
-    """How many videos have borders and how large they are; empty where none has."""
-    found = bordered_videos(results)
-    if found is None:
+    """The number of videos that have borders, with their size; empty where none has."""
+    bordered = bordered_videos(results)
+    if bordered is None:
         return ""
-    shares = dict.fromkeys(map(percent, (found.least, found.most)))
-    what = f"{found.videos:,} of {plural(found.of_videos, 'video')}"
+    shares = dict.fromkeys(map(percent, (bordered.least, bordered.most)))
+    what = f"{bordered.videos:,} of {plural(bordered.of_videos, 'video')}"
     return because(what, say("borders", shares=" to ".join(shares)))
 
 
-def file_and_reason(found: UnreadVideo) -> tuple[str, str]:
+def file_and_reason(unread: UnreadVideo) -> tuple[str, str]:
     """A video that could not be read: its path, from here where it is below, and the reason."""
-    path = Path(found.video)
-    lines = found.detail.strip().splitlines()
+    path = Path(unread.video)
+    lines = unread.detail.strip().splitlines()
     detail = lines[-1] if lines else ""
     # The message of a decoder begins with the path, which stands beside it already.
     _, quoted, rest = detail.partition(f"{path.name}' ")
-    why = ": ".join(filter(None, [found.reason, f"the file {rest}" if quoted else detail]))
+    why = ": ".join(filter(None, [unread.reason, f"the file {rest}" if quoted else detail]))
     inside = path.absolute().is_relative_to(Path.cwd())
     return str(path.absolute().relative_to(Path.cwd()) if inside else path), why
 
 
-def _notes(found: ModelComparison) -> Iterator[str]:
-    values = [value for row in found.rows for value in row.values]
+def _notes(comparison: ModelComparison) -> Iterator[str]:
+    values = [value for row in comparison.rows for value in row.values]
     if any(value.best for value in values):
         yield say("star")
     if any(value.explained for value in values):
         yield say("circle")
-    if found.part is not Part.WHOLE:
-        yield say("counted", part=words("parts")[found.part])
-    told = found.having(State.SIGNIFICANT, State.UNDECIDED)
-    bare = [label(row.name, row.info, row.stand_ins) for row in told if row.margin is None]
+    if comparison.part is not Part.WHOLE:
+        yield say("counted", part=words("parts")[comparison.part])
+    rows = comparison.having(State.SIGNIFICANT, State.UNDECIDED)
+    bare = [label(row.name, row.info, row.stand_ins) for row in rows if row.margin is None]
     if bare:
         yield say("no_margin", metrics=names(bare, NAMED))
-    if not found.not_covered.prompts_read or found.not_covered.prompts is PromptCoverage.HEURISTIC:
+    if (
+        not comparison.not_covered.prompts_read
+        or comparison.not_covered.prompts is PromptCoverage.HEURISTIC
+    ):
         yield say("get_models")
 
 
 def comparison_table(
-    found: ModelComparison, sees: Mapping[str, str] | None = None, *, width: int = 30
+    comparison: ModelComparison, sees: Mapping[str, str] | None = None, *, width: int = 30
 ) -> Table:
     """The models side by side, in the metrics in which there is something to see.
 
     Models whose names need more than ``width`` get letters. Where something was tested, values
     that only describe are no rows.
     """
-    rows = found.having(State.SIGNIFICANT, State.UNDECIDED)
-    if not found.tested:
-        rows = found.having(State.DESCRIBED)
-    lengths = [len(name) for name in found.models]
+    rows = comparison.having(State.SIGNIFICANT, State.UNDECIDED)
+    if not comparison.tested:
+        rows = comparison.having(State.DESCRIBED)
+    lengths = [len(name) for name in comparison.models]
     # Of several, the column of wins has a name too.
     longest = max(lengths) if len(lengths) > 2 else 0
     letters = sum(lengths) + len(lengths) + longest > width
-    heads = {name: _letter(n) if letters else name for n, name in enumerate(found.models)}
-    label_of = row_labels(found.rows)
+    heads = {name: _letter(n) if letters else name for n, name in enumerate(comparison.models)}
+    label_of = row_labels(comparison.rows)
     columns = [
         Column("group", detail=True),
         Column("about", " ", derived=True),
@@ -525,8 +531,8 @@ def comparison_table(
         *(Column(f"model.{name}", heads[name], align="right", show=_cell) for name in heads),
         *(Column(name, detail=True) for name in ("leader", "ahead", "last", "behind", "prompts")),
         Column("margin", detail=True),
-        Column("wins", "wins", align="right", derived=True, detail=not found.tested),
-        Column("p", "p", align="right", show=p_value, detail=not found.tested),
+        Column("wins", "wins", align="right", derived=True, detail=not comparison.tested),
+        Column("p", "p", align="right", show=p_value, detail=not comparison.tested),
         Column("state", detail=True),
         Column("needed", detail=True),
         *([Column("sees", "sees", derived=True)] if sees else []),
@@ -548,7 +554,7 @@ def comparison_table(
         )
         last = title
     note = ", ".join(f"{head}: {name}" for name, head in heads.items() if letters)
-    return Table("answer", f"By {found.by}", columns, cells, note)
+    return Table("answer", f"By {comparison.by}", columns, cells, note)
 
 
 def _wins(row: MetricRow, heads: Mapping[str, str]) -> str:
@@ -608,25 +614,25 @@ def scores_screen(results: Results, pool: Pool = "worst") -> Screen:
 
 def scores_headline(results: Results, pool: Pool = "worst") -> str:
     """The video that ranks worst most often, where one stands out."""
-    found = worst_videos(results, pool)
-    videos = plural(found.videos, "video")
-    if not found.scored:
+    ranking = worst_videos(results, pool)
+    videos = plural(ranking.videos, "video")
+    if not ranking.scored:
         return say("nothing_scored", videos=videos)
-    item, own = next(iter(found.worst.items()), ("", {}))
-    if found.scored < 3 or len(own) < 2:
-        return say("scored", videos=videos, metrics=plural(found.metrics, "metric"))
-    metrics = _of(len(own), found.compared)
+    item, worst_on = next(iter(ranking.worst.items()), ("", {}))
+    if ranking.scored < 3 or len(worst_on) < 2:
+        return say("scored", videos=videos, metrics=plural(ranking.metrics, "metric"))
+    metrics = _of(len(worst_on), ranking.compared)
     return say("worst_video", video=shortened(item, 60), metrics=metrics)
 
 
 def _worst_lines(results: Results, pool: Pool) -> Lines:
     label_of = labels(results)
-    found = worst_videos(results, pool)
-    for item, own in list(found.worst.items())[:WORST] if found.videos > 2 else ():
-        listed = [f"{label_of[name]} {number(value)}" for name, value in own.items()]
+    ranking = worst_videos(results, pool)
+    for item, worst_on in list(ranking.worst.items())[:WORST] if ranking.videos > 2 else ():
+        listed = [f"{label_of[name]} {number(value)}" for name, value in worst_on.items()]
         yield "worst", because(shortened(item, 60), names(listed, 3))
     covered = not_covered(results)
-    if found.scored and (uncovered := not_covered_words(covered)):
+    if ranking.scored and (uncovered := not_covered_words(covered)):
         yield "not covered", uncovered
     if borders := borders_words(results):
         yield "borders", borders

@@ -34,7 +34,7 @@ MOST_ROOTS = 3
 def result_tables(
     results: Results, by: str = "", *, full: bool = False, pool: Pool = "worst"
 ) -> list[Table]:
-    """What a run says: the tables of its suites, and the mean of every value.
+    """The tables of a run: those of its suites, and the mean of every value.
 
     ``full`` writes whole signatures instead of their short form. A suite adds up the scores as they
     are; ``pool`` is for the means of single values.
@@ -59,8 +59,8 @@ def summary_table(
         for total in part.totals():
             totals.setdefault(total.name, []).append((group, total))
     rows = []
-    for name, found in totals.items():
-        for group, total in found:
+    for name, by_total in totals.items():
+        for group, total in by_total:
             summary = total.summary
             cells: tuple[Cell, ...] = (
                 summary.value if summary else None,
@@ -120,7 +120,7 @@ def values_table(results: Results, *, full: bool = False) -> Table:
     rows: list[Sequence[Cell]] = []
     for value in results.values:
         item = results.items.get(value.item)
-        known = item.groups if item else {}
+        own_groups = item.groups if item else {}
         rows.append(
             (
                 value.item,
@@ -128,14 +128,14 @@ def values_table(results: Results, *, full: bool = False) -> Table:
                 value.outcome.value.value if value.outcome.value else None,
                 *why(value.outcome),
                 value.signature if full else short_signature(value.signature),
-                *(known.get(name) for name in groups),
+                *(own_groups.get(name) for name in groups),
             )
         )
     columns = ("item", "metric", "score", "reason", "detail", "signature")
     return Table(
         "values",
         "Every value of every video",
-        (*columns, *(f"group.{one}" for one in groups)),
+        (*columns, *(f"group.{group}" for group in groups)),
         rows,
     )
 
@@ -147,9 +147,9 @@ def why(outcome: Outcome[Any]) -> tuple[str | None, str | None]:
 
 
 def missing_table(results: Results) -> Table:
-    """Why a value is missing, and what to do; the same words once, with what they are about."""
+    """Reasons for missing values with advice; the same words once, with what they are about."""
     short = results.short_names
-    found: dict[tuple[str, str, str], tuple[dict[str, None], dict[str, None]]] = {}
+    reasons: dict[tuple[str, str, str], tuple[dict[str, None], dict[str, None]]] = {}
     for value in results.values:
         failure = value.outcome.failure
         if failure is not None:
@@ -157,12 +157,12 @@ def missing_table(results: Results) -> Table:
                 failure.detail.strip().splitlines()
             )  # the last line of a traceback says what happened
             key = (failure.reason.value, lines[-1] if lines else "", failure.advice.strip())
-            metrics, items = found.setdefault(key, ({}, {}))
+            metrics, items = reasons.setdefault(key, ({}, {}))
             metrics[short.get(value.name, value.name)] = None
             items[value.item] = None
     rows = [
         (reason, detail, _few(items, "videos"), _few(metrics, "values"), advice)
-        for (reason, detail, advice), (metrics, items) in sorted(found.items())
+        for (reason, detail, advice), (metrics, items) in sorted(reasons.items())
     ]
     columns = ("reason", "detail", "items", "values", "advice")
     return Table("not_scored", "Not scored", columns, rows)
@@ -173,41 +173,41 @@ def _few(names: Iterable[str], things: str) -> str:
     return ", ".join(listed) if len(listed) < 4 else f"{len(listed):,} {things}"
 
 
-def standing_tables(found: Sequence[Standing], suite: Suite, by: str = "") -> list[Table]:
+def standing_tables(ranked: Sequence[Standing], suite: Suite, by: str = "") -> list[Table]:
     """One row per group with its first levels where there are groups; one row per level."""
-    if not found:
+    if not ranked:
         return []
-    grouped = by if any(one.group for one in found) else ""
-    wide = [_wide(found, suite, grouped)] if grouped and len(_columns(found)) > 1 else []
-    return [*wide, _long(found, suite, grouped)]
+    grouped = by if any(standing.group for standing in ranked) else ""
+    wide = [_wide(ranked, suite, grouped)] if grouped and len(_columns(ranked)) > 1 else []
+    return [*wide, _long(ranked, suite, grouped)]
 
 
 def suite_tables(results: Results, suite: Suite, by: str = "") -> list[Table]:
     """All tables of one suite: its standings, then its own; those without rows are left out."""
-    own = suite.tables(results, by) if suite.tables is not None else ()
-    tables = [*standing_tables(standings(results, suite, by), suite, by), *own]
+    special = suite.tables(results, by) if suite.tables is not None else ()
+    tables = [*standing_tables(standings(results, suite, by), suite, by), *special]
     return [table for table in tables if table.rows]
 
 
-def _columns(found: Sequence[Standing]) -> list[StandingLevel]:
+def _columns(ranked: Sequence[Standing]) -> list[StandingLevel]:
     """The root and its parts, where they are few enough to be columns."""
-    levels = [level for level in found[0].levels if len(level.path) <= 2]
+    levels = [level for level in ranked[0].levels if len(level.path) <= 2]
     roots = [level for level in levels if len(level.path) == 1]
     return levels if len(levels) <= WIDEST else roots if len(roots) <= WIDEST else roots[:1]
 
 
-def _wide(found: Sequence[Standing], suite: Suite, by: str) -> Table:
+def _wide(ranked: Sequence[Standing], suite: Suite, by: str) -> Table:
     """A row for each group: each root of the tree with its parts, its interval and its coverage."""
-    columns = _columns(found)
+    columns = _columns(ranked)
     roots = [level for level in columns if len(level.path) == 1]
     taken = {by, *(column.name for column in _BESIDE)}
     names = {level.path: _free(level.path[-1], taken) for level in columns}
     shown = [Column(by)]
     for root in roots:
-        own = [level for level in columns if level.path[0] == root.path[0]]
+        below = [level for level in columns if level.path[0] == root.path[0]]
         shown += [
-            Column(names[one.path], one.title, digits=suite.digits, better=one.better)
-            for one in own
+            Column(names[level.path], level.title, digits=suite.digits, better=level.better)
+            for level in below
         ]
         # Beside many roots there is no room for it: the table of all levels has it too.
         shown += [
@@ -219,7 +219,7 @@ def _wide(found: Sequence[Standing], suite: Suite, by: str) -> Table:
             for column in _BESIDE
         ]
     rows = []
-    for standing in found:
+    for standing in ranked:
         levels = {level.path: level for level in standing.levels}
         cells: list[Cell] = [standing.group]
         for root in roots:
@@ -231,7 +231,7 @@ def _wide(found: Sequence[Standing], suite: Suite, by: str) -> Table:
     return Table(suite.name, f"{suite.heading} by {by}", shown, rows, suite.note)
 
 
-def _long(found: Sequence[Standing], suite: Suite, by: str) -> Table:
+def _long(ranked: Sequence[Standing], suite: Suite, by: str) -> Table:
     columns = [
         Column("dimension", "Dimension"),
         Column("mean", "Mean", digits=suite.digits),
@@ -242,20 +242,20 @@ def _long(found: Sequence[Standing], suite: Suite, by: str) -> Table:
     ]
     group = f"{by} (group)" if by in {column.name for column in columns} else by
     rows = []
-    for level in found[0].levels if found else ():
-        for standing in found:
-            one = next((each for each in standing.levels if each.path == level.path), None)
-            if one is not None:
-                name = _level_name(one)
+    for level in ranked[0].levels if ranked else ():
+        for standing in ranked:
+            part = next((each for each in standing.levels if each.path == level.path), None)
+            if part is not None:
+                name = _level_name(part)
                 cells: tuple[Cell, ...] = (
-                    *(name, one.value, one.better, *_beside(one, suite)),
-                    *(one.parts, one.of_parts),
+                    *(name, part.value, part.better, *_beside(part, suite)),
+                    *(part.parts, part.of_parts),
                 )
                 rows.append((cells[0], standing.group, *cells[1:]) if by else cells)
     if by:
         columns.insert(1, Column(group))
     name, title = (f"{suite.name}_parts", "all levels") if by else (suite.name, "standings")
-    return Table(name, f"{suite.heading}, {title}", columns, rows, _note(found, suite))
+    return Table(name, f"{suite.heading}, {title}", columns, rows, _note(ranked, suite))
 
 
 def _level_name(level: StandingLevel) -> str:
@@ -264,8 +264,8 @@ def _level_name(level: StandingLevel) -> str:
     return f"{' / '.join(level.path[1:]) or level.path[0]}{beside}"
 
 
-def _note(found: Sequence[Standing], suite: Suite) -> str:
-    empty = [_level_name(one) for one in found[0].levels if one.value is None]
+def _note(ranked: Sequence[Standing], suite: Suite) -> str:
+    empty = [_level_name(level) for level in ranked[0].levels if level.value is None]
     without = say("no_value", levels=", ".join(empty)) if empty else ""
     return " ".join(part for part in (suite.note, without) if part)
 

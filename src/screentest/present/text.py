@@ -98,8 +98,8 @@ def shortened(text: str, longest: int) -> str:
 def words(section: str) -> Mapping[str, Any]:
     """One section of ``labels.toml``."""
     text = files("screentest.present").joinpath("labels.toml").read_text(encoding="utf-8")
-    found: Mapping[str, Any] = tomllib.loads(text)[section]
-    return found
+    entries: Mapping[str, Any] = tomllib.loads(text)[section]
+    return entries
 
 
 def label(name: str, info: OutputInfo | None = None, stand_ins: Sequence[str] = ()) -> str:
@@ -116,11 +116,11 @@ def label(name: str, info: OutputInfo | None = None, stand_ins: Sequence[str] = 
 
 def labels(results: Results) -> dict[str, str]:
     """Every value in words; by its name where two would be called alike."""
-    found = {
+    texts = {
         name: label(name, info, results.stand_ins_of(name))
         for name, info in results.outputs.items()
     }
-    return _distinct(found, results.short_names)
+    return _distinct(texts, results.short_names)
 
 
 def row_labels(rows: Iterable[MetricRow]) -> dict[str, str]:
@@ -128,9 +128,9 @@ def row_labels(rows: Iterable[MetricRow]) -> dict[str, str]:
     return _distinct({row.name: label(row.name, row.info, row.stand_ins) for row in rows}, {})
 
 
-def _distinct(found: Mapping[str, str], short: Mapping[str, str]) -> dict[str, str]:
-    count = Counter(found.values())
+def _distinct(texts: Mapping[str, str], short: Mapping[str, str]) -> dict[str, str]:
+    count = Counter(texts.values())
     return {
         name: text if count[text] == 1 else short.get(name) or plain_name(name)
-        for name, text in found.items()
+        for name, text in texts.items()
     }

@@ -101,7 +101,7 @@ def _refuse_same(sources: Sequence[Path], into: Path) -> None:
         raise BadOption("no run to merge")
     if len(set(places)) < len(places) or into.resolve() in places:
         raise BadOption(
-            "a run cannot be merged with itself", advice="Name each run once, and another --into."
+            "a run cannot be merged with itself", advice="Name each run once, and another `into`."
         )
 
 
@@ -153,7 +153,7 @@ class _MergePlan:
             raise RunError(
                 f"the same item is another video or prompt in another run: {shown}",
                 advice="Give different videos different ids; or say which one counts: "
-                "--prefer first or newest.",
+                "`prefer=first` or newest.",
             )
 
     def keys(self) -> list[RecordKey]:
@@ -197,7 +197,7 @@ def _bring(
         raise RunError(
             f"{len(conflicts):,} records have two values: {shown}{more}",
             advice="Nothing was merged. Find out which run to trust, and say so: "
-            "--prefer first or newest.",
+            "`prefer=first` or newest.",
         )
 
 

@@ -238,7 +238,7 @@ class RayEngine:
         if self.address is not None and self.address.startswith("ray://"):
             raise BadOption(
                 "a run cannot be driven from outside of the cluster (ray://)",
-                advice="Start it on a node of the cluster, with --address HOST:PORT or auto.",
+                advice="Start it on a node of the cluster, with `address=HOST:PORT` or auto.",
             )
 
     def __enter__(self) -> Self:

@@ -21,9 +21,9 @@ from screentest.core.item import File, Shot, Time
 from screentest.core.registry import build
 from screentest.core.signature import Signature
 from screentest.models import ModelChoice, Models, read_models
+from screentest.models.ask.templates import Prompts
 from screentest.models.chat.costs import Prices, read_prices
 from screentest.models.roles import CHAT
-from screentest.models.templates import Prompts
 from screentest.run.engine import LocalEngine
 from screentest.run.inputs import Stamp
 from screentest.run.tasks import Engine
@@ -100,7 +100,7 @@ class ModelOptions(TypedDict, total=False):
     models: str | Sequence[str]
     """A profile (builtin, light, paper, or a TOML file), choices as on the command line
     (``chat=openai:NAME``, ``flow=raft``), or a list of both: choices come before the profile."""
-    model: Sequence[str] | None
+    model: str | Sequence[str] | None
     """More choices."""
     prompts: File | None
     """A folder of templates that replace the built-in ones."""
@@ -123,9 +123,10 @@ def settings_of(
 ) -> Settings:
     """Settings from the options of a job or of a command."""
     prompts, prices = options.get("prompts"), options.get("prices")
-    models = options.get("models", ())
+    given = [options.get("models", ()), options.get("model") or ()]
+    models = [name for names in given for name in ([names] if isinstance(names, str) else names)]
     return options.get("settings") or read_settings(
-        [*([models] if isinstance(models, str) else models), *(options.get("model") or ())],
+        models,
         None if prompts is None else Path(prompts),
         None if prices is None else Path(prices),
         device=options.get("device", "auto"),
@@ -283,7 +284,7 @@ def open_engine(
     elif engine != "local":
         raise BadOption(f"invalid engine {engine!r}: must be local or ray")
     elif address:
-        raise BadOption("--address is the one of a Ray cluster", advice="Add --engine ray.")
+        raise BadOption("`address` is that of a Ray cluster", advice="Give `engine=ray`.")
     else:
         local = LocalEngine(workers=workers)
         yield local if timeout is None else replace(local, timeout=timeout), settings

@@ -91,7 +91,7 @@ def build_testbed(
     if categories and chat is None:
         raise BadOption(
             "categories are chosen by a chat model, and there is none",
-            advice="Add --model chat=…, or put the category into the manifest's groups.",
+            advice="Give `model=chat=openai:NAME`, or put the category into the manifest's groups.",
         )
     out = out.absolute()
     plan = changes(options, name)
@@ -116,10 +116,10 @@ def build_testbed(
     done = run.executions
     return BuildResult(
         testbed,
-        reused=sum(one.reused for one in done),
-        made=sum(one.made for one in done),
-        exit_code=max((one.exit_code for one in done), default=0),
-        changed=sum(one.changed for one in done),
+        reused=sum(execution.reused for execution in done),
+        made=sum(execution.made for execution in done),
+        exit_code=max((execution.exit_code for execution in done), default=0),
+        changed=sum(execution.changed for execution in done),
         remarks=tuple(_remarks(sources, plan, options)),
     )
 
@@ -127,12 +127,12 @@ def build_testbed(
 def _reader(
     options: BuildOptions, extractor: Extractor | None, chat: Settings | None
 ) -> tuple[Extractor | None, str]:
-    """Who reads captions in this process, None for the chat model; and the reader's name."""
+    """The reader of captions in this process, None for the chat model; and the reader's name."""
     if extractor is None and options.extract == "chat":
         if chat is None:
             raise BadOption(
                 "captions are to be read by a chat model, and there is none",
-                advice="Add --model chat=openai:NAME, or leave --extract out.",
+                advice="Give `model=chat=openai:NAME`, or leave `extract` out.",
             )
         return None, str(facts_signature(chat))
     reader = extractor or by_rules()
@@ -144,7 +144,7 @@ def _remarks(
 ) -> Iterable[str]:
     others = left_out(options.degradations)
     if others:
-        yield f"installed by plugins and not used, unless named in --operators: {', '.join(others)}"
+        yield f"operators of plugins that are used only when they are named: {', '.join(others)}"
     yield from dict.fromkeys(remark for change in plan for remark in change.remarks)
     for source in sources:
         yield from (f"{source.item.id}: {fault}" for fault in source.faults)
@@ -185,10 +185,10 @@ def _pair_tasks(
         if source.film is None or source.film.value is None:
             continue
         film = source.film.value
-        said = to_json(source.facts, tuple[CaptionFacts | None, ...])
+        facts = to_json(source.facts, tuple[CaptionFacts | None, ...])
         for change in plan:
             # A film made anew with other bytes would make other copies.
-            inputs = {"item": source.inputs, "captions": said, "files": change.inputs}
+            inputs = {"item": source.inputs, "captions": facts, "files": change.inputs}
             digest = hash_parts(inputs)
             rungs: dict[RecordKey, Rung | None] = {}
             for rung, signature in change.rungs:
@@ -302,7 +302,7 @@ def _skip(source: BuildSource, change: Change, rung: Rung | None, failure: Failu
 
 
 def _recipe(options: BuildOptions, extractor: str, chat: Settings | None) -> Mapping[str, str]:
-    """What was asked for, in the words of the command line; and whole, to build it again."""
+    """The options, in the words of the command line; and whole, to build it again."""
     return {
         "operators": " ".join(options.degradations),
         "placebos": " ".join(options.placebos),

@@ -61,14 +61,14 @@ def aspect_of(spec: str) -> Aspect:
 def operators() -> list[Operator]:
     """All that are registered, by aspect in the order of the paper's tables, the paper's first."""
     order = {aspect: place for place, aspect in enumerate(all_aspects())}
-    rank = {one: place for place, one in enumerate(OperatorSet)}
-    found = [
+    rank = {member: place for place, member in enumerate(OperatorSet)}
+    infos = [
         Operator(
             entry.name, aspect_of(entry.name), _set_of(entry), str(entry.info.get("summary", ""))
         )
         for entry in registry.entries(DEGRADATION)
     ]
-    return sorted(found, key=lambda one: (order[one.aspect], rank[one.set], one.name))
+    return sorted(infos, key=lambda info: (order[info.aspect], rank[info.set], info.name))
 
 
 def operators_table(aspects: str | Sequence[str] = ALL) -> Table:
@@ -81,9 +81,9 @@ def operators_table(aspects: str | Sequence[str] = ALL) -> Table:
         Column("summary", "What it does"),
     )
     rows = [
-        (one.aspect.value, one.name, one.set.value, one.summary)
-        for one in operators()
-        if wanted is None or one.aspect in wanted
+        (operator.aspect.value, operator.name, operator.set.value, operator.summary)
+        for operator in operators()
+        if wanted is None or operator.aspect in wanted
     ]
     return Table("operators", "Operators", columns, rows)
 
@@ -103,8 +103,8 @@ def choose_operators(
     """
     sets, named = _split(given)
     names = {spec.partition(":")[0] for spec in named}
-    of_sets = [one for one in operators() if one.set in sets] if sets else []
-    specs = [*(one.name for one in of_sets if one.name not in names), *named]
+    of_sets = [operator for operator in operators() if operator.set in sets] if sets else []
+    specs = [*(operator.name for operator in of_sets if operator.name not in names), *named]
     wanted = _aspects(aspects)
     if wanted is None:
         return tuple(specs)
@@ -142,12 +142,12 @@ def _split(given: str | Sequence[str]) -> tuple[set[OperatorSet], list[str]]:
 
 def _must_be_known(name: str) -> None:
     """Refuse a misspelt operator; a misspelt set is taken for one."""
-    known = registry.names(DEGRADATION)
-    if name not in known:
-        words = [*known, OperatorSet.PAPER.value, OperatorSet.FAMILY.value, ALL, NONE]
+    names = registry.names(DEGRADATION)
+    if name not in names:
+        words = [*names, OperatorSet.PAPER.value, OperatorSet.FAMILY.value, ALL, NONE]
         near = difflib.get_close_matches(name.lower(), words, n=3, cutoff=0.6)
-        said = f"Did you mean {' or '.join(near)}? " if near else ""
-        advice = f"{said}`screentest testbed operators` lists them."
+        hint = f"Did you mean {' or '.join(near)}? " if near else ""
+        advice = f"{hint}`screentest testbed operators` lists them."
         raise BadOption(f"there is no operator {name!r}", advice=advice)
 
 
@@ -166,16 +166,20 @@ def _aspects(given: str | Sequence[str]) -> set[Aspect] | None:
 
 
 def _none_for(aspect: Aspect) -> BadOption:
-    known = [one.name for one in operators() if one.aspect is aspect]
-    advice = f"Add --operators {','.join(known)}." if known else "No operator harms it."
-    return BadOption(f"none of the operators asked for harms {aspect.value}", advice=advice)
+    names = [operator.name for operator in operators() if operator.aspect is aspect]
+    advice = f"Give `operators={','.join(names)}`." if names else "No operator degrades it."
+    return BadOption(f"none of the operators asked for degrades {aspect.value}", advice=advice)
 
 
 def left_out(specs: Sequence[str]) -> list[str]:
     """Operators of plugins that a build of all built-in ones does not take: they are named."""
     asked = {parse(spec)[0] for spec in specs}
-    known = operators()
-    paper = {one.name for one in known if one.set is OperatorSet.PAPER}
+    listed = operators()
+    paper = {operator.name for operator in listed if operator.set is OperatorSet.PAPER}
     if not asked >= paper:
         return []
-    return [one.name for one in known if one.set is OperatorSet.PLUGIN and one.name not in asked]
+    return [
+        operator.name
+        for operator in listed
+        if operator.set is OperatorSet.PLUGIN and operator.name not in asked
+    ]

@@ -23,10 +23,10 @@ from screentest.core.outcome import Outcome, Reason, attempt
 from screentest.core.signature import Signature
 from screentest.models import Models
 from screentest.models.ask import Frames, Query, send
+from screentest.models.ask.forms import NonBlank
+from screentest.models.ask.templates import Prompts, Slot
 from screentest.models.chat.messages import ChatRequest
-from screentest.models.forms import Said
 from screentest.models.roles import Chat
-from screentest.models.templates import Prompts, Slot
 from screentest.run.session import Settings, Tools, open_tools
 from screentest.run.tasks import Job, TaskResults
 from screentest.testbeds.captions.facts import TEMPLATE as FACTS
@@ -57,7 +57,7 @@ class FilmTask:
 class CaptionText(BaseModel):
     """The answer that holds a caption."""
 
-    caption: Said = Field(max_length=LONGEST_CAPTION)
+    caption: NonBlank = Field(max_length=LONGEST_CAPTION)
 
 
 DESCRIBE = Query(CAPTION, CaptionText, use="slvm.caption")
@@ -73,27 +73,27 @@ def write_captions(job: Job) -> TaskResults:
     # A few clips at a time: pictures of a long film would fill the memory.
     numbered = list(enumerate(_clips(task.item)))
     for first in range(0, len(numbered), TOGETHER):
-        some = numbered[first : first + TOGETHER]
-        frames = (_frames(task.item.video, clip) for _, clip in some)
+        batch = numbered[first : first + TOGETHER]
+        frames = (_frames(task.item.video, clip) for _, clip in batch)
         answers = send(chat, [caption_request(tools.prompts, pictures) for pictures in frames])
-        for (number, _), answer in zip(some, answers, strict=True):
+        for (number, _), answer in zip(batch, answers, strict=True):
             outcomes[str(number)] = attempt(partial(_caption, answer))
     return dict.fromkeys(job.keys, outcomes)
 
 
 def caption_request(prompts: Prompts, frames: Iterable[Frame]) -> ChatRequest:
-    """What is asked about one clip."""
+    """The request about one clip."""
     return DESCRIBE.request(prompts, {"pictures": SHOWN.pictures(frames)})
 
 
 def read_captions(job: Job) -> TaskResults:
-    """What the captions of a film say, one outcome per clip. Runs in a worker."""
+    """Read the captions of a film, one outcome per clip. Runs in a worker."""
     task: FilmTask = job.payload
     tools = _tools(job)
     model = _model(task.settings, "extract")
     extractor = ChatExtractor(tools.role("chat.extract"), model, prompts=tools.prompts)
     read = extractor.extract([clip.caption for clip in _clips(task.item)])
-    outcomes = {str(number): one.map(to_object) for number, one in enumerate(read)}
+    outcomes = {str(number): outcome.map(to_object) for number, outcome in enumerate(read)}
     return dict.fromkeys(job.keys, outcomes)
 
 
@@ -108,17 +108,17 @@ def choose_category(job: Job) -> TaskResults:
 
 
 def caption_signature(settings: Settings) -> Signature:
-    """What written captions depend on."""
+    """The signature of written captions."""
     return _signature(settings, "caption", CAPTION, frames=FRAMES, side=LONG_SIDE)
 
 
 def facts_signature(settings: Settings) -> Signature:
-    """What facts read from captions depend on."""
+    """The signature of facts read from captions."""
     return _signature(settings, "extract", FACTS)
 
 
 def category_signature(settings: Settings, names: Sequence[str]) -> Signature:
-    """What a chosen category depends on."""
+    """The signature of a chosen category."""
     return _signature(settings, "category", CATEGORY, names=" / ".join(names))
 
 
@@ -144,7 +144,7 @@ def _model(settings: Settings, use: str) -> str:
 
 
 def _signature(settings: Settings, use: str, *templates: str, **more: object) -> Signature:
-    """What answers depend on: model, prompts, and whatever else is given."""
+    """The signature of answers: model, prompts, and whatever else is given."""
     digest = Prompts(settings.prompts).digest(*templates)
     return Signature.of(use, version=1, prompts=digest, model=_model(settings, use), **more)
 

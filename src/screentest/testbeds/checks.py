@@ -94,14 +94,16 @@ class PairCheck:
     @property
     def message(self) -> str:
         """The faults, and the figures behind them."""
-        said = "; ".join(map(str, self.faults[:3]))
+        listed = "; ".join(map(str, self.faults[:3]))
         more = f"; {len(self.faults) - 3} more" if len(self.faults) > 3 else ""
-        return f"{said}{more} ({figures_text(self.figures)})" if self.figures else f"{said}{more}"
+        return (
+            f"{listed}{more} ({figures_text(self.figures)})" if self.figures else f"{listed}{more}"
+        )
 
 
 def failure_reason(faults: Iterable[CheckFault]) -> Reason:
-    """What a pair with these faults failed for."""
-    unchanged = all(one.kind is FaultKind.UNCHANGED for one in faults)
+    """The reason why a pair with these faults failed."""
+    unchanged = all(fault.kind is FaultKind.UNCHANGED for fault in faults)
     return Reason.NO_CHANGE if unchanged else Reason.CHECK_FAILED
 
 
@@ -120,21 +122,21 @@ def ladder_fault(rungs: Mapping[float, Mapping[str, float]]) -> str:
     >>> ladder_fault({0.5: {"distance": 2.0}, 1.0: {"distance": 1.0}})
     'more severity harms less: distance 2 at 0.5, 1 at 1'
     """
-    steps = [(one, rungs[one]["distance"]) for one in sorted(rungs) if "distance" in rungs[one]]
+    steps = [(rung, rungs[rung]["distance"]) for rung in sorted(rungs) if "distance" in rungs[rung]]
     if all(after >= FALLEN * before for (_, before), (_, after) in pairwise(steps)):
         return ""
-    said = ", ".join(f"{distance:.3g} at {severity:g}" for severity, distance in steps)
-    return f"more severity harms less: distance {said}"
+    listed = ", ".join(f"{distance:.3g} at {severity:g}" for severity, distance in steps)
+    return f"more severity harms less: distance {listed}"
 
 
 def check_signature(info: DegradationInfo, models: Models) -> Signature:
-    """What decides whether a pair of an operator passes, its own promises apart."""
+    """The version and models that decide whether a pair passes, the operator's promises apart."""
     asked = {role: backend_of(models, role) for role in roles_asked(info)}
     return Signature.of("check", version=VERSION, **asked)
 
 
 def backend_of(models: Models, role: str) -> str:
-    """What the check asks for a role, by name and options, without loading it."""
+    """Name the backend that the check asks for a role, with options, without loading it."""
     try:
         return "none" if guesses(models, role) else str(models.choice(role))
     except NoValue:
@@ -169,14 +171,14 @@ class _Check:
         chosen, count = self.pair.clips or 0, len(self.pair.touched)
         if self._severity == 1 and 0 < count < self.info.touches(chosen):
             self._fault(f"{count} of {chosen} clips were touched")
-        for one in self.pair.touched:
-            if one.degraded is None:
-                self._check_gone(one)
+        for touch in self.pair.touched:
+            if touch.degraded is None:
+                self._check_gone(touch)
             elif self.info.effect is Effect.ORDER:
-                self._check_moved(one, one.degraded, intact, changed)
+                self._check_moved(touch, touch.degraded, intact, changed)
             else:
-                frames = len(intact.inside(one.intact))
-                self._check_frames(one, one.degraded, frames)
+                frames = len(intact.inside(touch.intact))
+                self._check_frames(touch, touch.degraded, frames)
         if self._distance:
             self._note("distance", self._distance / len(intact.packets))
         return PairCheck(self.figures, tuple(self.faults))
@@ -193,26 +195,26 @@ class _Check:
 
     def _note(self, name: str, value: float, *, least: bool = True) -> None:
         """Keep a figure where it is worse than those of the clips before."""
-        known = self.figures.get(name, value)
-        self.figures[name] = round(min(known, value) if least else max(known, value), 4)
+        worst = self.figures.get(name, value)
+        self.figures[name] = round(min(worst, value) if least else max(worst, value), 4)
 
-    def _check_gone(self, one: Touched) -> None:
+    def _check_gone(self, touch: Touched) -> None:
         if self.info.effect is not Effect.ABSENT:
-            self._fault("it is gone, which this operator does not do", one.clip)
+            self._fault("it is gone, which this operator does not do", touch.clip)
 
-    def _check_moved(self, one: Touched, place: Span, intact: Track, changed: Track) -> None:
-        if one.intact == place:
-            self._fault("it is where it was", one.clip, FaultKind.UNCHANGED)
-        ours, theirs = intact.inside(one.intact), changed.inside(place)
+    def _check_moved(self, touch: Touched, place: Span, intact: Track, changed: Track) -> None:
+        if touch.intact == place:
+            self._fault("it is where it was", touch.clip, FaultKind.UNCHANGED)
+        ours, theirs = intact.inside(touch.intact), changed.inside(place)
         # What is shown again stands before it, or after the last one.
         if ours not in (theirs[: len(ours)], theirs[-len(ours) :]):
-            self._fault("it was moved, and is not as it was", one.clip)
+            self._fault("it was moved, and is not as it was", touch.clip)
         if len(theirs) > len(ours):
-            self._check_again(one, place, len(ours), len(theirs))
-        elif one.intact.start != place.start:
-            self._check_place(one, place, min(len(theirs), len(intact.inside(place))))
+            self._check_again(touch, place, len(ours), len(theirs))
+        elif touch.intact.start != place.start:
+            self._check_place(touch, place, min(len(theirs), len(intact.inside(place))))
 
-    def _check_place(self, one: Touched, place: Span, frames: int) -> None:
+    def _check_place(self, touch: Touched, place: Span, frames: int) -> None:
         """Two clips that look alike can change places without anybody noticing."""
         wanted = _spread(frames, MOMENTS)
         before = self._pictures(self.pair.intact, place, wanted)
@@ -220,13 +222,13 @@ class _Check:
         self._note("change", change)
         if change < 1:
             what = "what is shown in its new place looks as it did"
-            self._fault(what, one.clip, FaultKind.UNCHANGED)
+            self._fault(what, touch.clip, FaultKind.UNCHANGED)
 
-    def _check_again(self, one: Touched, place: Span, frames: int, longer: int) -> None:
-        """What is shown again, before a clip or after it, must not look like the clip."""
+    def _check_again(self, touch: Touched, place: Span, frames: int, longer: int) -> None:
+        """Check that what is shown again, before or after a clip, does not look like it."""
         wanted = _spread(frames, MOMENTS)
         at_end = frozenset(number + longer - frames for number in wanted)
-        before = self._pictures(self.pair.intact, one.intact, wanted)
+        before = self._pictures(self.pair.intact, touch.intact, wanted)
         change = max(
             _usual_change(before, self._pictures(self.pair.changed.path, place, where))
             for where in (wanted, at_end)
@@ -234,7 +236,7 @@ class _Check:
         self._note("change", change)
         if change < 1:
             what = "what is shown again beside it looks like it"
-            self._fault(what, one.clip, FaultKind.UNCHANGED)
+            self._fault(what, touch.clip, FaultKind.UNCHANGED)
 
     def _pictures(self, path: str, span: Span, wanted: frozenset[int]) -> list[Image]:
         """Some pictures of a range, by number; I420."""
@@ -246,51 +248,51 @@ class _Check:
                 if number in wanted
             ]
 
-    def _check_frames(self, one: Touched, place: Span, frames: int) -> None:
-        clip = self._compared(one, place, frames)
+    def _check_frames(self, touch: Touched, place: Span, frames: int) -> None:
+        clip = self._compared(touch, place, frames)
         if self.info.effect is Effect.ABSENT:
-            self._check_shortened(one, clip)
+            self._check_shortened(touch, clip)
             return
-        if clip.before != clip.after and one.intact.duration == place.duration:
-            self._fault(f"{clip.before} frames have become {clip.after}", one.clip)
+        if clip.before != clip.after and touch.intact.duration == place.duration:
+            self._fault(f"{clip.before} frames have become {clip.after}", touch.clip)
         self._note("frames", clip.before)
         if self.info.effect is Effect.BACKWARDS:
-            self._check_backwards(one, place, clip)
+            self._check_backwards(touch, place, clip)
             return
-        sample = ClipSample(clip.pictures, one.details, self._severity, self.models)
+        sample = ClipSample(clip.pictures, touch.details, self._severity, self.models)
         region = check_region(sample, self.info.region, self.info.reach)
         if region is not None:
-            self._add(one, region)
+            self._add(touch, region)
         if self.info.effect is Effect.TIMING:
-            self._check_motion(one, clip)
+            self._check_motion(touch, clip)
         elif self.info.effect is Effect.PICTURES:
             self._distance += clip.distance
         if clip.shift:
             count = f"{abs(clip.shift)} frame" + "s" * (abs(clip.shift) > 1)
             what = f"it is {count} {'early' if clip.shift > 0 else 'late'}, and as it was"
-            self._fault(what, one.clip, FaultKind.UNCHANGED)
+            self._fault(what, touch.clip, FaultKind.UNCHANGED)
         elif self.info.region not in (Region.THING, Region.AROUND):
-            self._check_changes(one, clip)
+            self._check_changes(touch, clip)
         elif region is None and max(clip.changes, default=0.0) < self._severity:
             # Which frames show the thing is not known; some must.
-            self._fault("no change can be seen in any frame", one.clip, FaultKind.UNCHANGED)
+            self._fault("no change can be seen in any frame", touch.clip, FaultKind.UNCHANGED)
         for name in self.info.checks:
-            self._add(one, clip_check(name)(sample))
+            self._add(touch, clip_check(name)(sample))
 
-    def _compared(self, one: Touched, place: Span, frames: int) -> _Compared:
+    def _compared(self, touch: Touched, place: Span, frames: int) -> _Compared:
         """Decode both versions of a clip once."""
         changes, contrasts, pictures, both = [], [], [], []
         moved: list[float] = []
         stepped: Image | None = None
         wanted = _spread(frames, LOOKED_AT)
-        step = max(1, round(STEP * frames / one.intact.duration))
+        step = max(1, round(STEP * frames / touch.intact.duration))
         timed = self.info.effect is Effect.TIMING
         shifts = ShiftFinder(step if timed else 1, frames, self._severity)
         distance = 0.0
         shown_to_models = self.info.region is not Region.FRAME or bool(self.info.checks)
         old, new = self.folder / self.pair.intact, self.folder / self.pair.changed.path
         with VideoSource(old) as first, VideoSource(new) as second:
-            ours, theirs = _frames(first, one.intact), _frames(second, place)
+            ours, theirs = _frames(first, touch.intact), _frames(second, place)
             before = after = 0
             while True:
                 left, right = next(ours, None), next(theirs, None)
@@ -324,45 +326,45 @@ class _Check:
             distance,
         )
 
-    def _check_motion(self, one: Touched, clip: _Compared) -> None:
-        """What stands still looks the same at any speed, held, or with frames of other moments."""
+    def _check_motion(self, touch: Touched, clip: _Compared) -> None:
+        """Check that the clip moves: what stands still looks the same at any speed."""
         usual = median(clip.motion) if clip.motion else 0.0
         self._note("motion", usual)
         if usual < MOVES:
-            self._fault("hardly anything moves in it", one.clip, FaultKind.UNCHANGED)
+            self._fault("hardly anything moves in it", touch.clip, FaultKind.UNCHANGED)
 
-    def _check_shortened(self, one: Touched, clip: _Compared) -> None:
-        """What is left of a clip that breaks off is as it was."""
+    def _check_shortened(self, touch: Touched, clip: _Compared) -> None:
+        """Check that the rest of a clip that breaks off is as it was."""
         if clip.after >= clip.before:
-            self._fault("it is as long as it was", one.clip, FaultKind.UNCHANGED)
+            self._fault("it is as long as it was", touch.clip, FaultKind.UNCHANGED)
         elif clip.changes and median(clip.changes) >= 1:
-            self._fault("what is left of it looks different", one.clip)
+            self._fault("what is left of it looks different", touch.clip)
 
-    def _check_backwards(self, one: Touched, place: Span, clip: _Compared) -> None:
+    def _check_backwards(self, touch: Touched, place: Span, clip: _Compared) -> None:
         forwards = [frame_change(before, after) for before, after in clip.planes]
         ends = zip(clip.planes, reversed(clip.planes), strict=True)
         backwards = [frame_change(before, after) for (before, _), (_, after) in ends]
         usual, turned = median(forwards), median(backwards)
         self._note("turned_round", usual / max(1.0, turned))
         if turned >= max(1.0, TURNED * usual):
-            self._fault("its frames do not come in reverse", one.clip)
-        if one.intact.start != place.start:
-            self._check_place(one, place, clip.after)
+            self._fault("its frames do not come in reverse", touch.clip)
+        if touch.intact.start != place.start:
+            self._check_place(touch, place, clip.after)
         elif usual < 1:
             what = "it looks backwards as it did, and is where it was"
-            self._fault(what, one.clip, FaultKind.UNCHANGED)
+            self._fault(what, touch.clip, FaultKind.UNCHANGED)
 
-    def _add(self, one: Touched, measured: Measured) -> None:
+    def _add(self, touch: Touched, measured: Measured) -> None:
         for name, value in measured.figures.items():
             self._note(name, value, least=name not in measured.most)
         if measured.fault:
             kind = FaultKind.UNCHANGED if measured.unchanged else FaultKind.OTHER
-            self._fault(measured.fault, one.clip, kind)
+            self._fault(measured.fault, touch.clip, kind)
 
-    def _check_changes(self, one: Touched, clip: _Compared) -> None:
+    def _check_changes(self, touch: Touched, clip: _Compared) -> None:
         shown = clip.worth_seeing()
         if not shown:
-            self._fault("there is nothing to see in it", one.clip)
+            self._fault("there is nothing to see in it", touch.clip)
             return
         usual = median(shown)
         seen = [change >= self._severity for change in shown]
@@ -376,11 +378,11 @@ class _Check:
             left, least = 0, self.info.changed * self._severity
         if left:
             what = f"{left} of {len(shown)} frames are as they were"
-            self._fault(what, one.clip, FaultKind.OTHER if any(seen) else FaultKind.UNCHANGED)
+            self._fault(what, touch.clip, FaultKind.OTHER if any(seen) else FaultKind.UNCHANGED)
         elif share < least:
             hidden = len(seen) - sum(seen)
             what = f"in {hidden} of {len(seen)} frames no change can be seen"
-            self._fault(what, one.clip, FaultKind.OTHER if any(seen) else FaultKind.UNCHANGED)
+            self._fault(what, touch.clip, FaultKind.OTHER if any(seen) else FaultKind.UNCHANGED)
 
 
 @dataclass(frozen=True, slots=True)

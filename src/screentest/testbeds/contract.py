@@ -240,10 +240,10 @@ class Degradation(Protocol):
     def info(self) -> DegradationInfo: ...
 
     def eligible(self, clip: FilmClip) -> bool:
-        """Whether the caption allows it."""
+        """Return True if the caption allows it."""
 
     def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
-        """What it would do to ``clip``; raises Unfit where the pictures do not allow it.
+        """Decide what to do to ``clip``; raise Unfit where the pictures do not allow it.
 
         ``rng`` is for this clip, ``film_rng`` for what all clips of the film share.
         """
@@ -257,17 +257,17 @@ class Placebo(Protocol):
 
     @property
     def suffix(self) -> str:
-        """How its files end."""
+        """The suffix of its files."""
 
     def eligible(self, film: Film) -> bool:
-        """Whether it can be done to this film."""
+        """Return True if it can be done to this film."""
 
     def write(self, context: Context, out: Path) -> None:
         """Write the edited copy to ``out``."""
 
 
 def share_of(count: int, severity: float, *, least: int = 1) -> int:
-    """How many of ``count`` clips a severity touches, where a clip is touched or not.
+    """Count the clips of ``count`` that a severity touches, where a clip is touched or not.
 
     >>> [share_of(5, severity) for severity in (0.01, 0.25, 0.5, 0.75, 1.0)]
     [1, 1, 3, 4, 5]
@@ -312,13 +312,13 @@ def film_of(video: NormalizedVideo, script: Script, facts: Sequence[CaptionFacts
     """
     times, places = video.frame_times(), places_of(video)
     clips = []
-    for number, (clip, said) in enumerate(zip(script.clips, facts, strict=True)):
+    for number, (clip, read) in enumerate(zip(script.clips, facts, strict=True)):
         assert clip.span is not None
         start, end = places[clip.span.start], places[clip.span.end]
         frames = bisect_left(times, end) - bisect_left(times, start)
         if frames > 0:
-            span, known = Span(start, end), said or CaptionFacts()
-            clips.append(FilmClip(number, clip.caption, span, frames, known, said is None))
+            span, facts_of_clip = Span(start, end), read or CaptionFacts()
+            clips.append(FilmClip(number, clip.caption, span, frames, facts_of_clip, read is None))
     return Film(video, tuple(clips))
 
 
@@ -353,7 +353,7 @@ class FilmLook:
         if step >= clip.span.duration:
             return []
         moments = evenly(Span(clip.span.start, clip.span.end - step), PICTURES)
-        both = [one for at in moments for one in (at, at + step)]
+        both = [moment for at in moments for moment in (at, at + step)]
         # In a short clip, several moments show one frame.
         shown = {frame.index: frame.image for frame in self._frames(both)}
         numbers = [(self._table.shown_at(at), self._table.shown_at(at + step)) for at in moments]

@@ -66,7 +66,7 @@ class ClipDraw:
         return fit[:count]
 
     def _fit(self, failed: Mapping[int, CheckFault]) -> list[Chosen]:
-        return [one for one in self._chosen if one.clip.number not in failed]
+        return [choice for choice in self._chosen if choice.clip.number not in failed]
 
     def _lacking(self, least: int, failed: Mapping[int, CheckFault]) -> NoValue:
         if len(self._chosen) < least:
@@ -127,7 +127,7 @@ def _message(
     unfit: Counter[str],
     unread: int = 0,
 ) -> str:
-    """Why there are not enough clips.
+    """The failure that says why there are not enough clips.
 
     >>> from screentest.core import Aspect
     >>> info = DegradationInfo(Aspect.COLOR, mentions="a colour")
@@ -146,7 +146,9 @@ def _message(
 
 
 def _rejected(least: int, failed: Mapping[int, CheckFault], drawn: int) -> NoValue:
-    reasons = "; ".join(f"clip {number + 1}: {one.what}" for number, one in sorted(failed.items()))
+    reasons = "; ".join(
+        f"clip {number + 1}: {unfit.what}" for number, unfit in sorted(failed.items())
+    )
     return NoValue(
         failure_reason(failed.values()),
         f"{least} {'clips are' if least > 1 else 'clip is'} needed; {len(failed)} of "

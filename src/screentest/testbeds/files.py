@@ -18,7 +18,7 @@ _VERIFY = "See `screentest testbed verify`; build it again."
 
 
 def is_inside(path: str) -> bool:
-    """Whether a path stays in the folder it is relative to.
+    """Return True if a path stays in the folder it is relative to.
 
     >>> is_inside("videos/a/intact.mp4"), is_inside("../a.mp4"), is_inside("/etc/passwd")
     (True, False, False)

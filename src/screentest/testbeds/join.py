@@ -74,10 +74,10 @@ def join_sources(
     count = min(workers or processors(), max(1, len(work)))
     with Supervisor(count) as supervisor, progress or Silent() as shown:
         shown.begin("joining", len(work), "sources")
-        for one, outcome in zip(work, supervisor.map(_join, work, limits=limits), strict=True):
-            shown.advance(note=one.source.id)
+        for task, outcome in zip(work, supervisor.map(_join, work, limits=limits), strict=True):
+            shown.advance(note=task.source.id)
             if outcome.failure is not None:
-                failed[one.source.id] = outcome.failure
+                failed[task.source.id] = outcome.failure
             else:
                 item, missing = outcome.unwrap()
                 made.append(item)
@@ -108,7 +108,7 @@ def _join(work: _Work) -> tuple[Item, list[str]]:
 
 
 def _without(source: PartedSource, part: SourcePart) -> PartedSource:
-    left = tuple(one for one in source.parts if one is not part)
+    left = tuple(other for other in source.parts if other is not part)
     if not left:
         raise VideoError(
             Reason.UNDECODABLE,

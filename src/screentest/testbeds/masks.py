@@ -56,7 +56,7 @@ class MaskKind:
     checks: tuple[str, ...] = ()
 
     def info(self, aspect: str, region: str = "", reach: Reach | None = None) -> DegradationInfo:
-        """What an operator with such a mask declares."""
+        """The declaration of an operator with such a mask."""
         where = Region(region) if region else self.region
         checks = self.checks if where is self.region else ()
         return DegradationInfo(
@@ -81,7 +81,7 @@ def two_finder(models: Models, details: Details) -> Callable[[Image], Mask | Non
 
 
 def foreground_finder(models: Models, details: Details) -> Callable[[Image], Mask | None]:
-    """What stands in front."""
+    """The mask of what stands in front."""
     matting = models.role("matting")
 
     def find(image: Image) -> Mask | None:
@@ -199,22 +199,22 @@ class MaskDegradation:
         return self.kind.allows(clip)
 
     def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
-        """What the mask is of; it must be seen."""
+        """The thing that the mask is of; it must be seen."""
         return self.kind.settle(clip, look, rng)
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
         """The film with the things or backgrounds of the chosen clips changed."""
 
-        def change(one: Chosen) -> FrameFunction:
-            find = self.kind.finder(context.models, one.details)
-            return self.frames(find, context.rng_of(one.clip), severity)
+        def change(choice: Chosen) -> FrameFunction:
+            find = self.kind.finder(context.models, choice.details)
+            return self.frames(find, context.rng_of(choice.clip), severity)
 
         return changed_clips(context, chosen if severity > 0 else (), change, Pixels.RGB)
 
     def frames(
         self, find: Callable[[Image], Mask | None], rng: Rng, severity: float
     ) -> FrameFunction:
-        """What it makes of the frames of one clip, with the masks that ``find`` gives."""
+        """Change the frames of one clip, with the masks that ``find`` gives."""
 
         def call(image: Image, **more: Any) -> Any:
             mask = find(image) if severity > 0 else None

@@ -93,7 +93,7 @@ class BuildOptions:
         if len(set(self.clips)) > 1:
             raise BadOption(
                 "with several numbers of clips every film needs all of them",
-                advice="Leave --min-clips out, or give one number to --clips.",
+                advice="Leave `min_clips` out, or give one number of `clips`.",
             )
         if not 1 <= self.least_clips <= self.clips[0]:
             raise BadOption(
@@ -116,7 +116,9 @@ def placebo_specs(given: str | Sequence[str]) -> tuple[str, ...]:
     specs: list[str] = []
     for text in [given] if isinstance(given, str) else given:
         if text == "all":
-            specs += [one.name for one in registry.entries("placebo") if one.origin == BUILTIN]
+            specs += [
+                entry.name for entry in registry.entries("placebo") if entry.origin == BUILTIN
+            ]
         elif ":" in text:
             specs.append(text)
         elif text != "none":

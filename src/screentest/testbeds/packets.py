@@ -35,8 +35,8 @@ class Track:
 
     def outside(self, spans: Sequence[Span]) -> list[Packet]:
         """The packets that are shown in none of ``spans``."""
-        ranges = sorted(map(self._ticks, spans), key=lambda one: one.start)
-        starts = [one.start for one in ranges]
+        ranges = sorted(map(self._ticks, spans), key=lambda ticks: ticks.start)
+        starts = [ticks.start for ticks in ranges]
 
         def is_in(tick: int) -> bool:
             place = bisect_right(starts, tick) - 1
@@ -81,27 +81,31 @@ def compare_tracks(pair: Pair, intact: Track, changed: Track) -> Iterator[str]:
         yield f"one counts in steps of {intact.time_base} s, the other of {changed.time_base} s"
         return
     yield from _difference(pair, intact, changed)
-    for one in pair.touched:
-        if one.degraded == one.intact and intact.inside(one.intact) == changed.inside(one.intact):
-            yield f"clip {one.clip + 1} at {one.intact} is listed as touched, and is as it was"
+    for touch in pair.touched:
+        if touch.degraded == touch.intact and intact.inside(touch.intact) == changed.inside(
+            touch.intact
+        ):
+            yield f"clip {touch.clip + 1} at {touch.intact} is listed as touched, and is as it was"
 
 
 def _difference(pair: Pair, intact: Track, changed: Track) -> Iterator[str]:
-    ours = intact.outside([one.intact for one in pair.touched])
-    theirs = changed.outside([one.degraded for one in pair.touched if one.degraded is not None])
+    ours = intact.outside([touch.intact for touch in pair.touched])
+    theirs = changed.outside(
+        [touch.degraded for touch in pair.touched if touch.degraded is not None]
+    )
     # Where clips were dropped or moved, the others may be shown at another time.
-    in_place = all(one.degraded == one.intact for one in pair.touched)
+    in_place = all(touch.degraded == touch.intact for touch in pair.touched)
     wrong = [
-        (one, two)
-        for one, two in zip(ours, theirs, strict=False)
-        if (one.digest, one.is_key) != (two.digest, two.is_key)
-        or (in_place and one.tick != two.tick)
+        (first, second)
+        for first, second in zip(ours, theirs, strict=False)
+        if (first.digest, first.is_key) != (second.digest, second.is_key)
+        or (in_place and first.tick != second.tick)
     ]
     if wrong:
-        one, two = wrong[0]
+        first, second = wrong[0]
         yield (
             f"{len(wrong)} of {len(ours)} packets outside the touched clips differ, the first at "
-            f"{intact.timecode(one)} (intact) and {changed.timecode(two)} (changed)"
+            f"{intact.timecode(first)} (intact) and {changed.timecode(second)} (changed)"
         )
     if len(ours) != len(theirs):
         yield (

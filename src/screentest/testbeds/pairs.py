@@ -125,22 +125,24 @@ class _OperatorRun:
         made = self._made.pop(rung, None)
         if made is not None:
             return made
-        pair, found = self._harmed(chosen, rung, self._out(rung))
-        if found.faults:
-            raise NoValue(found.reason, found.message)
+        pair, check = self._harmed(chosen, rung, self._out(rung))
+        if check.faults:
+            raise NoValue(check.reason, check.message)
         return pair
 
     def _must_grow(self, chosen: Sequence[Chosen], clips: int) -> None:
         """Raise NoValue where more severity harms less; all rungs are made for that, or tried."""
-        rungs = [one for one in self._task.options.rungs if one.clips == clips]
+        rungs = [rung for rung in self._task.options.rungs if rung.clips == clips]
         if clips not in self._ladders and len(rungs) > 1:
-            found = {
-                one.severity: (
-                    self._made[one].checks if one in self._made else self._try(chosen, one).figures
+            checks = {
+                rung.severity: (
+                    self._made[rung].checks
+                    if rung in self._made
+                    else self._try(chosen, rung).figures
                 )
-                for one in rungs
+                for rung in rungs
             }
-            self._ladders[clips] = ladder_fault(found)
+            self._ladders[clips] = ladder_fault(checks)
         fault = self._ladders.get(clips, "")
         if fault:
             raise NoValue(Reason.CHECK_FAILED, fault)
@@ -169,31 +171,31 @@ class _OperatorRun:
     def _settle(self, strongest: Rung) -> dict[int, CheckFault]:
         failed: dict[int, CheckFault] = {}
         least = self._task.options.least_clips if self._together else 1
-        found = PairCheck({})
+        check = PairCheck({})
         for _ in range(ROUNDS):
             try:
                 chosen = self._draw.take(strongest.clips, least, failed)
             except NoValue:
                 return failed  # what is lacking is for each rung to say
-            found = self._try(chosen, strongest)
-            if not found.faults:
+            check = self._try(chosen, strongest)
+            if not check.faults:
                 return failed
-            clips = {one.clip: one for one in found.faults if one.clip is not None}
+            clips = {fault.clip: fault for fault in check.faults if fault.clip is not None}
             if not clips:
-                raise NoValue(found.reason, found.message)
+                raise NoValue(check.reason, check.message)
             failed |= clips
         if self._together:
-            raise NoValue(found.reason, found.message)
+            raise NoValue(check.reason, check.message)
         self._draw.close()  # those that are left have passed; others would not have been tried
         return failed
 
     def _try(self, chosen: Sequence[Chosen], rung: Rung) -> PairCheck:
         """Harm these clips, to see whether they pass the check; what is wanted is kept."""
         if rung in self._wanted:
-            pair, found = self._harmed(chosen, rung, self._out(rung))
-            if not found.faults:
+            pair, check = self._harmed(chosen, rung, self._out(rung))
+            if not check.faults:
                 self._made[rung] = pair
-            return found
+            return check
         working = self._task.testbed / "run"
         working.mkdir(exist_ok=True)
         with TemporaryDirectory(dir=working) as folder:
@@ -222,13 +224,13 @@ class _OperatorRun:
             models={role: str(models.signature(role)) for role in degradation.info.roles},
             checked_by=str(check_signature(degradation.info, models)),
         )
-        found = check_pair(pair, self._task.testbed, degradation.info, models)
-        if found.faults:
+        check = check_pair(pair, self._task.testbed, degradation.info, models)
+        if check.faults:
             self._remove(pair)
-        return replace(pair, checks=found.figures), found
+        return replace(pair, checks=check.figures), check
 
     def _remove(self, pair: Pair) -> None:
-        """What nobody lists would lie in the testbed as a stray file."""
+        """Remove what nobody lists: it would lie in the testbed as a stray file."""
         (self._task.testbed / pair.changed.path).unlink()
 
     def _placebo(self) -> Pair:
@@ -274,15 +276,15 @@ def touched(
         places.setdefault(stands_for or part.span, []).append(number)
     # A clip that is gone moves none of the others: of those that are left, the order counts.
     left = [span for span in film.video.clips if span in places]
-    known = set(left)
-    whose = dict(zip((span for span in places if span in known), left, strict=True))
-    found = []
-    for one in sorted(chosen, key=lambda one: one.clip.number):
-        span = one.clip.span
-        own = places.get(span)
-        if own is None:
-            found.append(Touched(one.clip.number, span, None, one.details))
-        elif whose[span] != span or len(own) > 1 or parts[own[0]] != Keep(span):
-            shown = Span(made.places[own[0]].start, made.places[own[-1]].end)
-            found.append(Touched(one.clip.number, span, shown, one.details))
-    return tuple(found)
+    spans = set(left)
+    whose = dict(zip((span for span in places if span in spans), left, strict=True))
+    touched = []
+    for choice in sorted(chosen, key=lambda choice: choice.clip.number):
+        span = choice.clip.span
+        place = places.get(span)
+        if place is None:
+            touched.append(Touched(choice.clip.number, span, None, choice.details))
+        elif whose[span] != span or len(place) > 1 or parts[place[0]] != Keep(span):
+            shown = Span(made.places[place[0]].start, made.places[place[-1]].end)
+            touched.append(Touched(choice.clip.number, span, shown, choice.details))
+    return tuple(touched)

@@ -93,10 +93,10 @@ class Noise:
 
     def write(self, context: Context, out: Path) -> None:
         """Touch the first clips of the draw."""
-        some = context.rng.shuffled(context.film.clips, "draw")[: self._clips]
+        drawn = context.rng.shuffled(context.film.clips, "draw")[: self._clips]
         replaced: dict[int, VideoPart | None] = {
             clip.number: Reencode(clip.span, numbered(_grain(context, clip)), Pixels.I420)
-            for clip in some
+            for clip in drawn
         }
         splice(context.film.video, list(pieces(context.film, replaced)), out)
 
@@ -146,10 +146,10 @@ class PaintedInstruction:
 
     def write(self, context: Context, out: Path) -> None:
         """Paint on the first clips of the draw."""
-        some = context.rng.shuffled(context.film.clips, "draw")[: self._clips]
+        drawn = context.rng.shuffled(context.film.clips, "draw")[: self._clips]
         painting = numbered(lambda _, picture: painted(picture, self._text))
         replaced: dict[int, VideoPart | None] = {
-            clip.number: Reencode(clip.span, painting, Pixels.I420) for clip in some
+            clip.number: Reencode(clip.span, painting, Pixels.I420) for clip in drawn
         }
         splice(context.film.video, list(pieces(context.film, replaced)), out)
 
@@ -283,7 +283,7 @@ class Trim:
         times = video.frame_times()
         shown = times[bisect_left(times, last.start) :]
         if len(shown) > 1:
-            durations = tuple(two - one for one, two in pairwise(shown))
+            durations = tuple(two - start for start, two in pairwise(shown))
             parts.append(
                 Reencode(
                     last,

@@ -59,8 +59,8 @@ class BuildRun:
 
     @property
     def stopped(self) -> bool:
-        """Whether a signal ended the last piece of work."""
-        return any(one.signal is not None for one in self.executions)
+        """True if a signal ended the last piece of work."""
+        return any(execution.signal is not None for execution in self.executions)
 
     def execute(self, tasks: Sequence[Task], what: str) -> None:
         """Do what is not done yet; nothing after a signal."""
@@ -79,8 +79,12 @@ class BuildRun:
 
     def value(self, key: RecordKey, kind: type[_T]) -> Outcome[_T] | None:
         """The one thing that a record holds; None where it is still to be made."""
-        found = self.outcomes(key)
-        return None if found is None else found[key.evaluator].map(lambda data: _read(kind, data))
+        outcomes = self.outcomes(key)
+        return (
+            None
+            if outcomes is None
+            else outcomes[key.evaluator].map(lambda data: _read(kind, data))
+        )
 
     def _doubt_changed_files(self, tasks: Sequence[Task]) -> None:
         """Records whose file is gone or is another one now are no records any more."""
@@ -150,8 +154,8 @@ def find_ranges(job: Job) -> TaskResults:
     """The shots of a film, as a script that says nothing. Runs in a worker."""
     video, detector = job.payload
     script = Script(tuple(Clip("", shot.span) for shot in find_shots(video, detector)))
-    found = Outcome.of(to_object(script))
-    return {key: {key.evaluator: found} for key in job.keys}
+    outcome = Outcome.of(to_object(script))
+    return {key: {key.evaluator: outcome} for key in job.keys}
 
 
 def _usable(sources: Sequence[BuildSource]) -> list[BuildSource]:
@@ -172,14 +176,14 @@ def _find_ranges(sources: Sequence[BuildSource], run: BuildRun, detector: str) -
         tasks.append(_task(source, key, find_ranges, (source.item.video, detector)))
     run.execute(tasks, "finding shots")
     for source, key in keys:
-        found = run.value(key, Script)
-        if found is None:
+        script = run.value(key, Script)
+        if script is None:
             source.waiting = True
-        elif found.failure is not None:
-            source.lost = found.failure
+        elif script.failure is not None:
+            source.lost = script.failure
         else:
             text = source.item.text
-            source.item = replace(source.item, prompt=text, script=found.unwrap())
+            source.item = replace(source.item, prompt=text, script=script.unwrap())
 
 
 def _write_captions(sources: Sequence[BuildSource], run: BuildRun, chat: Settings) -> None:
@@ -188,8 +192,8 @@ def _write_captions(sources: Sequence[BuildSource], run: BuildRun, chat: Setting
         source for source in sources if not any(clip.caption.strip() for clip in source.clips)
     ]
     answers = _asked(silent, run, chat, "captions", write_captions, str(caption_signature(chat)))
-    for source, said in answers:
-        captions = [one.map(lambda data: str(data["caption"])) for one in said]
+    for source, outcomes in answers:
+        captions = [outcome.map(lambda data: str(data["caption"])) for outcome in outcomes]
         _note(source, captions, "clips have no caption")
         clips = tuple(
             Clip(caption.value or "", clip.span)
@@ -199,12 +203,12 @@ def _write_captions(sources: Sequence[BuildSource], run: BuildRun, chat: Setting
 
 
 def _read_captions(sources: Sequence[BuildSource], run: BuildRun, chat: Settings) -> None:
-    """What captions say, by the chat model. A failure gives no facts, never empty ones."""
+    """Read captions by the chat model. A failure gives no facts, never empty ones."""
     answers = _asked(sources, run, chat, "facts", read_captions, str(facts_signature(chat)))
-    for source, said in answers:
-        facts = [one.map(lambda data: from_object(CaptionFacts, data)) for one in said]
+    for source, outcomes in answers:
+        facts = [outcome.map(lambda data: from_object(CaptionFacts, data)) for outcome in outcomes]
         _note(source, facts, "captions could not be read")
-        source.facts = tuple(one.value for one in facts)
+        source.facts = tuple(outcome.value for outcome in facts)
 
 
 def _categorise(
@@ -244,13 +248,13 @@ def _asked(
     run.execute(tasks, f"asking for {what}")
     answers = []
     for source, key in keys:
-        found = run.outcomes(key)
-        if found is None:
+        outcomes = run.outcomes(key)
+        if outcomes is None:
             source.waiting = True
-        elif set(found) == {key.evaluator}:  # the task failed as a whole
-            answers.append((source, [found[key.evaluator]] * len(source.clips)))
+        elif set(outcomes) == {key.evaluator}:  # the task failed as a whole
+            answers.append((source, [outcomes[key.evaluator]] * len(source.clips)))
         else:
-            answers.append((source, [found[str(n)] for n in range(len(source.clips))]))
+            answers.append((source, [outcomes[str(n)] for n in range(len(source.clips))]))
     return answers
 
 
@@ -267,7 +271,9 @@ def _task(source: BuildSource, key: RecordKey, function: Function, payload: obje
 
 
 def _note(source: BuildSource, outcomes: Sequence[Outcome[Any]], what: str) -> None:
-    failed = Counter(one.failure.reason.value for one in outcomes if one.failure is not None)
+    failed = Counter(
+        outcome.failure.reason.value for outcome in outcomes if outcome.failure is not None
+    )
     if failed:
         why = ", ".join(f"{reason} {count}" for reason, count in sorted(failed.items()))
         total = sum(failed.values())

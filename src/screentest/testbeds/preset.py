@@ -42,7 +42,7 @@ class Preset:
             if value is not None and value != fixed:
                 shown = ", ".join(map(str, fixed)) if isinstance(fixed, tuple) else fixed
                 raise BadOption(
-                    f"the preset {self.name} has `{option}` {'unset' if fixed is None else shown}",
+                    f"`preset={self.name}` has `{option}={'unset' if fixed is None else shown}`",
                     advice=f"Leave `{option}` out, or build without the preset.",
                 )
 
@@ -52,11 +52,11 @@ class Preset:
         A model that the user names must be of the same backend, or an external worker: it may lie
         in another place, it may not be another method.
         """
-        profiles = {one.profile for one in options.models} - {"", self.name}
+        profiles = {model.profile for model in options.models} - {"", self.name}
         other = min(profiles, default="")
         if other:
             raise BadOption(
-                f"the preset {self.name} has its own models", advice=f"Leave `models={other}` out."
+                f"`preset={self.name}` has its own models", advice=f"Leave `models={other}` out."
             )
         by_role = {choice.role: choice for choice in options.models if not choice.profile}
         models = []
@@ -65,7 +65,7 @@ class Preset:
             theirs = by_role.get(role, ours)
             if theirs.backend not in (ours.backend, "external"):
                 raise BadOption(
-                    f"the preset {self.name} takes {ours} and not {theirs}",
+                    f"`preset={self.name}` takes {ours} and not {theirs}",
                     advice=f"Give `model={role}={ours.backend}:PATH` for weights in another place,"
                     " or build without the preset.",
                 )
@@ -91,8 +91,8 @@ class Preset:
             missing.append(f"backgrounds: {self.pictures}: `backgrounds=DIR`")
         if missing:
             raise UserError(
-                f"the preset {self.name} needs what is not here:\n"
-                + "\n".join(f"  {one}" for one in missing),
+                f"`preset={self.name}` needs what is not here:\n"
+                + "\n".join(f"  {line}" for line in missing),
                 advice="Nothing is put in its place. `aspects` leaves out what needs it; "
                 "docs/slvmeval.md has the whole recipe.",
             )

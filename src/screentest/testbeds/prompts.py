@@ -113,12 +113,12 @@ def _before(out: Path) -> Testbed | None:
     if not out.exists() or (out.is_dir() and not any(out.iterdir())):
         return None
     try:
-        found = load_testbed(out)
+        earlier = load_testbed(out)
     except (UserError, DecodeError):
-        found = None
-    if found is None or found.recipe.get("kind") != PROMPTS:
+        earlier = None
+    if earlier is None or earlier.recipe.get("kind") != PROMPTS:
         raise BadOption(f"{out} exists and is not empty", advice="Give a new folder.")
-    return found
+    return earlier
 
 
 # Sources: videos in the folder, known by their hash.
@@ -130,11 +130,11 @@ def _sources(
     placed: dict[str, Path] = {}
     lost: dict[str, Failure] = {}
     for item in items:
-        found = attempt(partial(_placed, item, folder))
-        if found.failure is not None:
-            lost[item.id] = found.failure
+        place = attempt(partial(_placed, item, folder))
+        if place.failure is not None:
+            lost[item.id] = place.failure
         else:
-            placed[item.id] = found.unwrap()
+            placed[item.id] = place.unwrap()
     progress.begin("examining", float(len(placed)), "videos")
     videos: dict[str, Outcome[VideoFile]] = {}
     for name, path in placed.items():
@@ -195,15 +195,15 @@ def _testbed(
     ]
     for source in sources:
         for change in changes:
-            found = attempt(partial(texts.changed, source, change))
-            made = [_pair(source, PairKind.PROMPT, change, source.intact[0], found)]
-            if found.ok:
-                other = attempt(partial(texts.elsewhere, source, change, found.unwrap()))
+            text = attempt(partial(texts.changed, source, change))
+            made = [_pair(source, PairKind.PROMPT, change, source.intact[0], text)]
+            if text.ok:
+                other = attempt(partial(texts.elsewhere, source, change, text.unwrap()))
                 file = other.value.intact[0] if other.value is not None else source.intact[0]
-                both = found if other.failure is None else Outcome(failure=other.failure)
+                both = text if other.failure is None else Outcome(failure=other.failure)
                 made.append(_pair(source, PairKind.PLACEBO, f"{change}{ELSEWHERE}", file, both))
-            pairs += [one for one in made if isinstance(one, Pair)]
-            skips += [one for one in made if isinstance(one, Skip)]
+            pairs += [result for result in made if isinstance(result, Pair)]
+            skips += [result for result in made if isinstance(result, Skip)]
     recipe = {"kind": PROMPTS, "operators": " ".join(changes), "captions": str(_signature(""))}
     return Testbed(SCHEMA, VERSION, seed, recipe, tuple(sources), tuple(pairs), tuple(skips))
 
@@ -225,7 +225,7 @@ def _pair(
 
 
 def _signature(change: str) -> Signature:
-    """What the words of a pair depend on, the seed apart."""
+    """The signature of the words of a pair, the seed apart."""
     name = f"prompt_{change}" if change else "prompts"
     return Signature.of(
         name, version=RULES_VERSION, english=alterations.VERSION, lexicon=lexicon().digest
@@ -257,8 +257,8 @@ class _Texts:
 
     def elsewhere(self, source: SourceFilm, change: str, prompts: PromptPair) -> SourceFilm:
         """A video that neither prompt was written for."""
-        own = [one for one in self._sources if _captions(one) == prompts.false]
-        other = self._other(source, f"{change}{ELSEWHERE}", own)
+        lenders = [source for source in self._sources if _captions(source) == prompts.false]
+        other = self._other(source, f"{change}{ELSEWHERE}", lenders)
         if other is None:
             raise NoValue(
                 Reason.NOT_APPLICABLE, "no other video is about something else than both prompts"
@@ -270,27 +270,27 @@ class _Texts:
     ) -> SourceFilm | None:
         rng = Rng.of(PROMPTS, self._seed, source.id, purpose)
         for other in rng.shuffled(self._sources):
-            if all(self._unlike(one, other) for one in (source, *besides)):
+            if all(self._unlike(used, other) for used in (source, *besides)):
                 return other
         return None
 
-    def _unlike(self, one: SourceFilm, other: SourceFilm) -> bool:
-        ours, theirs = self._words[one.id], self._words[other.id]
+    def _unlike(self, source: SourceFilm, other: SourceFilm) -> bool:
+        ours, theirs = self._words[source.id], self._words[other.id]
         least = min(len(ours), len(theirs))
         shared = len(ours & theirs)
-        return one.sha256 != other.sha256 and least > 0 and shared <= _ALIKE * least
+        return source.sha256 != other.sha256 and least > 0 and shared <= _ALIKE * least
 
 
 def _content(captions: Sequence[str]) -> frozenset[str]:
-    """What a text is about: its nouns, verbs and colours, in one form each."""
-    found = set()
+    """The topics of a text: its nouns, verbs and colours, in one form each."""
+    topics = set()
     for caption in captions:
         for word in tag_words(caption):
             if word.tag in (Tag.NOUN, Tag.COLOUR):
-                found.add(lexicon().singular(word.low))
+                topics.add(lexicon().singular(word.low))
             elif word.tag is Tag.VERB and word.verb is not None:
-                found.add(word.verb.base)
-    return frozenset(found)
+                topics.add(word.verb.base)
+    return frozenset(topics)
 
 
 def changed_prompt(captions: Sequence[str], source: str, change: str, seed: int) -> PromptPair:
@@ -300,12 +300,12 @@ def changed_prompt(captions: Sequence[str], source: str, change: str, seed: int)
     """
     rng = Rng.of(PROMPTS, seed, source, change)
     if change == ORDER:
-        found = _reordered(captions, rng)
+        altered = _reordered(captions, rng)
     else:
-        found = alter(captions, WordChange(change), lambda words: rng.pick(words, *words))
-    if found is None:
+        altered = alter(captions, WordChange(change), lambda words: rng.pick(words, *words))
+    if altered is None:
         raise NoValue(Reason.NOT_APPLICABLE, _MISSING[change])
-    return PromptPair(tuple(captions), found.captions, dict(found.words))
+    return PromptPair(tuple(captions), altered.captions, dict(altered.words))
 
 
 _MISSING: Mapping[str, str] = {
@@ -328,7 +328,7 @@ def _reordered(captions: Sequence[str], rng: Rng) -> Alteration | None:
     best: tuple[int, tuple[str, ...]] | None = None
     for turn in range(64):
         order = tuple(rng.shuffled(captions, turn))
-        kept = sum(one == two for one, two in zip(captions, order, strict=True))
+        kept = sum(was == two for was, two in zip(captions, order, strict=True))
         kept += sum(both in followed for both in pairwise(order))
         if order != tuple(captions) and (best is None or kept < best[0]):
             best = kept, order
@@ -341,13 +341,13 @@ def _reordered(captions: Sequence[str], rng: Rng) -> Alteration | None:
 
 
 def check_prompts(pair: Pair, source: SourceFilm, seed: int) -> Iterator[str]:
-    """What is wrong with the two prompts of a pair."""
+    """Find what is wrong with the two prompts of a pair."""
     prompts = pair.prompts
     assert prompts is not None
     change = pair.name.removesuffix(ELSEWHERE) if pair.kind is PairKind.PLACEBO else pair.name
-    own = pair.intact in {file.path for file in source.intact}
-    if own != (pair.kind is PairKind.PROMPT):
-        yield "the video is its own" if own else "the video is that of another source"
+    is_intact = pair.intact in {file.path for file in source.intact}
+    if is_intact != (pair.kind is PairKind.PROMPT):
+        yield "the video is its own" if is_intact else "the video is that of another source"
     if prompts.true != _captions(source):
         yield "the true prompt is not that of its source"
     if prompts.true == prompts.false:

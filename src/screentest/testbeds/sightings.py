@@ -77,12 +77,12 @@ class ClipSample:
     models: Models | None
 
     def detector(self) -> Detector | None:
-        """What finds named things; None where nothing does."""
-        found: Detector | None = self.backend("detection")
-        return found
+        """The detector of named things; None where there is none."""
+        detector: Detector | None = self.backend("detection")
+        return detector
 
     def backend(self, role: str) -> Any:
-        """What fills a role here; None where nothing does, or only a guess."""
+        """The backend of a role here; None where nothing fills it, or only a guess."""
         if self.models is None:
             return None
         try:
@@ -111,8 +111,8 @@ def changed_pixels(before: Image, after: Image) -> Map:
     import cv2
 
     size = (BLUR, BLUR)
-    one, two = cv2.blur(before, size).astype(np.int16), cv2.blur(after, size)
-    return np.asarray(np.abs(one - two).max(axis=2) > LEVELS)
+    first, second = cv2.blur(before, size).astype(np.int16), cv2.blur(after, size)
+    return np.asarray(np.abs(first - second).max(axis=2) > LEVELS)
 
 
 def motion(before: Image, after: Image) -> float:
@@ -122,12 +122,14 @@ def motion(before: Image, after: Image) -> float:
     height, width = before.shape[:2]
     scale = min(1.0, MOTION_SIDE / max(height, width))
     size = max(1, round(width * scale)), max(1, round(height * scale))
-    one, two = (cv2.resize(each, size, interpolation=cv2.INTER_AREA) for each in (before, after))
-    return float((np.abs(one.astype(np.int16) - two).max(axis=2) > LEVELS).mean())
+    first, second = (
+        cv2.resize(each, size, interpolation=cv2.INTER_AREA) for each in (before, after)
+    )
+    return float((np.abs(first.astype(np.int16) - second).max(axis=2) > LEVELS).mean())
 
 
 def check_region(sample: ClipSample, region: Region, reach: Reach | None = None) -> Measured | None:
-    """Whether the region was changed and the rest left alone; None where nothing can tell."""
+    """Check that the region was changed and the rest left alone; None where nothing can tell."""
     if region in (Region.THING, Region.AROUND):
         detector = sample.detector()
         return None if detector is None else _in_thing(sample, detector, region, reach)
@@ -144,20 +146,22 @@ def _in_thing(
     changed, inside, left, astray = [], [], 0, 0
     for before, after in sample.pictures:
         moved = changed_pixels(before, after)
-        found = [boxes_of(detector, before, one) for one in things]
-        if not all(found):
+        boxes_by_thing = [boxes_of(detector, before, thing) for thing in things]
+        if not all(boxes_by_thing):
             astray += bool(moved.mean() > SPOT)
             continue
         # A copy beside a thing leaves the thing itself alone.
         share = min(
-            float((moved if region is Region.AROUND else moved & own).sum() / own.sum())
-            for own in (_boxes_map(moved, boxes) for boxes in found)
+            float((moved if region is Region.AROUND else moved & area).sum() / area.sum())
+            for area in (_boxes_map(moved, boxes) for boxes in boxes_by_thing)
         )
         if share < TOUCHED * sample.severity:
             left += 1
         else:
             changed.append(share)
-            near = _reached(moved, [box for boxes in found for box in boxes], region, reach)
+            near = _reached(
+                moved, [box for boxes in boxes_by_thing for box in boxes], region, reach
+            )
             inside.append(float((moved & near).sum() / max(1, moved.sum())))
     shown = len(changed) + left
     if not shown:
@@ -187,22 +191,22 @@ def _reached(like: Map, boxes: Sequence[Box], region: Region, reach: Reach | Non
     first, last, high, low = min(left), max(right), min(top), max(bottom)
     across, height = reach.across * (last - first), low - high
     around = (first - across, high - reach.up * height, last + across, low + reach.down * height)
-    found = _boxes_map(like, [around], wider=True)
+    area = _boxes_map(like, [around], wider=True)
     if reach.aside:
         way = round(reach.aside * like.shape[1])
         # What leaves the picture at one side comes in again at the other.
-        found = found | np.roll(found, way, axis=1) | np.roll(found, -way, axis=1)
-    return found
+        area = area | np.roll(area, way, axis=1) | np.roll(area, -way, axis=1)
+    return area
 
 
 def _boxes_map(like: Map, boxes: Sequence[Box], *, wider: bool = False) -> Map:
-    found = np.zeros(like.shape, bool)
+    area = np.zeros(like.shape, bool)
     for left, top, right, bottom in boxes:
         across = wider * (MARGIN * (right - left) + PIXELS)
         down = wider * (MARGIN * (bottom - top) + PIXELS)
         rows = slice(max(0, int(top - down)), max(0, int(np.ceil(bottom + down))))
-        found[rows, max(0, int(left - across)) : max(0, int(np.ceil(right + across)))] = True
-    return found
+        area[rows, max(0, int(left - across)) : max(0, int(np.ceil(right + across)))] = True
+    return area
 
 
 def _beside_region(sample: ClipSample, region: Region, matting: Matting) -> Measured:
@@ -243,7 +247,7 @@ def thing_gone(sample: ClipSample) -> Measured:
         if boxes:
             shown += 1
             again = boxes_of(detector, after, thing)
-            still += any(overlap(one, two) >= LOST for one in boxes for two in again)
+            still += any(overlap(box, two) >= LOST for box in boxes for two in again)
     if not shown:
         return Measured()
     share = still / shown
@@ -253,7 +257,7 @@ def thing_gone(sample: ClipSample) -> Measured:
 
 
 def colour_reached(sample: ClipSample) -> Measured:
-    """What was recoloured had the colour of the caption, and has the new one."""
+    """Check that what was recoloured had the colour of the caption, and has the new one."""
     if sample.severity < 1:
         return Measured()
     old, new = str(sample.details.get("from", "")), str(sample.details.get("to", ""))
@@ -291,7 +295,7 @@ def _shrunk(moved: Map) -> Map:
 
 
 def _boxiness(moved: Map) -> float:
-    """How much of its bounding box the largest piece fills."""
+    """The share of its bounding box that the largest piece fills."""
     import cv2
 
     parts: Any = cv2.connectedComponentsWithStats(moved.astype(np.uint8))
@@ -334,18 +338,18 @@ def has_colour(pixels: Image, name: str, *, in_any_light: bool = False) -> Map:
         return np.zeros(0, bool)
     rows = pixels.reshape(-1, 1, 3).astype(np.float32) / 255
     hue, saturation, value = cv2.cvtColor(rows, cv2.COLOR_RGB2HSV).reshape(-1, 3).T
-    found = np.zeros(len(rows), bool)
-    for one in _ANY_LIGHT.get(name, (name,)) if in_any_light else (name,):
-        (low, high), (dull, vivid), (dark, light) = _RANGES[one]
+    matches = np.zeros(len(rows), bool)
+    for colour in _ANY_LIGHT.get(name, (name,)) if in_any_light else (name,):
+        (low, high), (dull, vivid), (dark, light) = _RANGES[colour]
         right_hue = ((hue - low) % 360) <= high - low
-        found |= (
+        matches |= (
             right_hue
             & (dull <= saturation)
             & (saturation <= vivid)
             & (dark <= value)
             & (value <= light)
         )
-    return found
+    return matches
 
 
 def subject_kept(sample: ClipSample) -> Measured:
@@ -353,8 +357,8 @@ def subject_kept(sample: ClipSample) -> Measured:
     if sample.severity < 1 or not sample.pictures:
         return Measured()
     kept = [~changed_pixels(before, after) for before, after in sample.pictures]
-    shares = [float(one.mean()) for one in kept]
-    wholes = [_wholeness(one) for one in kept]
+    shares = [float(mask.mean()) for mask in kept]
+    wholes = [_wholeness(mask) for mask in kept]
     figures = {
         "foreground": median(shares),
         "foreground_whole": median(wholes),
@@ -373,7 +377,7 @@ def subject_before_another(sample: ClipSample) -> Measured:
     if sample.severity < 1 or not sample.pictures:
         return Measured()
     kept = [~changed_pixels(before, after) for before, after in sample.pictures]
-    figures = {"background_changed": 1 - median(float(one.mean()) for one in kept)}
+    figures = {"background_changed": 1 - median(float(mask.mean()) for mask in kept)}
     fault = ""
     if figures["background_changed"] < BEHIND:
         fault = f"only {figures['background_changed']:.0%} of the picture is another"
@@ -393,7 +397,7 @@ def _wholeness(kept: Map) -> float:
 
 
 def _lost_front(sample: ClipSample, kept: Sequence[Map], figures: dict[str, float]) -> str:
-    """Whether what stands in front is not kept in some pictures, in words.
+    """Check that what stands in front is kept; the fault in words.
 
     A detector sees where something stands even where it does not know what: its best box counts,
     whatever it calls it.
@@ -402,12 +406,12 @@ def _lost_front(sample: ClipSample, kept: Sequence[Map], figures: dict[str, floa
     sees = getattr(detector, "everything", None)
     shares = []
     for (before, _), same in zip(sample.pictures, kept, strict=True):
-        found = sees(before) if sees is not None else []
-        if found:
-            left, top, right, bottom = (max(0, round(side)) for side in found[0].box)
+        boxes = sees(before) if sees is not None else []
+        if boxes:
+            left, top, right, bottom = (max(0, round(side)) for side in boxes[0].box)
             shares.append(float(same[top : bottom + 1, left : right + 1].mean()))
     if 2 * len(shares) <= len(kept):
-        whole = [float(one.mean()) for one in kept]
+        whole = [float(mask.mean()) for mask in kept]
         figures["foreground_steady"] = min(whole) / max(1e-9, median(whole))
         return "in some pictures the foreground is lost" * (figures["foreground_steady"] < STEADY)
     lost = sum(share < IN_FRONT for share in shares)
@@ -418,26 +422,26 @@ def _lost_front(sample: ClipSample, kept: Sequence[Map], figures: dict[str, floa
 
 
 def _lost_subject(sample: ClipSample, figures: dict[str, float]) -> str:
-    """Which subject of the caption is found before and not after, in words."""
+    """Check that subjects of the caption found before are found after; the fault in words."""
     detector = sample.detector()
-    subjects = [one for one in str(sample.details.get("subjects", "")).split(", ") if one]
+    subjects = [name for name in str(sample.details.get("subjects", "")).split(", ") if name]
     if detector is None:
         return ""
-    said = ""
+    fault = ""
     for subject in subjects:
         shown = again = 0
         for before, after in sample.pictures:
             boxes = boxes_of(detector, before, subject)
             if boxes:
                 shown += 1
-                found = boxes_of(detector, after, subject)
-                again += any(overlap(boxes[0], box) >= LOST for box in found)
+                left = boxes_of(detector, after, subject)
+                again += any(overlap(boxes[0], box) >= LOST for box in left)
         if 2 * shown > len(sample.pictures):
             share = again / shown
             figures["subject_found"] = min(share, figures.get("subject_found", 1.0))
             if share < FOUND:
-                said = said or f"{subject!r} is found again in {again} of {shown} pictures"
-    return said
+                fault = fault or f"{subject!r} is found again in {again} of {shown} pictures"
+    return fault
 
 
 CLIP_CHECKS: Mapping[str, ClipCheck] = {

@@ -70,7 +70,7 @@ class BuildSource:
 
     @property
     def usable(self) -> bool:
-        """Whether it can be worked on."""
+        """True if it can be worked on."""
         return self.lost is None and not self.waiting
 
     @property
@@ -95,9 +95,9 @@ def sources_of(
     A file above the limit is lost by what the file system says, before a byte of it is read.
     """
     # The stamp is taken before anything is hashed: a file swapped in between is noticed.
-    found = [_source(item, limits) for item in items]
+    sources = [_source(item, limits) for item in items]
     return [
-        *found,
+        *sources,
         *(BuildSource(Item(name, home), lost=failure) for name, failure in lost.items()),
     ]
 
@@ -155,7 +155,7 @@ def check_models(options: BuildOptions) -> Models:
 def roles_of(options: BuildOptions) -> list[str]:
     """The roles that the operators of a build ask for."""
     operators = [build(PairKind.DEGRADATION.value, spec).thing for spec in options.degradations]
-    return sorted({role for one in operators for role in one.info.roles})
+    return sorted({role for operator in operators for role in operator.info.roles})
 
 
 def _degradations(options: BuildOptions, models: Models, extractor: str) -> Iterator[Change]:
@@ -220,7 +220,7 @@ def _base(built: Built[Any], options: BuildOptions, side: int | None) -> Signatu
 
 
 def film_signature(options: BuildOptions, *sides: int | None) -> Signature:
-    """What of intact videos of these sides the options decide."""
+    """The signature of intact videos of these sides, as far as options decide."""
     return Signature.of(
         "intact",
         version=1,

@@ -128,13 +128,13 @@ def prompt_of(source: SourceFilm) -> str:
 
 
 def duration_of(source: SourceFilm) -> Time:
-    """How long a source is."""
+    """The duration of a source."""
     return source.intact[0].duration if source.intact else Time(0)
 
 
 def _aspects(testbed: Testbed) -> list[AspectCount]:
     listed: list[Pair | Skip] = [*testbed.pairs, *testbed.skips]
-    harms = {one.name: one.aspect.value for one in listed if one.aspect is not None}
+    harms = {change.name: change.aspect.value for change in listed if change.aspect is not None}
     made = Counter((pair.kind, pair.name) for pair in testbed.pairs)
     skipped = Counter((skip.kind, skip.name) for skip in testbed.skips)
     unfit = Counter(
@@ -185,7 +185,7 @@ def _durations(testbed: Testbed) -> list[DurationBin]:
 def _groups(testbed: Testbed) -> dict[str, tuple[GroupCount, ...]]:
     pairs = Counter(pair.source for pair in testbed.pairs)
     names = dict.fromkeys(name for source in testbed.sources for name in source.groups)
-    found = {}
+    groups = {}
     for name in names:
         sources: Counter[str] = Counter()
         weights: Counter[str] = Counter()
@@ -193,8 +193,8 @@ def _groups(testbed: Testbed) -> dict[str, tuple[GroupCount, ...]]:
             value = source.groups.get(name, NO_GROUP)
             sources[value] += 1
             weights[value] += pairs[source.id]
-        found[name] = tuple(
+        groups[name] = tuple(
             GroupCount(value, count, weights[value])
             for value, count in sorted(sources.items(), key=lambda entry: (-entry[1], entry[0]))
         )
-    return found
+    return groups

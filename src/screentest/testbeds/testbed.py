@@ -184,9 +184,9 @@ def portable(testbed: Testbed, places: Iterable[Path]) -> Testbed:
 
     def without(value: Any) -> Any:
         if isinstance(value, dict):
-            return {name: without(one) for name, one in value.items()}
+            return {name: without(inner) for name, inner in value.items()}
         if isinstance(value, list):
-            return [without(one) for one in value]
+            return [without(inner) for inner in value]
         if isinstance(value, str):
             for text in longest:
                 value = value.replace(text, texts[text])
@@ -277,16 +277,16 @@ def faults(testbed: Testbed) -> Iterator[str]:
         if pair.kind is PairKind.DEGRADATION and pair.aspect is None:
             yield f"{where}.aspect: a degradation needs one"
         if pair.kind is PairKind.PREFERENCE:
-            yield f"{where}.kind: people's preferences are not built: see `certify --people`"
+            yield f"{where}.kind: votes of people are for `screentest certify-votes`"
         if pair.severity is not None and not 0 <= pair.severity <= 1:
             yield f"{where}.severity: invalid severity {pair.severity}: must be in [0, 1]"
         if pair.clips is not None and not 0 <= pair.clips < _MOST:
             yield f"{where}.clips: invalid number {pair.clips}"
         yield from _video(f"{where}.changed", pair.changed)
-        for place, one in enumerate(pair.touched):
-            if not 0 <= one.clip < _MOST:
-                yield f"{where}.touched.{place}.clip: invalid number {one.clip}"
-            for span in filter(None, (one.intact, one.degraded)):
+        for place, touch in enumerate(pair.touched):
+            if not 0 <= touch.clip < _MOST:
+                yield f"{where}.touched.{place}.clip: invalid number {touch.clip}"
+            for span in filter(None, (touch.intact, touch.degraded)):
                 yield from _span(f"{where}.touched.{place}", span)
 
 
@@ -336,22 +336,22 @@ def pair_name(pair: Pair) -> str:
 
 
 def of_prompts(testbed: Testbed) -> bool:
-    """Whether it is a testbed of prompts, in which no video was made."""
+    """Return True if it is a testbed of prompts, in which no video was made."""
     return testbed.recipe.get("kind") == PROMPTS
 
 
 def find_pair(testbed: Testbed, wanted: str) -> Pair:
     """The pair that a user names: by its name, its path, or its end where only one ends so."""
     for exact in (pair_name, lambda pair: f"{pair.source}/{pair.name}", _path):
-        found = [pair for pair in testbed.pairs if exact(pair) == wanted]
-        if len(found) == 1:
-            return found[0]
-    found = [pair for pair in testbed.pairs if pair_name(pair).endswith(f"/{wanted}")]
-    if len(found) == 1:
-        return found[0]
-    if found:
+        matches = [pair for pair in testbed.pairs if exact(pair) == wanted]
+        if len(matches) == 1:
+            return matches[0]
+    matches = [pair for pair in testbed.pairs if pair_name(pair).endswith(f"/{wanted}")]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
         raise UserError(
-            f"{len(found)} pairs are called {wanted!r}", advice=f"Say which: {_some(found)}"
+            f"{len(matches)} pairs are called {wanted!r}", advice=f"Say which: {_some(matches)}"
         )
     raise UserError(
         f"the testbed has no pair {wanted!r}",
@@ -373,11 +373,11 @@ def _some(pairs: Sequence[Pair]) -> str:
 
 def kinds_of(pairs: Sequence[Pair]) -> dict[str, list[Pair]]:
     """Pairs by aspect; a placebo is a kind of its own."""
-    found: dict[str, list[Pair]] = {}
+    groups: dict[str, list[Pair]] = {}
     for pair in pairs:
         kind = pair.aspect.value if pair.aspect else f"placebo {pair.name}"
-        found.setdefault(kind, []).append(pair)
-    return found
+        groups.setdefault(kind, []).append(pair)
+    return groups
 
 
 def draw_evenly(testbed: Testbed, count: int, seed: int, *, per_aspect: bool = False) -> list[Pair]:
@@ -423,19 +423,25 @@ def stretches(touched: Sequence[Touched], duration: Time) -> list[Stretch]:
      ('0:00:02.000–0:00:05.000', None),
      ('0:00:05.000–0:00:09.000', Fraction(2, 1))]
     """
-    places = sorted((one.degraded for one in touched if one.degraded), key=lambda one: one.start)
-    found = [Stretch(one.intact, one.degraded.start if one.degraded else None) for one in touched]
+    places = sorted(
+        (touch.degraded for touch in touched if touch.degraded), key=lambda span: span.start
+    )
+    stretches = [
+        Stretch(touch.intact, touch.degraded.start if touch.degraded else None) for touch in touched
+    ]
     untouched = Time(0)
-    for gap in _gaps(sorted((one.intact for one in touched), key=lambda one: one.start), duration):
+    for gap in _gaps(
+        sorted((touch.intact for touch in touched), key=lambda span: span.start), duration
+    ):
         # A gap here may be several there, where a clip was moved into its midst.
         start = gap.start
         while start < gap.end:
             at, room = _place(untouched, places)
             end = gap.end if room is None else min(gap.end, start + room)
-            found.append(Stretch(Span(start, end), at))
+            stretches.append(Stretch(Span(start, end), at))
             untouched += end - start
             start = end
-    return sorted(found, key=lambda one: one.intact.start)
+    return sorted(stretches, key=lambda stretch: stretch.intact.start)
 
 
 def _gaps(spans: Sequence[Span], duration: Time) -> Iterator[Span]:

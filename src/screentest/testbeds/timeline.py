@@ -46,7 +46,7 @@ def must_move(look: Look, clip: FilmClip) -> None:
     """Raise Unfit for a clip in which hardly anything is seen to move."""
     if clip.frames < 2:
         raise Unfit("have a single frame")
-    shares = [motion(one, two) for one, two in look.steps(clip)]
+    shares = [motion(step, two) for step, two in look.steps(clip)]
     if not shares or median(shares) < MOVES:
         raise Unfit("stand still, or nearly")
 
@@ -61,12 +61,12 @@ class Need:
     """Whether its caption does."""
     moving: bool = False
     """Whether something must be seen to move."""
-    told: Callable[[FilmClip], Details] = lambda _: {}
+    details: Callable[[FilmClip], Details] = lambda _: {}
     """What is recorded of the caption."""
 
 
-def motion_told(clip: FilmClip) -> Details:
-    """What moves, by the caption."""
+def motion_details(clip: FilmClip) -> Details:
+    """The things that move, by the caption."""
     mover = clip.facts.dynamic_degree[0]
     return {"motion": f"{mover.agent} {mover.action}".strip()}
 
@@ -94,22 +94,22 @@ NEEDS: Mapping[str, Need] = {
         "something that moves",
         lambda clip: bool(clip.facts.dynamic_degree),
         moving=True,
-        told=motion_told,
+        details=motion_details,
     ),
     "side": Need(
         "something at the left or right",
         lambda clip: bool(_place_of(clip, heights=False, sides=True)),
-        told=lambda clip: _place_of(clip, heights=False, sides=True),
+        details=lambda clip: _place_of(clip, heights=False, sides=True),
     ),
     "height": Need(
         "something above or below",
         lambda clip: bool(_place_of(clip, heights=True, sides=False)),
-        told=lambda clip: _place_of(clip, heights=True, sides=False),
+        details=lambda clip: _place_of(clip, heights=True, sides=False),
     ),
     "place": Need(
         "something left or right, above or below",
         lambda clip: bool(_place_of(clip, heights=True, sides=True)),
-        told=lambda clip: _place_of(clip, heights=True, sides=True),
+        details=lambda clip: _place_of(clip, heights=True, sides=True),
     ),
 }
 """By the word that ``@degradation(needs=…)`` takes."""
@@ -131,7 +131,7 @@ class NeedingDegradation:
         """Refuse clips that stand still where something must move."""
         if self.need.moving:
             must_move(look, clip)
-        return self.need.told(clip)
+        return self.need.details(clip)
 
 
 def generator(rng: Rng, *what: object) -> np.random.Generator:
@@ -150,17 +150,17 @@ class TimeDegradation(NeedingDegradation):
         """The film with other frames in the chosen clips; one that stays as it is, is copied."""
         times = [*context.film.video.frame_times(), context.film.video.duration]
         replaced: dict[int, VideoPart | None] = {}
-        for one in chosen:
-            shown = self._shown(context, one.clip, severity)
-            if len(shown) == one.clip.frames and (shown == np.arange(len(shown))).all():
+        for choice in chosen:
+            shown = self._shown(context, choice.clip, severity)
+            if len(shown) == choice.clip.frames and (shown == np.arange(len(shown))).all():
                 continue
             durations = None
-            if len(shown) < one.clip.frames:
-                first = bisect_left(times, one.clip.span.start)
+            if len(shown) < choice.clip.frames:
+                first = bisect_left(times, choice.clip.span.start)
                 lengths = (after - at for at, after in pairwise(islice(times, first, None)))
                 durations = tuple(islice(lengths, len(shown)))
-            replaced[one.clip.number] = Reencode(
-                one.clip.span, retimed(shown), Pixels.I420, durations
+            replaced[choice.clip.number] = Reencode(
+                choice.clip.span, retimed(shown), Pixels.I420, durations
             )
         return list(pieces(context.film, replaced))
 
@@ -170,14 +170,14 @@ class TimeDegradation(NeedingDegradation):
             more["rate"] = clip.frames / float(clip.span.duration)
         if "rng" in self.besides:
             more["rng"] = generator(context.rng_of(clip), "time")
-        found = np.asarray(self.call(clip.frames, severity, **more), np.float64)
-        if found.ndim != 1 or not 1 <= len(found) <= clip.frames:
+        times = np.asarray(self.call(clip.frames, severity, **more), np.float64)
+        if times.ndim != 1 or not 1 <= len(times) <= clip.frames:
             raise operator_fault(
-                f"it returned numbers of shape {found.shape}: must be 1 to {clip.frames} of them"
+                f"it returned numbers of shape {times.shape}: must be 1 to {clip.frames} of them"
             )
-        if not ((found >= 0) & (found <= clip.frames - 1)).all():
+        if not ((times >= 0) & (times <= clip.frames - 1)).all():
             raise operator_fault(f"it returned numbers outside of 0 to {clip.frames - 1}")
-        return found
+        return times
 
 
 def retimed(shown: Sequence[float] | NDArray[np.float64]) -> FrameFunction:
@@ -229,7 +229,7 @@ class FrameStore:
             if self._between is None or self._between[0] != whole:
                 self._between = whole, Tween(image, self._frame(whole + 1))
             image = self._between[1].at(number % 1)
-        for kept in [one for one in self._held if self._last[one] <= place]:
+        for kept in [index for index in self._held if self._last[index] <= place]:
             del self._held[kept]
         return image
 
@@ -262,8 +262,8 @@ class Tween:
     def __init__(self, before: Image, after: Image) -> None:
         import cv2
 
-        one, two = planes(np.ascontiguousarray(before)), planes(np.ascontiguousarray(after))
-        self._planes = (one[0], *one[1]), (two[0], *two[1])
+        first, second = planes(np.ascontiguousarray(before)), planes(np.ascontiguousarray(after))
+        self._planes = (first[0], *first[1]), (second[0], *second[1])
         flow = cv2.DISOpticalFlow.create(cv2.DISOPTICAL_FLOW_PRESET_FAST)
         self._flow = flow.calc(self._planes[0][0], self._planes[1][0], None)  # type: ignore[call-overload]
 
@@ -276,23 +276,23 @@ class Tween:
             height, width = before.shape
             flow = cv2.resize(self._flow, (width, height)) * (width / self._flow.shape[1])
             y, x = np.indices((height, width), np.float32)
-            one = _moved(before, x - share * flow[..., 0], y - share * flow[..., 1])
+            forward = _moved(before, x - share * flow[..., 0], y - share * flow[..., 1])
             two = _moved(after, x + (1 - share) * flow[..., 0], y + (1 - share) * flow[..., 1])
-            made.append(np.asarray(cv2.addWeighted(one, 1 - share, two, share, 0), np.uint8))
+            made.append(np.asarray(cv2.addWeighted(forward, 1 - share, two, share, 0), np.uint8))
         return of_planes(made[0], np.stack(made[1:]))
 
 
 def _moved(plane: Image, x: Any, y: Any) -> Image:
     import cv2
 
-    found = cv2.remap(
+    moved = cv2.remap(
         plane,
         x.astype(np.float32),
         y.astype(np.float32),
         cv2.INTER_LINEAR,
         borderMode=cv2.BORDER_REPLICATE,
     )
-    return np.asarray(found, np.uint8)
+    return np.asarray(moved, np.uint8)
 
 
 # A function of a frame and of one that follows it.
@@ -308,8 +308,8 @@ class NeighbourDegradation(NeedingDegradation):
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
         """The film with the pictures of the chosen clips changed."""
         replaced: dict[int, VideoPart | None] = {}
-        for one in chosen if severity > 0 else ():
-            rng = context.rng_of(one.clip)
+        for choice in chosen if severity > 0 else ():
+            rng = context.rng_of(choice.clip)
 
             def change(frames: Iterator[Frame], rng: Rng = rng) -> Iterator[Image]:
                 for number, (image, after) in enumerate(with_later(frames, self.ahead)):
@@ -320,7 +320,7 @@ class NeighbourDegradation(NeedingDegradation):
                         more["rng"] = generator(rng, "frame", number)
                     yield fitting(self.call(image, after, severity, **more), image)
 
-            replaced[one.clip.number] = Reencode(one.clip.span, change, self.pixels)
+            replaced[choice.clip.number] = Reencode(choice.clip.span, change, self.pixels)
         return list(pieces(context.film, replaced))
 
 
@@ -340,18 +340,18 @@ def with_later(frames: Iterator[Frame], ahead: int) -> Iterator[tuple[Image, Ima
 
 
 def operator_fault(what: str) -> NoValue:
-    """What to raise where an operator's function does not keep to its form."""
+    """The error to raise where an operator's function does not keep to its form."""
     return NoValue(Reason.CRASHED, what, advice="This is a fault in the operator, not in the film.")
 
 
 def fitting(returned: Any, image: Image) -> Image:
-    """What came back, which must fit in the place of ``image``."""
-    found = np.asarray(returned)
-    if found.shape != image.shape or found.dtype != np.uint8:
+    """Check what came back, which must fit in the place of ``image``."""
+    result = np.asarray(returned)
+    if result.shape != image.shape or result.dtype != np.uint8:
         raise operator_fault(
-            f"it returned a picture of {found.shape} {found.dtype}, not {image.shape} uint8"
+            f"it returned a picture of {result.shape} {result.dtype}, not {image.shape} uint8"
         )
-    return np.ascontiguousarray(found)
+    return np.ascontiguousarray(result)
 
 
 # A function of how many clips there are: which of them stand where.
@@ -363,16 +363,16 @@ class OrderDegradation(NeedingDegradation):
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
         """The film with the chosen clips rearranged; all of it is copied."""
-        some = sorted(chosen, key=lambda one: one.clip.number)
+        ordered = sorted(chosen, key=lambda choice: choice.clip.number)
         more = {"rng": generator(context.rng, "order")} if "rng" in self.besides else {}
-        returned = self.call(len(some), severity, **more)
+        returned = self.call(len(ordered), severity, **more)
         try:
             order = [int(number) for number in returned]
         except (TypeError, ValueError):
-            raise operator_fault(f"it returned {returned!r} for {len(some)} clips") from None
-        if not set(range(len(some))) <= set(order) <= set(range(len(some))):
-            raise operator_fault(f"it returned {order} for {len(some)} clips")
-        return rearranged(context, [one.clip for one in some], order)
+            raise operator_fault(f"it returned {returned!r} for {len(ordered)} clips") from None
+        if not set(range(len(ordered))) <= set(order) <= set(range(len(ordered))):
+            raise operator_fault(f"it returned {order} for {len(ordered)} clips")
+        return rearranged(context, [choice.clip for choice in ordered], order)
 
 
 def rearranged(

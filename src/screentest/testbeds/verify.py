@@ -133,26 +133,26 @@ def _of_pair(pair: Pair, source: SourceFilm) -> Iterator[VerificationFinding]:
 
 
 def _of_touched(pair: Pair, source: SourceFilm, intact: VideoFile) -> Iterator[VerificationFinding]:
-    numbers = [one.clip for one in pair.touched]
+    numbers = [touch.clip for touch in pair.touched]
     if not numbers:
         yield _wrong(pair, "no clip was touched")
     if pair.clips is not None and len(numbers) > pair.clips:
         yield _wrong(pair, f"{len(numbers)} clips were touched, {pair.clips} were chosen")
-    if any(two <= one for one, two in pairwise(numbers)):
+    if any(second <= first for first, second in pairwise(numbers)):
         yield _wrong(pair, "touched clips are not in the order of the script")
-    for one in pair.touched:
-        if not 0 <= one.clip < len(source.clips):
+    for touch in pair.touched:
+        if not 0 <= touch.clip < len(source.clips):
             yield _wrong(
-                pair, f"clip {one.clip + 1} is touched; the script has {len(source.clips)}"
+                pair, f"clip {touch.clip + 1} is touched; the script has {len(source.clips)}"
             )
-        elif one.clip in source.lost:
-            yield _wrong(pair, f"clip {one.clip + 1} is touched; the film has no frame of it")
-        yield from _within(pair, one.clip, one.intact, intact.duration, "intact")
-        if one.degraded is not None:
-            yield from _within(pair, one.clip, one.degraded, pair.changed.duration, "changed")
-    lost = sum((one.intact.duration for one in pair.touched), Time(0))
-    found = sum((one.degraded.duration for one in pair.touched if one.degraded), Time(0))
-    expected = intact.duration - lost + found
+        elif touch.clip in source.lost:
+            yield _wrong(pair, f"clip {touch.clip + 1} is touched; the film has no frame of it")
+        yield from _within(pair, touch.clip, touch.intact, intact.duration, "intact")
+        if touch.degraded is not None:
+            yield from _within(pair, touch.clip, touch.degraded, pair.changed.duration, "changed")
+    lost = sum((touch.intact.duration for touch in pair.touched), Time(0))
+    gained = sum((touch.degraded.duration for touch in pair.touched if touch.degraded), Time(0))
+    expected = intact.duration - lost + gained
     if pair.changed.duration != expected:
         yield _wrong(
             pair,
@@ -203,8 +203,8 @@ def verify_testbed(
     testbed.json names: it may be anybody's, and a model may be a command.
     """
     testbed = load_testbed(folder)
-    found = list(check_manifest(testbed))
-    found += stray_files(folder, testbed)
+    findings = list(check_manifest(testbed))
+    findings += stray_files(folder, testbed)
     tasks = source_tasks(folder, testbed, models)
     progress = progress or Silent()
     files = {file.path: file.bytes for file in all_videos(testbed)}
@@ -212,29 +212,29 @@ def verify_testbed(
         progress.begin("verifying", float(len(tasks)), "sources")
         for task, outcome in zip(tasks, supervisor.map(check_source, tasks), strict=True):
             if outcome.failure is not None:
-                found.append(VerificationFinding("video", task.source.id, str(outcome.failure)))
+                findings.append(VerificationFinding("video", task.source.id, str(outcome.failure)))
             else:
-                found += outcome.unwrap()
+                findings += outcome.unwrap()
             progress.advance(1)
     return Verification(
-        testbed, len(files) + len(testbed.sources), sum(files.values()), tuple(found)
+        testbed, len(files) + len(testbed.sources), sum(files.values()), tuple(findings)
     )
 
 
 def stray_files(folder: Path, testbed: Testbed) -> Iterator[VerificationFinding]:
     """Files that nobody listed."""
-    known = {FILE, PAGE}
+    listed = {FILE, PAGE}
     for source in testbed.sources:
-        known.add(source.prompt)
+        listed.add(source.prompt)
         for file in source.intact:
             if Path(file.path).name:
-                known |= {file.path, Path(file.path).with_suffix(".json").as_posix()}
-    known |= {pair.changed.path for pair in testbed.pairs}
+                listed |= {file.path, Path(file.path).with_suffix(".json").as_posix()}
+    listed |= {pair.changed.path for pair in testbed.pairs}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder)
         if name.parts[0] in WORKING or (path.is_dir() and not path.is_symlink()):
             continue
-        if name.as_posix() not in known:
+        if name.as_posix() not in listed:
             yield VerificationFinding("files", name.as_posix(), "not listed in testbed.json")
 
 
@@ -285,9 +285,9 @@ class _Examination:
         """Everything that is wrong with it."""
         yield from self._prompt()
         for file in (*self._source.intact, *(pair.changed for pair in self._pairs)):
-            found = list(self._file(file))
-            yield from found
-            if not found:
+            findings = list(self._file(file))
+            yield from findings
+            if not findings:
                 self._whole.add(file.path)
         for file in self._source.intact if self._made else ():
             yield from self._record(file)
@@ -296,8 +296,8 @@ class _Examination:
                 pair.kind is PairKind.DEGRADATION
                 and {pair.intact, pair.changed.path} <= self._whole
             ):
-                found = list(self._packets(pair))
-                yield from found or self._harm(pair)
+                findings = list(self._packets(pair))
+                yield from findings or self._harm(pair)
 
     def _harm(self, pair: Pair) -> Iterator[VerificationFinding]:
         """The harm is as its operator declares; one that is not installed declares nothing."""
@@ -366,10 +366,10 @@ class _Examination:
 
     def _places(self, pair: Pair, film: NormalizedVideo) -> Iterator[VerificationFinding]:
         """Touched clips are where the script puts them."""
-        for one in pair.touched:
-            if not 0 <= one.clip < len(self._source.clips):
+        for touch in pair.touched:
+            if not 0 <= touch.clip < len(self._source.clips):
                 continue  # reported already
-            span = self._source.clips[one.clip].span
+            span = self._source.clips[touch.clip].span
             if span is None:
                 continue
             try:
@@ -377,11 +377,11 @@ class _Examination:
             except (UserError, ValueError) as error:
                 yield VerificationFinding("manifest", pair_name(pair), _message(error))
                 continue
-            if place != one.intact:
+            if place != touch.intact:
                 yield VerificationFinding(
                     "manifest",
                     pair_name(pair),
-                    f"clip {one.clip + 1} is listed at {one.intact}; by the script at {place}",
+                    f"clip {touch.clip + 1} is listed at {touch.intact}; by the script at {place}",
                 )
 
     def _packets(self, pair: Pair) -> Iterator[VerificationFinding]:

@@ -27,15 +27,15 @@ BEYOND, SHARE = 12, 0.005
 
 
 def frame_change(before: Image, after: Image) -> float:
-    """How much two I420 pictures differ to the eye: 1 is just visible.
+    """Measure how much two I420 pictures differ to the eye: 1 is just visible.
 
     >>> grey = np.full((96, 64), 128, np.uint8)
     >>> frame_change(grey, grey), frame_change(grey, grey + 3)
     (0.0, 2.0)
     """
     luma, chroma = (
-        np.abs(one.astype(np.int16) - two)
-        for one, two in zip(planes(before), planes(after), strict=True)
+        np.abs(first.astype(np.int16) - second)
+        for first, second in zip(planes(before), planes(after), strict=True)
     )
     plain = max(
         float(luma.mean()) / LUMA,
@@ -55,13 +55,13 @@ def similarity(before: Image, after: Image) -> float:
     def mean(plane: NDArray[np.float32]) -> NDArray[np.float32]:
         return np.asarray(cv2.boxFilter(plane, -1, (7, 7)), np.float32)
 
-    one, two = before.astype(np.float32), after.astype(np.float32)
-    mean_one, mean_two = mean(one), mean(two)
-    spread = mean(one * one) - mean_one**2 + mean(two * two) - mean_two**2
-    shared = mean(one * two) - mean_one * mean_two
+    first, second = before.astype(np.float32), after.astype(np.float32)
+    mean_first, mean_second = mean(first), mean(second)
+    spread = mean(first * first) - mean_first**2 + mean(second * second) - mean_second**2
+    shared = mean(first * second) - mean_first * mean_second
     steady, lively = (0.01 * 255) ** 2, (0.03 * 255) ** 2
-    alike = (2 * mean_one * mean_two + steady) * (2 * shared + lively)
-    return float(np.mean(alike / ((mean_one**2 + mean_two**2 + steady) * (spread + lively))))
+    alike = (2 * mean_first * mean_second + steady) * (2 * shared + lively)
+    return float(np.mean(alike / ((mean_first**2 + mean_second**2 + steady) * (spread + lively))))
 
 
 SHIFTED = 0.1
@@ -91,8 +91,8 @@ class ShiftFinder:
         for shift in list(self._left):
             if abs(shift) <= len(self._recent):
                 earlier, was, old = self._recent[-abs(shift)]
-                one, two, here = (before, was, old) if shift > 0 else (earlier, after, change)
-                there = frame_change(one, two)
+                first, second, here = (before, was, old) if shift > 0 else (earlier, after, change)
+                there = frame_change(first, second)
                 # Just as visible there as here, it is not the same picture.
                 self._left[shift] += there >= self._limit or 2 * there > here >= self._limit
                 if self._left[shift] > self._most:
@@ -103,5 +103,5 @@ class ShiftFinder:
     @property
     def shift(self) -> int:
         """By how many frames all of it is early; below 0, late; 0 where it is not."""
-        told = [one for one in self._left if self._seen - abs(one) >= TELLING]
-        return min(told, key=lambda one: (self._left[one], abs(one)), default=0)
+        shifts = [shift for shift in self._left if self._seen - abs(shift) >= TELLING]
+        return min(shifts, key=lambda shift: (self._left[shift], abs(shift)), default=0)

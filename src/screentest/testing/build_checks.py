@@ -29,29 +29,27 @@ def check_degradation(*specs: str, models: Sequence[str] = (), items: Sequence[I
     Built twice, once by two workers, it is the same to the byte. Where no clip can be harmed
     there is a typed reason.
     """
-    for some in _rounds(specs):
-        _check_build("degradation", some, models, items)
+    for names in _rounds(specs):
+        _check_build("degradation", names, models, items)
 
 
 def check_placebo(*specs: str, models: Sequence[str] = (), items: Sequence[Item] = ()) -> None:
     """Check placebos: every copy decodes, and building again gives the same bytes."""
-    for some in _rounds(specs):
-        _check_build("placebo", some, models, items)
+    for names in _rounds(specs):
+        _check_build("placebo", names, models, items)
 
 
 def _rounds(specs: Sequence[str]) -> list[list[str]]:
-    """A testbed has each name once: two specs of one name are built one after the other."""
+    """Group specs so that a testbed has each name once."""
     must_name(specs)
-    rounds: list[list[str]] = []
+    rounds: list[dict[str, str]] = []
     for spec in specs:
         name = spec.partition(":")[0]
-        free = (one for one in rounds if name not in {other.partition(":")[0] for other in one})
-        found = next(free, None)
-        if found is None:
-            rounds.append([spec])
-        else:
-            found.append(spec)
-    return rounds
+        free = next((names for names in rounds if name not in names), None)
+        if free is None:
+            rounds.append(free := {})
+        free[name] = spec
+    return [list(names.values()) for names in rounds]
 
 
 def _check_build(
@@ -95,17 +93,17 @@ def _check_build(
                 problems.append(f"{skip.name}: full severity changes nothing ({skip.failure})")
             elif "more severity harms less" in skip.failure.detail:
                 problems.append(f"{skip.name}: {skip.failure.detail}")
-        known = {one.name for one in once.testbed.pairs} | {one.name for one in once.testbed.skips}
-        problems += [
-            f"{one}: there is neither pair nor reason" for one in names if one not in known
-        ]
-        for one in names:
-            problems += _pair_problems(once, one)
+        handled = {pair.name for pair in once.testbed.pairs}
+        handled |= {skip.name for skip in once.testbed.skips}
+        for operator in names:
+            if operator not in handled:
+                problems.append(f"{operator}: there is neither pair nor reason")
+            problems += _pair_problems(once, operator)
 
 
 def _pair_problems(bed: BuiltTestbed, name: str) -> Iterator[str]:
     harms: dict[str, list[tuple[float, float]]] = {}
-    for pair in (one for one in bed.testbed.pairs if one.name == name):
+    for pair in (pair for pair in bed.testbed.pairs if pair.name == name):
         report = scan(bed.folder / pair.changed.path, [])
         if report.decoded != pair.changed.frames or not report.complete:
             yield f"{name}: {report.decoded} frames decode, {pair.changed.frames} are recorded"
@@ -113,17 +111,17 @@ def _pair_problems(bed: BuiltTestbed, name: str) -> Iterator[str]:
         if pair.severity is None:
             continue
         intact, changed = (
-            pictures_of(bed.folder / one) for one in (pair.intact, pair.changed.path)
+            pictures_of(bed.folder / path) for path in (pair.intact, pair.changed.path)
         )
         again = any(
-            one.degraded and one.degraded.duration > one.intact.duration for one in pair.touched
+            clip.degraded and clip.degraded.duration > clip.intact.duration for clip in pair.touched
         )
         if len(intact) < len(changed) and not again:
             yield f"{name}: {len(changed)} frames of {len(intact)}"
         elif len(intact) == len(changed):
             apart = [
-                np.abs(one - two)
-                for one, two in zip(_floats(intact), _floats(changed), strict=True)
+                np.abs(before - after)
+                for before, after in zip(_floats(intact), _floats(changed), strict=True)
             ]
             harms.setdefault(pair.source, []).append((pair.severity, float(np.mean(apart))))
     for rungs in harms.values():
@@ -131,7 +129,7 @@ def _pair_problems(bed: BuiltTestbed, name: str) -> Iterator[str]:
         if listed[-1] == 0:
             yield f"{name}: full severity changes nothing"
         if any(after < 0.95 * before for before, after in pairwise(listed)):
-            yield f"{name}: more severity harms less ({', '.join(f'{one:.2f}' for one in listed)})"
+            yield f"{name}: more severity harms less ({', '.join(map('{:.2f}'.format, listed))})"
 
 
 def _floats(pictures: Sequence[Any]) -> Iterator[Any]:

@@ -79,24 +79,24 @@ Act: TypeAlias = Answer | Status | Raw | Reset | Drip
 
 
 def rate_limited(retry_after: str | None = None, **headers: str) -> Status:
-    """A 429, with a Retry-After header where one is given."""
+    """Answer 429, with a Retry-After header where one is given."""
     if retry_after is not None:
         headers["Retry-After"] = retry_after
     return Status(429, "slow down", "rate_limit_exceeded", headers)
 
 
 def out_of_quota() -> Status:
-    """The 429 that no waiting helps against."""
+    """Answer the 429 that no waiting helps against."""
     return Status(429, "You exceeded your current quota.", "insufficient_quota")
 
 
 def no_response_format() -> Status:
-    """How a server says that it cannot enforce a schema."""
+    """Answer as a server that cannot enforce a schema."""
     return Status(400, "'response_format' of type 'json_schema' is not supported.")
 
 
 def error_body(act: Status) -> dict[str, Any]:
-    """The JSON that goes with a status."""
+    """Make the JSON that goes with a status."""
     return {"error": {"message": act.message, "type": "error", "code": act.kind or None}}
 
 
@@ -121,20 +121,20 @@ class Asked:
 
     @property
     def messages(self) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = self.body.get("messages", [])
-        return found
+        messages: list[dict[str, Any]] = self.body.get("messages", [])
+        return messages
 
     @property
     def parts(self) -> list[dict[str, Any]]:
         """All parts of all messages, in order; a plain text counts as one part."""
-        found: list[dict[str, Any]] = []
+        parts: list[dict[str, Any]] = []
         for message in self.messages:
             content = message.get("content")
             if isinstance(content, str):
-                found.append({"type": "text", "text": content})
+                parts.append({"type": "text", "text": content})
             elif isinstance(content, list):
-                found.extend(content)
-        return found
+                parts.extend(content)
+        return parts
 
     @property
     def texts(self) -> list[str]:
@@ -277,7 +277,7 @@ _DEEPEST = 12
 
 
 def plausible(asked: Asked) -> Answer:
-    """An answer that fits: an object where a schema was sent, else yes or no."""
+    """Make up an answer that fits: an object where a schema was sent, else yes or no."""
     rng = random.Random(asked.digest)
     if asked.schema is None:
         return Answer(rng.choice(("Yes.", "No.")))
@@ -288,7 +288,7 @@ def plausible(asked: Asked) -> Answer:
 
 
 def as_enforced(asked: Asked, answer: Answer) -> str | None:
-    """The text of an answer, with what it says of the pictures."""
+    """Give the text of an answer, with what it says of the pictures."""
     if answer.as_is or SEEN not in (asked.schema or {}).get("properties", ()):
         return answer.text
     try:
@@ -332,18 +332,17 @@ def _value(schema: dict[str, Any], defs: dict[str, Any], rng: random.Random, dep
 def _bounds(
     schema: dict[str, Any], lowest: str, highest: str, what: str = ""
 ) -> tuple[float | None, float | None]:
-    """Bounds as JSON schema has them, or as they are said in words where a service takes none."""
-    said, number = schema.get("description", ""), r"(-?[\d.]*\d)"
-    said = said.replace("Not empty", f"At least 1{what}")
-    both = re.search(f"{number} to {number}{what}", said)
-    exact = re.search(f"(?i)exactly {number}{what}", said)
-    low = re.search(f"(?i)at least {number}{what}", said)
-    high = re.search(f"(?i)at most {number}{what}", said)
+    """Read bounds from a JSON schema, or from its words where a service takes none."""
+    text, number = schema.get("description", ""), r"(-?[\d.]*\d)"
+    text = text.replace("Not empty", f"At least 1{what}")
+    both = re.search(f"{number} to {number}{what}", text)
+    exact = re.search(f"(?i)exactly {number}{what}", text)
+    low = re.search(f"(?i)at least {number}{what}", text)
+    high = re.search(f"(?i)at most {number}{what}", text)
     words = (both and both[1]) or next((m[1] for m in (exact, low) if m), None)
     limit = (both and both[2]) or next((m[1] for m in (exact, high) if m), None)
-    found = schema.get(lowest, words), schema.get(highest, limit)
-    least, most = (None if one is None else float(one) for one in found)
-    return least, most
+    least, most = schema.get(lowest, words), schema.get(highest, limit)
+    return None if least is None else float(least), None if most is None else float(most)
 
 
 def _plausible_number(schema: dict[str, Any], whole: bool, rng: random.Random) -> int | float:

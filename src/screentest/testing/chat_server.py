@@ -70,17 +70,17 @@ class Connection:
     async def send_json(
         self, code: int, content: Any, headers: Mapping[str, str] | None = None
     ) -> None:
-        """An ordinary response."""
+        """Send an ordinary response."""
         every = {"Content-Type": "application/json", **(headers or {})}
         await self.send(code, json.dumps(content).encode(), every)
 
     async def send(self, code: int, body: bytes, headers: Mapping[str, str]) -> None:
-        """These very bytes."""
+        """Send these very bytes."""
         self._writer.write(_head(code, len(body), headers) + body)
         await self._writer.drain()
 
     async def drip(self, body: bytes, size: int, pause: float) -> None:
-        """The body a few bytes at a time."""
+        """Send the body a few bytes at a time."""
         self._writer.write(_head(200, len(body), {"Content-Type": "application/json"}))
         for start in range(0, len(body), size):
             self._writer.write(body[start : start + size])

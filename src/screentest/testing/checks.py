@@ -43,7 +43,7 @@ FAULTS = frozenset({Reason.CRASHED, Reason.DECODER_CRASHED, Reason.TIMED_OUT})
 """Reasons that say something of the metric, not of the film."""
 _ROUNDING = 1e-6
 
-Found: TypeAlias = Mapping[tuple[str, str, str], Outcome[Score]]
+Outcomes: TypeAlias = Mapping[tuple[str, str, str], Outcome[Score]]
 """Outcomes by metric, item and output."""
 
 
@@ -51,17 +51,19 @@ class BrokenContract(AssertionError):
     """What does not keep to its contract, one line each."""
 
     def __init__(self, problems: Sequence[str]) -> None:
-        super().__init__("\n".join(["the contract is broken:", *(f"- {one}" for one in problems)]))
+        super().__init__(
+            "\n".join(["the contract is broken:", *(f"- {problem}" for problem in problems)])
+        )
         self.problems = tuple(problems)
 
 
 @contextmanager
 def collected() -> Iterator[list[str]]:
-    """A list for problems; raises where there are any in the end."""
-    found: list[str] = []
-    yield found
-    if found:
-        raise BrokenContract(list(dict.fromkeys(found)))
+    """Collect problems; raises where there are any in the end."""
+    problems: list[str] = []
+    yield problems
+    if problems:
+        raise BrokenContract(list(dict.fromkeys(problems)))
 
 
 def must_name(specs: Sequence[str]) -> None:
@@ -88,42 +90,42 @@ def check_metric(
     with collected() as problems, tempfile.TemporaryDirectory() as folder:
         metrics = [resolve(spec) for spec in dict.fromkeys(specs)]
         films = [*hard_films(Path(folder)), *items]
-        for one in metrics:
-            problems += _declarations(one)
-            problems += _signature(one, chosen)
+        for metric in metrics:
+            problems += _declarations(metric)
+            problems += _signature(metric, chosen)
         together = _measured(metrics, films, chosen, problems)
         for (spec, item, output), outcome in together.items():
-            info = next(one.info for one in metrics if one.text == spec)
+            info = next(metric.info for metric in metrics if metric.text == spec)
             assert isinstance(info, MetricInfo)
             problems += _value(f"{spec} on {item}", output, outcome, info)
-        for one in metrics:
-            alone = _measured([one], films[::-1], chosen, problems)
+        for metric in metrics:
+            alone = _measured([metric], films[::-1], chosen, problems)
             problems += _differences("alone, in another order of films,", alone, together)
         scored = _by_workers(metrics, films, chosen, Path(folder) / "run")
         problems += _differences("by two workers", scored, together)
 
 
-def _declarations(one: Evaluator) -> Iterator[str]:
-    info = one.info
+def _declarations(metric: Evaluator) -> Iterator[str]:
+    info = metric.info
     assert isinstance(info, MetricInfo)
     if not info.outputs:
-        yield f"{one.text} declares no outputs"
+        yield f"{metric.text} declares no outputs"
     for name, output in info.outputs.items():
         if not output.low < output.high:
-            yield f"{one.text}, output {name}: the range [{output.low}, {output.high}] is empty"
+            yield f"{metric.text}, output {name}: the range [{output.low}, {output.high}] is empty"
         if not output.summary:
-            yield f"{one.text}, output {name}: there is no summary"
+            yield f"{metric.text}, output {name}: there is no summary"
 
 
-def _signature(one: Evaluator, settings: Settings) -> Iterator[str]:
+def _signature(metric: Evaluator, settings: Settings) -> Iterator[str]:
     """Version and options are in it; so are shots, templates and models, where declared."""
     tools = Tools(settings)
-    parts = dict(sign(one, tools).signature.parts)
+    parts = dict(sign(metric, tools).signature.parts)
     tools.models.close()
-    wanted = {"v", "screentest", "decoder", *(f"model.{role}" for role in one.info.roles)}
-    wanted |= {key for key, _ in one.spec.options if key not in one.spec.neutral}
+    wanted = {"v", "screentest", "decoder", *(f"model.{role}" for role in metric.info.roles)}
+    wanted |= {key for key, _ in metric.spec.options if key not in metric.spec.neutral}
     for missing in sorted(wanted - parts.keys()):
-        yield f"{one.text}: {missing} is not in the signature"
+        yield f"{metric.text}: {missing} is not in the signature"
 
 
 class _Watched(Tools):
@@ -146,24 +148,24 @@ class _Watched(Tools):
 
 def _measured(
     metrics: Sequence[Evaluator], films: Sequence[Item], settings: Settings, problems: list[str]
-) -> Found:
-    found: dict[tuple[str, str, str], Outcome[Score]] = {}
+) -> Outcomes:
+    by_key: dict[tuple[str, str, str], Outcome[Score]] = {}
     tools = _Watched(settings)
     try:
         for film in films:
             # Built anew for each film, as a worker may: nothing is carried from one to the next.
-            made = {one.text: resolve(one.text).metric for one in metrics}
+            made = {metric.text: resolve(metric.text).metric for metric in metrics}
             for spec, outcomes in measure(film, made, tools).items():
-                found |= {(spec, film.id, name): one for name, one in outcomes.items()}
+                by_key |= {(spec, film.id, name): value for name, value in outcomes.items()}
     finally:
         tools.models.close()
     if len(metrics) == 1:
-        one, info = metrics[0], metrics[0].info
+        metric, info = metrics[0], metrics[0].info
         for role in sorted(tools.roles - set(info.roles)):
-            problems.append(f"{one.text} asks the role {role} and does not declare it")
+            problems.append(f"{metric.text} asks the role {role} and does not declare it")
         if tools.shots_of and not info.shots:
-            problems.append(f"{one.text} looks at shots and does not declare it")
-    return found
+            problems.append(f"{metric.text} looks at shots and does not declare it")
+    return by_key
 
 
 def _value(where: str, output: str, outcome: Outcome[Score], info: MetricInfo) -> Iterator[str]:
@@ -179,16 +181,16 @@ def _value(where: str, output: str, outcome: Outcome[Score], info: MetricInfo) -
             f"{where}, output {output}: {score.value:g} is not in"
             f" [{declared.low:g}, {declared.high:g}]"
         )
-    if any(two.span.start < one.span.start for one, two in pairwise(score.curve)):
+    if any(after.span.start < point.span.start for point, after in pairwise(score.curve)):
         yield f"{where}, output {output}: the curve is not in the order of time"
 
 
-def _differences(how: str, found: Found, wanted: Found) -> Iterator[str]:
-    for key, one in found.items():
+def _differences(how: str, outcomes: Outcomes, wanted: Outcomes) -> Iterator[str]:
+    for key, outcome in outcomes.items():
         other = wanted[key]
-        if _plain(one) != _plain(other):
+        if _plain(outcome) != _plain(other):
             spec, item, output = key
-            yield f"{spec} on {item}, output {output}: {how} {_short(one)}, not {_short(other)}"
+            yield f"{spec} on {item}, output {output}: {how} {_short(outcome)}, not {_short(other)}"
 
 
 def _plain(outcome: Outcome[Any]) -> Any:
@@ -203,16 +205,16 @@ def _short(outcome: Outcome[Any]) -> str:
 
 def _by_workers(
     metrics: Sequence[Evaluator], films: Sequence[Item], settings: Settings, folder: Path
-) -> Found:
-    found: dict[tuple[str, str, str], Outcome[Score]] = {}
+) -> Outcomes:
+    by_key: dict[tuple[str, str, str], Outcome[Score]] = {}
     with RunStore(folder, command="score") as store:
-        specs = [one.text for one in metrics]
+        specs = [metric.text for metric in metrics]
         score_items(store, films, specs, settings, engine=LocalEngine(workers=2))
         for record in store.records():
             outcomes: Mapping[str, Any] = record.outcomes
             for name, outcome in outcomes.items():
-                found[record.key.evaluator, record.key.item, name] = outcome
-    return found
+                by_key[record.key.evaluator, record.key.item, name] = outcome
+    return by_key
 
 
 def check_judge(
@@ -246,7 +248,7 @@ def check_judge(
 
 
 def _pairs(folder: Path, items: Sequence[Item]) -> dict[str, tuple[Item, Item]]:
-    films = {one.id: one for one in hard_films(folder)}
+    films = {film.id: film for film in hard_films(folder)}
     dim = [(picture * 0.4).astype(np.uint8) for picture in pictures_of(films["two_shots"].video)]
     darker = item_of(folder, "darker", dim)
     pairs = {
@@ -268,15 +270,15 @@ Verdicts: TypeAlias = Mapping[tuple[str, str, str], Outcome[Verdict]]
 def _verdicts(
     specs: Sequence[str], cases: Sequence[Case], settings: Settings, folder: Path, engine: Engine
 ) -> dict[str, Verdicts]:
-    found: dict[str, dict[tuple[str, str, str], Outcome[Verdict]]] = {spec: {} for spec in specs}
+    by_spec: dict[str, dict[tuple[str, str, str], Outcome[Verdict]]] = {spec: {} for spec in specs}
     with RunStore(folder, command="judge") as store:
         judge_pairs(store, lambda _: cases, specs, settings, engine=engine)
         for record in store.records():
             key = record.key
             if key.aspect:
                 outcome: Any = record.outcomes[key.evaluator]
-                found[key.evaluator][key.item, key.aspect, key.order] = outcome
-    return dict(found)
+                by_spec[key.evaluator][key.item, key.aspect, key.order] = outcome
+    return dict(by_spec)
 
 
 def _verdict_problems(
@@ -305,23 +307,23 @@ def _verdict_problems(
 
 
 _SAMPLE_CALLS: Mapping[str, Callable[[Any], Any]] = {
-    "text_embedding": lambda one: one.embed(["A dog runs.", "A cat sleeps."]),
-    "image_text": lambda one: (
-        one.embed_images([texture(1), texture(2)]),
-        one.embed_texts(["A dog runs."]),
-        one.count_tokens("A dog runs."),
+    "text_embedding": lambda model: model.embed(["A dog runs.", "A cat sleeps."]),
+    "image_text": lambda model: (
+        model.embed_images([texture(1), texture(2)]),
+        model.embed_texts(["A dog runs."]),
+        model.count_tokens("A dog runs."),
     ),
-    "image_features": lambda one: one.features([texture(1), texture(2)]),
-    "flow": lambda one: one.flow([(texture(1), texture(1))]),
-    "interpolation": lambda one: one.midpoint([(texture(1), texture(2))]),
-    "aesthetic": lambda one: one.score([texture(1), texture(2)]),
-    "technical": lambda one: one.score([texture(1), texture(1)]),
-    "videoscore": lambda one: one.score([texture(1), texture(2)], "A dog runs."),
-    "matting": lambda one: one.matte([texture(1)]),
-    "detection": lambda one: one.detect(texture(1), ["dog"]),
-    "segmentation": lambda one: one.segment(texture(1), [(10.0, 10.0, 60.0, 60.0)]),
-    "inpainting": lambda one: one.inpaint(texture(1), np.zeros((96, 128), np.float32)),
-    "image_edit": lambda one: one.recolour(
+    "image_features": lambda model: model.features([texture(1), texture(2)]),
+    "flow": lambda model: model.flow([(texture(1), texture(1))]),
+    "interpolation": lambda model: model.midpoint([(texture(1), texture(2))]),
+    "aesthetic": lambda model: model.score([texture(1), texture(2)]),
+    "technical": lambda model: model.score([texture(1), texture(1)]),
+    "videoscore": lambda model: model.score([texture(1), texture(2)], "A dog runs."),
+    "matting": lambda model: model.matte([texture(1)]),
+    "detection": lambda model: model.detect(texture(1), ["dog"]),
+    "segmentation": lambda model: model.segment(texture(1), [(10.0, 10.0, 60.0, 60.0)]),
+    "inpainting": lambda model: model.inpaint(texture(1), np.zeros((96, 128), np.float32)),
+    "image_edit": lambda model: model.recolour(
         texture(1), np.ones((96, 128), np.float32), "car", "red"
     ),
 }
@@ -338,7 +340,7 @@ def check_backend(role: str, spec: str, call: Callable[[Any], Any] | None = None
         try:
             built, other = build(role, spec), build(role, spec)
             identity = built.thing.identity
-            answers = [ask(one.thing) for one in (built, other, built)] if ask else []
+            answers = [ask(backend.thing) for backend in (built, other, built)] if ask else []
         except NoValue:
             return
         if not isinstance(identity, Mapping) or not all(
@@ -348,24 +350,24 @@ def check_backend(role: str, spec: str, call: Callable[[Any], Any] | None = None
         arrays = [_arrays(answer) for answer in answers]
         if any(not _equal(arrays[0], more) for more in arrays[1:]):
             problems.append(f"{role}={spec}: the same question has another answer")
-        if any(not np.isfinite(one).all() for one in arrays[0] if one.dtype.kind == "f"):
+        if any(not np.isfinite(array).all() for array in arrays[0] if array.dtype.kind == "f"):
             problems.append(f"{role}={spec}: an answer is not finite")
 
 
 def _arrays(answer: Any) -> list[Any]:
     """All numbers in an answer, flat."""
     if isinstance(answer, Mapping):
-        return [one for key in sorted(answer) for one in _arrays(answer[key])]
+        return [array for key in sorted(answer) for array in _arrays(answer[key])]
     if isinstance(answer, list | tuple):
-        return [one for part in answer for one in _arrays(part)]
+        return [array for part in answer for array in _arrays(part)]
     if isinstance(answer, int | float | np.ndarray | np.generic):
         return [np.asarray(answer)]
     return [np.asarray(str(answer))]
 
 
-def _equal(one: Sequence[Any], two: Sequence[Any]) -> bool:
-    return len(one) == len(two) and all(
+def _equal(left: Sequence[Any], right: Sequence[Any]) -> bool:
+    return len(left) == len(right) and all(
         a.shape == b.shape
         and (np.array_equal(a, b) if a.dtype.kind != "f" else np.allclose(a, b, atol=1e-6))
-        for a, b in zip(one, two, strict=True)
+        for a, b in zip(left, right, strict=True)
     )

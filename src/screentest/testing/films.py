@@ -41,7 +41,7 @@ def write_film(path: Path, pictures: Iterable[Image], rate: int = RATE) -> Path:
 
 
 def texture(seed: int, height: int = 96, width: int = 128) -> Image:
-    """A picture with detail everywhere, in three distinct colour planes."""
+    """Draw a picture with detail everywhere, in three distinct colour planes."""
     import cv2
 
     noise = np.random.default_rng(seed).uniform(0, 255, (height, width, 3)).astype(np.float32)
@@ -51,7 +51,7 @@ def texture(seed: int, height: int = 96, width: int = 128) -> Image:
 
 
 def gliding(count: int, speed: int, seed: int = 1, height: int = 96, width: int = 128) -> list[Any]:
-    """A window that glides over a large picture by ``speed`` pixels per frame."""
+    """Glide over a large picture by ``speed`` pixels per frame."""
     wide = texture(seed, height, width + count * max(speed, 1))
     return [wide[:, n * speed : n * speed + width].copy() for n in range(count)]
 
@@ -74,7 +74,7 @@ def hard_films(folder: Path) -> list[Item]:
 
 
 def item_of(folder: Path, name: str, pictures: list[Any], rate: int = RATE) -> Item:
-    """A film with prompt, script, reference picture, source and instruction."""
+    """Write a film with prompt, script, reference picture, source and instruction."""
     import cv2
 
     video = write_film(folder / f"{name}.mkv", pictures, rate)
@@ -94,7 +94,7 @@ def item_of(folder: Path, name: str, pictures: list[Any], rate: int = RATE) -> I
 
 
 def captioned_film(folder: Path, name: str = "film", clips: int = 4, seconds: int = 1) -> Item:
-    """A film of several shots with a timed script: what a testbed is built from."""
+    """Write a film of several shots with a timed script, to build a testbed from."""
     count = RATE * seconds
     pictures = [
         picture

@@ -8,7 +8,7 @@ along. A value that was 0 at most steps raises nothing either: twice in a row is
 and what matters of those values (frozen, loops) has a rule.
 
 One cause raises one alarm: what changes at the step at which a collapse begins is its consequence,
-and values that change at the same step are told together.
+and values that change at the same step are one alarm.
 
 What that costs in false alarms is simulated in ``tests/watch/test_alarms.py``: with ten values
 over a hundred steady steps, fewer than one training in twenty has one, for steps that vary
@@ -58,73 +58,43 @@ class Collapse:
     metric: str
     limit: float
     above: bool
-    words: str
-    of_one: str
-    """The same of one clip."""
 
     def shows(self, values: Values) -> bool:
-        """Whether a clip shows it."""
+        """Test a clip for it."""
         value = values.get(self.metric)
         return value is not None and (value >= self.limit if self.above else value <= self.limit)
 
 
 COLLAPSES = (
-    Collapse("frozen", "frozen", 0.9, True, "stand still", "stands still"),
-    Collapse("loop", "loops", 0.5, True, "go round in a loop", "goes round in a loop"),
-    Collapse(
-        "flicker",
-        "flicker",
-        25.0,
-        True,
-        "flicker from frame to frame",
-        "flickers from frame to frame",
-    ),
-    Collapse(
-        "saturated",
-        "contrast.exposure",
-        0.5,
-        False,
-        "are mostly clipped to black, white or one colour",
-        "is mostly clipped to black, white or one colour",
-    ),
-    Collapse(
-        "saturated",
-        "contrast.tonal_range",
-        0.02,
-        False,
-        "are of one colour all over",
-        "is of one colour all over",
-    ),
+    Collapse("frozen", "frozen", 0.9, True),
+    Collapse("loop", "loops", 0.5, True),
+    Collapse("flicker", "flicker", 25.0, True),
+    Collapse("saturated", "contrast.exposure", 0.5, False),
+    Collapse("saturated", "contrast.tonal_range", 0.02, False),
 )
 METRICS = (
-    "frozen",
-    "loops",
-    "flicker",
-    "contrast",
-    "colourfulness",
-    "sharpness",
-    "noise",
-    "motion",
+    *("frozen", "loops", "flicker", "contrast"),
+    *("colourfulness", "sharpness", "noise", "motion"),
 )
-"""What a watch measures where nobody says otherwise: quick, and with the base install."""
+"""The default metrics of a watch: quick, and in the base install."""
 
 
 def alarms(series: Series, outputs: Mapping[str, OutputInfo] | None = None) -> list[Alarm]:
     """All alarms of a training so far, in the order in which they were sure.
 
-    ``outputs`` says how far values reach: a change must be some of that, too, or a value that is
-    next to nothing could not stir.
+    ``outputs`` has the ranges of values: a change must be a share of its range, too, or a value
+    near 0 would raise an alarm at every step.
     """
     floors = {name: _floor(info) for name, info in (outputs or {}).items()}
     collapses = _collapses(series)
-    begun = {one.step for one in collapses}
-    changes = [one for one in _changes(series, floors) if not begun & {one.step, one.seen}]
-    found = [*collapses, *_together(changes)]
-    return sorted(found, key=lambda one: (one.seen, one.step, one.kind, one.metric))
+    begun = {alarm.step for alarm in collapses}
+    changes = [alarm for alarm in _changes(series, floors) if not begun & {alarm.step, alarm.seen}]
+    raised = [*collapses, *_together(changes)]
+    return sorted(raised, key=lambda alarm: (alarm.seen, alarm.step, alarm.kind, alarm.metric))
 
 
 def _collapses(series: Series) -> list[Alarm]:
-    found = []
+    raised = []
     for kind in dict.fromkeys(rule.kind for rule in COLLAPSES):
         rules = [rule for rule in COLLAPSES if rule.kind == kind]
         before = False
@@ -132,21 +102,18 @@ def _collapses(series: Series) -> list[Alarm]:
             clips = series[step]
             measured = [clip for clip in clips if any(rule.metric in clips[clip] for rule in rules)]
             shown = {rule: [clip for clip in measured if rule.shows(clips[clip])] for rule in rules}
-            bad = sorted({clip for some in shown.values() for clip in some}, key=natural)
+            bad = sorted({clip for clips in shown.values() for clip in clips}, key=natural)
             now = bool(bad) and len(bad) >= SHARE * len(measured)
             if now and not before:
-                rule = max(rules, key=lambda one: len(shown[one]))  # the first of equals
-                some = f"{len(bad)} of {len(measured)} clip{'s' * (len(measured) > 1)}"
-                words = rule.words if len(bad) > 1 else rule.of_one
-                text = f"{some} {words} since step {step}"
-                found.append(Alarm(kind, rule.metric, step, step, text, tuple(bad)))
+                rule = max(rules, key=lambda rule: len(shown[rule]))  # the first of equals
+                raised.append(Alarm(kind, rule.metric, step, step, tuple(bad), len(measured)))
             if measured:
                 before = now
-    return found
+    return raised
 
 
 def _floor(info: OutputInfo) -> float:
-    """The least change of a value that is worth a word."""
+    """Find the least change of a value that counts."""
     reach = info.high - info.low
     return 0.05 * reach if reach <= 1 else 0.02 * reach
 
@@ -161,34 +128,30 @@ def _changes(series: Series, floors: Mapping[str, float]) -> list[Alarm]:
 def _together(changes: Sequence[Alarm]) -> list[Alarm]:
     """One alarm for all values that change at a step: most often it is one cause."""
     by_step: dict[int, list[Alarm]] = {}
-    for one in changes:
-        by_step.setdefault(one.step, []).append(one)
-    found = []
-    for first, *more in by_step.values():
-        names = ", ".join(one.metric for one in more)
-        text = f"{first.message}; so did {names}" if more else first.message
-        found.append(replace(first, message=text))
-    return found
+    for alarm in changes:
+        by_step.setdefault(alarm.step, []).append(alarm)
+    return [
+        replace(first, others=tuple(alarm.metric for alarm in more))
+        for first, *more in by_step.values()
+    ]
 
 
 def _changes_of(series: Series, name: str, floor: float) -> list[Alarm]:
-    """The sudden changes of one value; after one, the course is learnt anew from there."""
-    found = []
+    """Find the sudden changes of a value; after each, its course is learnt anew."""
+    raised = []
     course = _Course(series, name)
     steps = course.steps
     begin = 0
     for place in range(EARLIER, len(steps) - 1):
         earlier = range(max(begin, place - WINDOW), place)
         if len(earlier) >= EARLIER:
-            *known, one, two = course.means(range(earlier.start, place + 2))
-            if _is_sudden(known, one, two, floor):
-                text = (
-                    f"{name} went from {median(known):.3g} to {one:.3g} at step {steps[place]},"
-                    f" and {two:.3g} at step {steps[place + 1]}"
-                )
-                found.append(Alarm("change", name, steps[place], steps[place + 1], text))
+            *before, first, second = course.means(range(earlier.start, place + 2))
+            if _is_sudden(before, first, second, floor):
+                values = (median(before), first, second)
+                began, seen = steps[place : place + 2]
+                raised.append(Alarm("change", name, began, seen, values=values))
                 begin = place
-    return found
+    return raised
 
 
 class _Course:
@@ -205,19 +168,19 @@ class _Course:
         self._all = [fmean(clips.values()) for clips in self._clips]
 
     def means(self, places: range) -> list[float]:
-        """The mean of each step, over the clips that all of them have where there are any."""
+        """Average each step, over the clips that all of them have where there are any."""
         if self._same:
             return self._all[places.start : places.stop]
-        some = self._clips[places.start : places.stop]
-        common = set.intersection(*map(set, some))
+        steps = self._clips[places.start : places.stop]
+        common = set.intersection(*map(set, steps))
         return [
             fmean([value for clip, value in clips.items() if not common or clip in common])
-            for clips in some
+            for clips in steps
         ]
 
 
-def _is_sudden(earlier: Sequence[float], one: float, two: float, floor: float = 0) -> bool:
-    """Whether two values lie beyond the earlier ones on the same side, by far.
+def _is_sudden(earlier: Sequence[float], first: float, second: float, floor: float = 0) -> bool:
+    """Test if two values lie far beyond the earlier ones, on the same side.
 
     >>> _is_sudden([1.0, 1.1, 0.9, 1.0, 1.05, 0.95], 2.0, 1.9)
     True
@@ -226,18 +189,18 @@ def _is_sudden(earlier: Sequence[float], one: float, two: float, floor: float = 
     """
     if 2 * sum(value == 0 for value in earlier) > len(earlier):
         return False
-    if not _beyond(earlier, one, two, max(LEAST * abs(median(earlier)), floor)):
+    if not _beyond(earlier, first, second, max(LEAST * abs(median(earlier)), floor)):
         return False
     # What is never 0 or less may be skewed: as ratios, too, it must lie beyond.
-    if min(*earlier, one, two) <= 0:
+    if min(*earlier, first, second) <= 0:
         return True
-    return _beyond([log(value) for value in earlier], log(one), log(two), 0)
+    return _beyond([log(value) for value in earlier], log(first), log(second), 0)
 
 
-def _beyond(earlier: Sequence[float], one: float, two: float, least: float) -> bool:
+def _beyond(earlier: Sequence[float], first: float, second: float, least: float) -> bool:
     low, high = min(earlier), max(earlier)
     reach = max(REACH * (high - low), least)
-    return min(one, two) > high + reach or max(one, two) < low - reach
+    return min(first, second) > high + reach or max(first, second) < low - reach
 
 
 def alarms_of(folder: Path) -> list[Alarm]:
@@ -250,14 +213,14 @@ def alarms_of(folder: Path) -> list[Alarm]:
 
 
 def series_of(results: Results) -> Series:
-    """The values of all clips that the run has, by their steps."""
-    found: dict[int, dict[str, dict[str, float]]] = {}
+    """Group the values of all clips of a run by their steps."""
+    by_step: dict[int, dict[str, dict[str, float]]] = {}
     for item in results.items.values():
         step, clip = item.groups.get(STEP, ""), item.groups.get("case", item.id)
         if step.isdecimal():
-            found.setdefault(int(step), {})[clip] = {
-                one.name: one.outcome.value.value
-                for one in results.of_item(item.id).values()
-                if one.outcome.value is not None
+            by_step.setdefault(int(step), {})[clip] = {
+                value.name: value.outcome.value.value
+                for value in results.of_item(item.id).values()
+                if value.outcome.value is not None
             }
-    return found
+    return by_step

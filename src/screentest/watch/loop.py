@@ -68,17 +68,17 @@ class Watch:
             raise BadOption(f"{self.folder} is not a folder")
         self._pattern: re.Pattern[str] | None = step_pattern(self.pattern)
         self._arrivals = Arrivals(self.folder, self.patience)
-        self._told: HookSet = open_hooks(self.hooks) if self.hooks else HookSet()
+        self._hooks: HookSet = open_hooks(self.hooks) if self.hooks else HookSet()
         self._state = _State.read(self.out / STATE)
-        if self._state.told and (self.out / FILE).is_file():
+        if self._state.logged and (self.out / FILE).is_file():
             _refuse_other_metrics(self.out, self.metrics)
         self._before: frozenset[tuple[Path, int]] = frozenset()
         self._looks = 0
 
     @property
     def known(self) -> int:
-        """How many clips were scored and handed on, by this watch and the ones before it."""
-        return len(self._state.told)
+        """The number of clips that were scored and handed on, by this watch and earlier ones."""
+        return len(self._state.logged)
 
     def look(self) -> Look:
         """Score what is whole and new; nothing is done where nothing is."""
@@ -104,23 +104,23 @@ class Watch:
             step = items[name][1]
             return step.number if step else -1, natural(name)
 
-        new = sorted((name for name in items if name not in self._state.told), key=order)
+        new = sorted((name for name in items if name not in self._state.logged), key=order)
         steps: dict[int | None, list[str]] = {}
         for name in new:
             step = items[name][1]
             steps.setdefault(step.number if step else None, []).append(name)
-        for number in sorted(steps, key=lambda one: -1 if one is None else one):
-            self._told.log(scores, steps[number], number)
+        for number in sorted(steps, key=lambda step: -1 if step is None else step):
+            self._hooks.log(scores, steps[number], number)
         raised = [
-            one
-            for one in alarms(series_of(scores.results), scores.results.outputs)
-            if _key(one) not in self._state.raised
+            alarm
+            for alarm in alarms(series_of(scores.results), scores.results.outputs)
+            if _key(alarm) not in self._state.raised
         ]
-        for one in raised:
-            self._told.alarm(one)
-        self._state.add(new, [_key(one) for one in raised])
-        known = sorted(number for number in steps if number is not None)
-        return Look(new, known, waiting, len(steps.get(None, ())), raised, scores)
+        for alarm in raised:
+            self._hooks.alarm(alarm)
+        self._state.add(new, [_key(alarm) for alarm in raised])
+        numbers = sorted(number for number in steps if number is not None)
+        return Look(new, numbers, waiting, len(steps.get(None, ())), raised, scores)
 
     def _items(self, paths: Sequence[Path]) -> Iterator[tuple[Item, Step | None]]:
         for path in paths:
@@ -138,10 +138,10 @@ def _refuse_other_metrics(run: Path, metrics: Sequence[str]) -> None:
     if earlier and earlier != asked:
         before = ",".join(sorted(earlier))
         usual = {resolve(name).name for name in METRICS}
-        same = "leave --metrics out" if earlier == usual else f"give --metrics {before}"
+        same = "leave `metrics` out" if earlier == usual else f"give `metrics={before}`"
         raise BadOption(
-            f"{run} was watched with {before}, and now it is {','.join(sorted(asked))}",
-            advice=f"To go on, {same}; to watch with others from the start, give --out DIR.",
+            f"{run} was watched with {before}, not with {','.join(sorted(asked))}",
+            advice=f"To resume, {same}; to start anew, give another `out`.",
         )
 
 
@@ -152,10 +152,10 @@ def _key(alarm: Alarm) -> str:
 
 @dataclass
 class _State:
-    """What must not be said twice."""
+    """Clips and alarms that hooks were handed already."""
 
     path: Path
-    told: set[str]
+    logged: set[str]
     """Clips that hooks were handed."""
     raised: set[str]
     """Alarms."""
@@ -164,34 +164,34 @@ class _State:
     def read(cls, path: Path) -> _State:
         try:
             held = json.loads(path.read_text(encoding="utf-8"))
-            return cls(path, set(held["told"]), set(held["raised"]))
+            return cls(path, set(held["logged"]), set(held["raised"]))
         except FileNotFoundError:
             return cls(path, set(), set())
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise BadOption(
                 f"{path} cannot be read: {error}",
-                advice="Remove it: what was scored stays, and hooks are told once more.",
+                advice="Remove it: scores stay, and hooks are handed all clips again.",
             ) from None
 
-    def add(self, told: Sequence[str], raised: Sequence[str]) -> None:
-        self.told.update(told)
+    def add(self, logged: Sequence[str], raised: Sequence[str]) -> None:
+        self.logged.update(logged)
         self.raised.update(raised)
-        held = {"told": sorted(self.told), "raised": sorted(self.raised)}
+        held = {"logged": sorted(self.logged), "raised": sorted(self.raised)}
         write_whole(self.path, json.dumps(held))
 
 
 def watch(
     watching: Watch, every: float, tell: Callable[[Look], None], *, looks: int | None = None
 ) -> int:
-    """Look every so many seconds until it is stopped, or ``looks`` times; how many alarms."""
+    """Look every so many seconds until it is stopped, or ``looks`` times; count the alarms."""
     import time
 
     count = number = 0
     while looks is None or number < looks:
         if number:
             time.sleep(every)
-        found = watching.look()
-        count += len(found.alarms)
-        tell(found)
+        look = watching.look()
+        count += len(look.alarms)
+        tell(look)
         number += 1
     return count

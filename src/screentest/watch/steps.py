@@ -43,7 +43,7 @@ class Step:
 
 
 def read_step(path: Path, pattern: re.Pattern[str] | None = None) -> Step | None:
-    """The step in a path; None where it names none.
+    """Find the step in a path; None where it names none.
 
     Looked for is ``pattern`` (its first group is the step), else ``step_500``, ``checkpoint-500``,
     ``iter500``, ``epoch=5`` in the name, then in the folders from the inside out, then a folder
@@ -52,44 +52,44 @@ def read_step(path: Path, pattern: re.Pattern[str] | None = None) -> Step | None
     parts = [*path.parent.parts, path.stem]
     if pattern is not None:
         whole = "/".join(parts)
-        found = pattern.search(whole)
-        if found is None:
+        match = pattern.search(whole)
+        if match is None:
             return None
-        return Step(int(found[1]), whole[: found.start(1)] + "*" + whole[found.end(1) :])
+        return Step(int(match[1]), whole[: match.start(1)] + "*" + whole[match.end(1) :])
     for place in range(len(parts) - 1, -1, -1):
-        found = _NAMED.search(parts[place])
-        if found is not None:
-            return _step(parts, place, found)
+        match = _NAMED.search(parts[place])
+        if match is not None:
+            return _step(parts, place, match)
     for place in range(len(parts) - 2, -1, -1):
-        found = _FOLDER.fullmatch(parts[place])
-        if found is not None:
-            return _step(parts, place, found)
+        match = _FOLDER.fullmatch(parts[place])
+        if match is not None:
+            return _step(parts, place, match)
     return None
 
 
-def _step(parts: list[str], place: int, found: re.Match[str]) -> Step:
+def _step(parts: list[str], place: int, match: re.Match[str]) -> Step:
     text = parts[place]
-    start = found.end(1) - len(found[1])
+    start = match.end(1) - len(match[1])
     # Zeros before the number belong to it.
     while start > 0 and text[start - 1] == "0":
         start -= 1
-    masked = f"{text[:start]}*{text[found.end(1) :]}"
-    return Step(int(found[1]), "/".join([*parts[:place], masked, *parts[place + 1 :]]))
+    masked = f"{text[:start]}*{text[match.end(1) :]}"
+    return Step(int(match[1]), "/".join([*parts[:place], masked, *parts[place + 1 :]]))
 
 
 def step_pattern(text: str) -> re.Pattern[str] | None:
-    """The expression that finds a step; its first group is the number."""
+    """Compile the expression that finds a step; its first group is the number."""
     if not text:
         return None
     try:
-        found = re.compile(text)
+        pattern = re.compile(text)
     except re.error as error:
-        raise BadOption(f"invalid --step-pattern {text!r}: {error}") from None
-    if found.groups < 1:
+        raise BadOption(f"invalid `step_pattern` {text!r}: {error}") from None
+    if pattern.groups < 1:
         raise BadOption(
-            f"invalid --step-pattern {text!r}: has no group", advice=r"As in 'run(\d+)_'."
+            f"invalid `step_pattern` {text!r}: has no group", advice=r"As in 'run(\d+)_'."
         )
-    return found
+    return pattern
 
 
 class Arrivals:
@@ -107,7 +107,7 @@ class Arrivals:
         self._whole: dict[Path, Stamp] = {}
 
     def look(self) -> tuple[list[Path], list[Path]]:
-        """The files that are whole by now, and those that are waited for."""
+        """List the files that are whole by now, and those that are waited for."""
         whole, waiting = [], []
         now = time.monotonic()
         for path in self._files():
@@ -131,16 +131,16 @@ class Arrivals:
 
     def _files(self) -> Iterator[Path]:
         try:
-            found = sorted(self.folder.rglob("*"), key=lambda one: natural(str(one)))
+            paths = sorted(self.folder.rglob("*"), key=lambda path: natural(str(path)))
         except OSError:  # a folder that is being moved or removed: the next look tells
             return
-        for path in found:
+        for path in paths:
             hidden = any(part.startswith(".") for part in path.relative_to(self.folder).parts)
             if path.suffix.lower() in SUFFIXES and not hidden and path.is_file():
                 yield path
 
 
 def _is_readable(path: Path) -> bool:
-    """Whether a file has all that its structure promises; tried in a process of its own."""
+    """Test if a file has all that its structure promises, in a process of its own."""
     info = supervised(probe, path).value
     return info is not None and not any(fault.kind == "cut_short" for fault in info.faults)

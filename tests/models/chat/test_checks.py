@@ -9,8 +9,8 @@ import pytest
 
 from screentest.core import NoValue, Outcome, Reason
 from screentest.models.ask import Query
+from screentest.models.ask.templates import Prompts
 from screentest.models.chat.messages import ChatAnswer, ChatRequest
-from screentest.models.templates import Prompts
 from screentest.testing.chat_answers import Act, Answer
 from screentest.testing.chat_server import FakeChatServer
 from tests.models.chat.kit import GOOD, Rating, chat_at, plain, rating

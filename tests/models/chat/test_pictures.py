@@ -8,8 +8,7 @@ import pytest
 from PIL import Image
 
 from screentest.core import Frame, Size
-from screentest.models.chat import messages as pictures
-from screentest.models.chat.messages import Encoding, Picture, PictureCache, Text, encode, timed
+from screentest.models.chat.messages import Encoding, Picture, Text, encode, timed
 
 
 @pytest.fixture
@@ -65,34 +64,11 @@ def test_encoding_says_what_it_is() -> None:
         Encoding(quality=0)
 
 
-def test_encoded_once_and_reused(image: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = []
-    real = encode
-    monkeypatch.setattr(pictures, "encode", lambda *given: made.append(1) or real(*given))
-    cache = PictureCache()
-    first = cache.picture(image, Encoding(), ("film", 1))
-    assert cache.picture(image, Encoding(), ("film", 1)) is first
-    assert cache.picture(image.copy(), Encoding()) is cache.picture(image, Encoding())
-    assert len(made) == 2
-    cache.picture(image, Encoding(quality=50), ("film", 1))
-    assert len(made) == 3
-
-
-def test_the_cache_holds_no_more_than_its_bytes(image: np.ndarray) -> None:
-    one = len(encode(image, Encoding()).data)
-    cache = PictureCache(max_bytes=3 * one)
-    for number in range(10):
-        cache.picture(image, Encoding(), number)
-    assert len(cache) == 3
-    assert cache.picture(image, Encoding(), 9).data
-
-
 def test_times_stand_before_their_pictures(image: np.ndarray) -> None:
     frames = [Frame(Fraction(1, 3), 8, image), Frame(Fraction(5, 2), 60, image)]
-    parts = timed(frames, Encoding(), cache=PictureCache(), video="film")
+    parts = timed(frames, Encoding())
     assert [part.text for part in parts if isinstance(part, Text)] == [
         "[0.33 second]",
         "[2.50 second]",
     ]
     assert [type(part) for part in parts] == [Text, Picture] * 2
-    assert [type(part) for part in timed(frames, Encoding(), label="")] == [Picture] * 2

@@ -17,9 +17,9 @@ from screentest.core import NoValue, Outcome, Reason
 from screentest.judges.vlm import COMPARE_FRAMES, COMPARE_TEXTS, DESCRIBE, as_verdict
 from screentest.metrics.narrative.dense import CLIP
 from screentest.models.ask import Query, send
+from screentest.models.ask.templates import Pictures, Prompts, Trusted
 from screentest.models.chat.messages import DECLINED, SEEN, ChatRequest, Encoding, Text, encode
 from screentest.models.chat.parsing import parse_yes_no
-from screentest.models.templates import Pictures, Prompts, Trusted
 from screentest.suites.etva.answers import read_answer
 from screentest.suites.locot2v.metrics.alignment import OCCURS
 from screentest.suites.locot2v.metrics.content_clarity import Marks

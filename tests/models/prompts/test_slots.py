@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from screentest.models.templates import fence, inline, neutralise
+from screentest.models.ask.templates import fence, inline, neutralise
 
 # What people try, and what becomes of it.
 HOSTILE = {

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from screentest.core import BadOption, UnknownName
+from screentest.models.ask.templates import ROOT, Pictures, Prompts, Trusted
 from screentest.models.chat.messages import ChatRequest, Encoding, Picture, Text, encode
-from screentest.models.templates import ROOT, Pictures, Prompts, Trusted
 from screentest.testing.chat_answers import Answer
 from tests.models.chat.kit import Rating, serving
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from screentest.core import Outcome, Reason, registry
-from screentest.models.templates import Prompts
+from screentest.models.ask.templates import Prompts
 from screentest.suites.etva.agents import SAMPLING, add_knowledge, write_by_chat, write_plainly
 from screentest.suites.etva.answers import ANSWER_SAMPLING
 from screentest.suites.etva.graph import Category, EntityKind

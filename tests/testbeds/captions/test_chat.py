@@ -130,7 +130,7 @@ def test_the_caption_stays_material() -> None:
 
 
 def test_the_signature_names_prompt_and_model(tmp_path: Path) -> None:
-    from screentest.models.templates import Prompts
+    from screentest.models.ask.templates import Prompts
 
     folder = tmp_path / "testbeds"
     folder.mkdir()

@@ -1,5 +1,5 @@
-"""A metric, a judge and a degradation. Importing this registers all three."""
+"""Two metrics, a judge and a degradation. Importing this registers all four."""
 
-from screentest_fading import fading, more_vivid, saturation
+from screentest_fading import fading, mood, more_vivid, saturation
 
-__all__ = ["fading", "more_vivid", "saturation"]
+__all__ = ["fading", "mood", "more_vivid", "saturation"]

@@ -297,7 +297,7 @@ def _of_judges(
     if len(pair) != 2 or (not given and any(len(names) > 1 for names in known)):
         raise BadOption(
             f"the runs have several judges: {all_known}",
-            advice="Say which one, or which of each run: --judges A,B.",
+            advice="Name one, or one of each run: `judges=A,B`.",
         )
     return {
         f"{_titles(reader).get(name, name)} in {run}": judge_points(reader, name)

@@ -133,12 +133,12 @@ class ModelComparison:
 
     @property
     def too_few(self) -> bool:
-        """Whether no row has as many prompts as could settle anything."""
+        """True where no row has as many prompts as could settle anything."""
         return max((row.prompts for row in self.tested), default=self.prompts) < self.fewest
 
     @property
     def within_margins(self) -> bool:
-        """Whether no difference exceeds its margin, on any prompt."""
+        """True where no difference exceeds its margin, on any prompt."""
         pairs = [pair for row in self.rows for pair in row.pairs]
         return all(abs(gap) <= pair.margin for pair in pairs for gap in pair.gaps)
 
@@ -170,13 +170,13 @@ def compare_models(
     group, _, chosen = by.partition("=")
     group = group or results.models_by
     named = {results.group(item, group) for item in results.items} - {""} if group else set()
-    known = sorted(named, key=natural)
+    present = sorted(named, key=natural)
     wanted = [name.strip() for name in chosen.split(",") if name.strip()]
     for name in wanted:
-        if name not in known:
-            there = f"{group}: {', '.join(known)}." if known else None
+        if name not in present:
+            there = f"{group}: {', '.join(present)}." if present else None
             raise _no_such_side(results, f"no item has {group} {name!r}", there)
-    models = tuple(dict.fromkeys(wanted or known))
+    models = tuple(dict.fromkeys(wanted or present))
     if len(models) < 2:
         return None
     return _Work(results.pooled(pool), group, models, pool, margins or {}).comparison()
@@ -199,11 +199,13 @@ def compare_scores(
         with RunReader(folder) as run:
             runs[str(folder)] = read_results(run)
     results = side_by_side(runs) if len(runs) > 1 else next(iter(runs.values()))
-    own = margins(results.names) if margins is not None else {}
-    found = compare_models(results, by or (RUN if len(runs) > 1 else ""), pool=pool, margins=own)
-    if found is None:
+    given = margins(results.names) if margins is not None else {}
+    compared = compare_models(
+        results, by or (RUN if len(runs) > 1 else ""), pool=pool, margins=given
+    )
+    if compared is None:
         raise _no_such_side(results, "there is one side only")
-    return found
+    return compared
 
 
 def side_by_side(runs: Mapping[str, Results]) -> Results:
@@ -243,24 +245,24 @@ class _Work:
 
     def comparison(self) -> ModelComparison:
         bare = [row for name in self.results.names if (row := self.row(name)) is not None]
-        tested = [one for place, row in enumerate(bare) for one in tests_of(place, row)]
+        tested = [test for place, row in enumerate(bare) for test in tests_of(place, row)]
         # Prompts on which nothing differs have no sign to flip: that is no test, whoever is better.
-        tests = [one for one in tested if one.gaps.any()]
-        adjusted = holm([one.p for one in tests])
+        tests = [test for test in tested if test.gaps.any()]
+        adjusted = holm([test.p for test in tests])
         levels = holm_levels(adjusted)
         shrunk = shrinkage(tests)
         strict = LEVEL / max(1, len(tests))
         pairs: dict[int, list[ModelPair]] = {}
-        for one, p, level in zip(tests, adjusted, levels, strict=True):
-            plain, likely = (needed_for(one, strict, share) for share in (1.0, shrunk))
+        for test, p, level in zip(tests, adjusted, levels, strict=True):
+            plain, likely = (needed_for(test, strict, share) for share in (1.0, shrunk))
             # Prompts too few to settle anything do not say what is chance among them.
-            few = one.gaps.size < fewest_sources(strict)
-            pairs.setdefault(one.row, []).append(
-                pair_of(one, p, level, likely, plain if few else likely)
+            few = test.gaps.size < fewest_sources(strict)
+            pairs.setdefault(test.row, []).append(
+                pair_of(test, p, level, likely, plain if few else likely)
             )
-        for one in tested:
-            if not one.gaps.any():
-                pairs.setdefault(one.row, []).append(pair_of(one, 1.0, strict, None, None))
+        for test in tested:
+            if not test.gaps.any():
+                pairs.setdefault(test.row, []).append(pair_of(test, 1.0, strict, None, None))
         rows = [
             concluded(row, pairs.get(place, []), fewest_sources(strict))
             for place, row in enumerate(bare)
@@ -345,7 +347,7 @@ class _Work:
         )
 
     def why(self, name: str) -> WhyNotCompared | None:
-        """Why a metric is not compared: its values, or no margin that holds for them."""
+        """The reason why a metric is not compared: its values, or no margin that holds for them."""
         if why := self.found[name].why:
             return why
         margin = self.margin(name)
@@ -360,9 +362,9 @@ class _Work:
         """The margin of a value: that of the package, or one that was given and is larger."""
         # A clip of one shot has one number, whatever the pool: so it has one margin.
         pool = self.pool if self.found[name].pooled else "worst"
-        known = next((margin_of(value, pool) for value in self.results.of(name)), None)
-        found = [one for one in (known, self.margins.get(name)) if one is not None]
-        return max(found, key=lambda one: one.value, default=None)
+        packaged = next((margin_of(value, pool) for value in self.results.of(name)), None)
+        margins = [margin for margin in (packaged, self.margins.get(name)) if margin is not None]
+        return max(margins, key=lambda margin: margin.value, default=None)
 
     def part(self) -> Part:
         """The part of a video that its number is about."""
@@ -386,21 +388,21 @@ class _Work:
         """The metrics of which values are missing, though they are compared."""
         for name in self.tested():
             missing = self.found[name].missing
-            if not self.found[name].why and any(one.videos for one in missing.values()):
+            if not self.found[name].why and any(lack.videos for lack in missing.values()):
                 order = sorted(missing, key=lambda model: -missing[model].videos)
                 listed = {model: missing[model] for model in order}
                 yield MissingValues(name, listed, self.inapplicable(name))
 
     def inapplicable(self, name: str) -> tuple[str, ...]:
-        """Why a value does not apply, where that is why it is missing; empty where some failed."""
+        """The messages on values that do not apply; empty where some failed for another reason."""
         lost = [
             value.outcome.failure
             for value in self.results.of(name)
             if value.outcome.failure is not None and value.item in self.samples.side
         ]
-        if any(one.reason is not Reason.NOT_APPLICABLE for one in lost):
+        if any(failure.reason is not Reason.NOT_APPLICABLE for failure in lost):
             return ()
-        return tuple(dict.fromkeys(one.detail for one in lost))
+        return tuple(dict.fromkeys(failure.detail for failure in lost))
 
     def tested(self) -> list[str]:
         """The metrics that some model has a value of, and that are not only described, unless not
@@ -459,14 +461,14 @@ def _first(
 
 
 def _effect(row: MetricRow) -> float:
-    """How far two models are apart at most, in deviations over prompts."""
-    found = [0.0]
-    for one, two in combinations(row.values, 2):
-        both = sorted(one.prompts.keys() & two.prompts.keys())
-        gaps = np.array([one.prompts[case] - two.prompts[case] for case in both])
+    """The largest distance of two models, in deviations over prompts."""
+    effects = [0.0]
+    for first, second in combinations(row.values, 2):
+        both = sorted(first.prompts.keys() & second.prompts.keys())
+        gaps = np.array([first.prompts[case] - second.prompts[case] for case in both])
         if gaps.size > 1 and not alike(gaps):
-            found.append(abs(float(gaps.mean())) / float(gaps.std(ddof=1)))
-    return max(found)
+            effects.append(abs(float(gaps.mean())) / float(gaps.std(ddof=1)))
+    return max(effects)
 
 
 def _alone(rows: Sequence[MetricRow], models: Sequence[str], *, ahead: bool) -> str:
@@ -474,6 +476,6 @@ def _alone(rows: Sequence[MetricRow], models: Sequence[str], *, ahead: bool) -> 
     or, not ``ahead``, the other way round. What an artefact explains does not count."""
     held = [pair for row in rows for pair in row.pairs if pair.earned]
     sides = [(pair.better, pair.worse) if ahead else (pair.worse, pair.better) for pair in held]
-    others = {name: {two for one, two in sides if one == name} for name in models}
-    against = {two for _, two in sides}
+    others = {name: {other for side, other in sides if side == name} for name in models}
+    against = {other for _, other in sides}
     return next((n for n in models if n not in against and len(others[n]) == len(models) - 1), "")

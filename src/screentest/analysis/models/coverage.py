@@ -54,7 +54,7 @@ class NotCovered:
 
     @property
     def prompts_read(self) -> bool:
-        """Whether anything reads the prompts, or there are none."""
+        """True where something reads the prompts, and where there are none."""
         covered = (PromptCoverage.COVERED, PromptCoverage.HEURISTIC, PromptCoverage.PARTLY)
         return self.prompts in (*covered, PromptCoverage.NO_PROMPTS)
 
@@ -81,20 +81,20 @@ def not_covered(results: Results) -> NotCovered:
 
 
 def _reads(results: Results, name: str) -> bool:
-    """Whether a value looks in the pictures for the words of a prompt or script."""
+    """True where a value looks in the pictures for the words of a prompt or script."""
     traits = results.traits_of(name)
     return traits.group == "prompt" and not traits.counts_shots
 
 
 def _prompt_readers(results: Results, asked: set[str]) -> list[str]:
     """The values that read the prompt or script, and have a number on a fair share of prompts."""
-    found = []
+    readers = []
     for name, info in results.outputs.items():
         if _reads(results, name) and not info.descriptive:
             read = {results.unit(value.item) for value in results.of(name) if value.outcome.ok}
             if read and len(read) >= FAIR_SHARE * len(asked):
-                found.append(name)
-    return found
+                readers.append(name)
+    return readers
 
 
 def _why_unread(results: Results) -> tuple[PromptCoverage, tuple[str, ...]]:
@@ -135,21 +135,21 @@ class BorderedVideos:
 
 def bordered(results: Results) -> Mapping[str, Borders]:
     """The videos of the run that have borders, by item."""
-    found: dict[str, Borders] = {}
+    borders: dict[str, Borders] = {}
     for value in results.values:
         score = value.outcome.value
         sides = score.details.get(BORDERS) if score is not None else None
-        if value.item not in found and isinstance(sides, list) and len(sides) == 6:
-            found[value.item] = Borders(*(int(str(side)) for side in sides))
-    return found
+        if value.item not in borders and isinstance(sides, list) and len(sides) == 6:
+            borders[value.item] = Borders(*(int(str(side)) for side in sides))
+    return borders
 
 
 def bordered_videos(results: Results) -> BorderedVideos | None:
-    """How many videos have borders, and how large they are; None where none has.
+    """Count the videos that have borders, and measure them; None where none has.
 
     >>> bordered_videos(Results({}, (), {}))
     """
-    shares = [one.share for one in bordered(results).values()]
+    shares = [borders.share for borders in bordered(results).values()]
     if not shares:
         return None
     return BorderedVideos(len(shares), len(results.items), min(shares), max(shares))
@@ -168,16 +168,20 @@ class UnreadVideo:
 
 def unread_videos(results: Results) -> list[UnreadVideo]:
     """The videos without any value of which the file could not be read, in the run's order."""
-    found = []
+    unread = []
     for name, item in results.items.items():
         outcomes = [value.outcome for value in results.of_item(name).values()]
-        lost = [one.failure for one in outcomes if one.failure and one.failure.reason.of_file]
-        if lost and not any(one.ok for one in outcomes):
+        lost = [
+            outcome.failure
+            for outcome in outcomes
+            if outcome.failure and outcome.failure.reason.of_file
+        ]
+        if lost and not any(outcome.ok for outcome in outcomes):
             why = lost[0]
-            found.append(
+            unread.append(
                 UnreadVideo(name, str(item.video), why.reason.value, why.detail, why.advice)
             )
-    return found
+    return unread
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +204,7 @@ def lowest_videos(results: Results, pool: Pool = "worst") -> dict[str, Value]:
 
     Only where a direction is better, and videos differ by more than the margin.
     """
-    found = {}
+    lowest_by_name = {}
     for name, info in results.outputs.items():
         scored = [value for value in results.of(name) if value.outcome.ok]
         if info.descriptive or len(scored) < 2 or rates_differ(results, name):
@@ -209,8 +213,8 @@ def lowest_videos(results: Results, pool: Pool = "worst") -> dict[str, Value]:
         margin = margin_of(scored[0], pool)
         if max(numbers) - min(numbers) > (margin.value if margin else 0.0):
             lowest = min if info.higher_is_better else max
-            found[name] = lowest(scored, key=lambda value: value.outcome.unwrap().value)
-    return found
+            lowest_by_name[name] = lowest(scored, key=lambda value: value.outcome.unwrap().value)
+    return lowest_by_name
 
 
 def worst_videos(results: Results, pool: Pool = "worst") -> WorstVideos:

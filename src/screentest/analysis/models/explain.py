@@ -35,7 +35,7 @@ def with_explanations(rows: Sequence[MetricRow]) -> list[MetricRow]:
 
 def _explained(rows: Sequence[MetricRow], causes: Sequence[MetricRow]) -> list[MetricRow]:
     by_value = {row.name.partition(":")[0]: row for row in causes}
-    found = []
+    explained_rows = []
     for row in rows:
         pairs = tuple(_pair(row, pair, by_value) for pair in row.pairs)
         if any(pair.explanation for pair in pairs):
@@ -52,8 +52,8 @@ def _explained(rows: Sequence[MetricRow], causes: Sequence[MetricRow]) -> list[M
                 for value in row.values
             )
             row = replace(row, pairs=pairs, values=values)
-        found.append(row)
-    return found
+        explained_rows.append(row)
+    return explained_rows
 
 
 def _pair(row: MetricRow, pair: ModelPair, rows: Mapping[str, MetricRow]) -> ModelPair:
@@ -91,15 +91,15 @@ def _fault(
     if not _more(cause, other, model) or (along is not None and not _lower(along, model, other)):
         return None
     # To have less than one that has too much is no fault, and may be none if it may have.
-    found = [_fault(extra, other, model, rows) for extra in cause.helped_by if extra.more]
-    kinds = [fault.kind for fault in found if fault is not None]
+    faults = [_fault(extra, other, model, rows) for extra in cause.helped_by if extra.more]
+    kinds = [fault.kind for fault in faults if fault is not None]
     if Explained.ARTEFACT in kinds:
         return None
     return other_side if kinds else sure
 
 
 def _beyond(row: MetricRow, model: str, effect: SideEffect) -> bool:
-    """Whether a model has so much of the value, or so little, that it is a fault."""
+    """True where a model has so much of the value, or so little, that it is a fault."""
     mean, more = row.of(model).mean, effect.more
     if effect.beyond is None:
         return True
@@ -111,7 +111,7 @@ def _beyond(row: MetricRow, model: str, effect: SideEffect) -> bool:
 
 
 def _behind(row: MetricRow, model: str, other: str) -> Explained | None:
-    """Whether a model is worse than another, by more than the margin and by more than chance, and
+    """An artefact where a model is worse than another, by more than the margin and than chance, and
     not by an artefact of the other; ambiguous where that may be one."""
     for pair in row.pairs:
         if (pair.worse, pair.better) != (model, other) or not pair.differs:
@@ -126,7 +126,7 @@ def _behind(row: MetricRow, model: str, other: str) -> Explained | None:
 
 
 def _lower(row: MetricRow, model: str, other: str) -> bool:
-    """Whether a model has less of it than another, by however little and more than by chance."""
+    """True where a model has less of it than another, by however little and more than by chance."""
     gaps = _gaps(row, other, model)
     if row.state is State.NOT_COMPARED or not gaps.size:
         return False
@@ -134,8 +134,8 @@ def _lower(row: MetricRow, model: str, other: str) -> bool:
 
 
 def _more(row: MetricRow, model: str, other: str) -> bool:
-    """Whether a model has more of it than another, by more than the margin and on most prompts; of
-    a look, so much more that it is seen."""
+    """True where a model has more of it than another, by more than the margin and on most prompts;
+    of a look, so much more that it is seen."""
     gaps = _gaps(row, model, other)
     if row.state is State.NOT_COMPARED or not gaps.size:
         return False
@@ -149,7 +149,7 @@ def _more(row: MetricRow, model: str, other: str) -> bool:
 
 
 def _sure(gaps: np.ndarray) -> bool:
-    """Whether it is not one prompt's; of prompts too few to be sure of anything, all agree."""
+    """True where it is not one prompt's; of prompts too few to be sure of anything, all agree."""
     return sign_flip_p(np.sort(gaps)) <= max(LEVEL, 2.0 ** (1 - gaps.size))
 
 
@@ -167,7 +167,7 @@ class ModelLook:
     value: str
     model: str
     more: bool
-    """Whether it has more of the value than the others, or less."""
+    """True where it has more of the value than the others, or less."""
 
 
 def looks(rows: Sequence[MetricRow], models: Sequence[str]) -> Iterator[ModelLook]:
@@ -184,5 +184,5 @@ def looks(rows: Sequence[MetricRow], models: Sequence[str]) -> Iterator[ModelLoo
 
 
 def _seen(gaps: np.ndarray, least: float) -> bool:
-    """Whether a difference is large enough to be seen, and is not one prompt's."""
+    """True where a difference is large enough to be seen, and is not one prompt's."""
     return bool(gaps.size) and float(gaps.mean()) >= least and sign_flip_p(np.sort(gaps)) <= LEVEL

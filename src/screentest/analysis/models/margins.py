@@ -59,11 +59,11 @@ def _table() -> Mapping[str, Mapping[str, float]]:
 
 
 def margin_of(value: Value, pool: Pool) -> Margin | None:
-    """What is known of a measure; None where its margin was never measured."""
-    found = _table().get(key_of(value))
-    if found is None or pool not in found:
+    """The margin of a metric; None where its margin was never measured."""
+    entry = _table().get(key_of(value))
+    if entry is None or pool not in entry:
         return None
-    return Margin(found[pool], int(found["films"]))
+    return Margin(entry[pool], int(entry["films"]))
 
 
 def stale(value: Value) -> str:
@@ -75,5 +75,12 @@ def stale(value: Value) -> str:
     parts = key_of(value).split("|")
     if "|".join(parts) in _table():
         return ""
-    known = (key.split("|") for key in _table())
-    return next((one[1][2:] for one in known if one[:1] + one[2:] == parts[:1] + parts[2:]), "")
+    keys = (key.split("|") for key in _table())
+    return next(
+        (
+            key_parts[1][2:]
+            for key_parts in keys
+            if key_parts[:1] + key_parts[2:] == parts[:1] + parts[2:]
+        ),
+        "",
+    )

@@ -37,7 +37,7 @@ class Tested:
 
     @property
     def effect(self) -> float | None:
-        """What counts of the mean in deviations, less what few prompts exaggerate (Hedges).
+        """The part of the mean that counts, in deviations, without few prompts' bias (Hedges).
 
         None where that is not known.
         """
@@ -53,15 +53,15 @@ def tests_of(place: int, row: MetricRow) -> Iterator[Tested]:
     """Every two models of a row on the prompts that all have, the better one first."""
     if row.info.descriptive or row.state is State.NOT_COMPARED:
         return
-    for one, two in combinations(row.values, 2):
-        both = sorted(one.prompts.keys() & two.prompts.keys())
+    for first, second in combinations(row.values, 2):
+        both = sorted(first.prompts.keys() & second.prompts.keys())
         if not both:  # one of them has no value at all
             continue
-        gaps = row.sign * np.array([one.prompts[case] - two.prompts[case] for case in both])
+        gaps = row.sign * np.array([first.prompts[case] - second.prompts[case] for case in both])
         gaps[np.abs(gaps) <= 1e-12 * max(1.0, float(np.abs(gaps).max()))] = 0.0
         if gaps.sum() < 0:
-            one, two, gaps = two, one, -gaps
-        yield Tested(place, one.model, two.model, gaps, row.least, _p_value(gaps, row.least))
+            first, second, gaps = second, first, -gaps
+        yield Tested(place, first.model, second.model, gaps, row.least, _p_value(gaps, row.least))
 
 
 def _p_value(gaps: np.ndarray, margin: float) -> float:
@@ -74,29 +74,29 @@ def _p_value(gaps: np.ndarray, margin: float) -> float:
 
 
 def pair_of(
-    one: Tested, adjusted: float, level: float, needed: int | None, reach: int | None
+    test: Tested, adjusted: float, level: float, needed: int | None, reach: int | None
 ) -> ModelPair:
-    """What was tested, with its place among all comparisons."""
-    gaps = np.sort(one.gaps)
+    """The tested pair, with its place among all comparisons."""
+    gaps = np.sort(test.gaps)
     return ModelPair(
-        better=one.better,
-        worse=one.worse,
+        better=test.better,
+        worse=test.worse,
         difference=float(gaps.mean()),
         gaps=tuple(gaps.tolist()),
-        margin=one.margin,
+        margin=test.margin,
         level=level,
-        p_value=one.p,
+        p_value=test.p,
         adjusted_p=adjusted,
         ahead=int(np.count_nonzero(gaps > 0)),
         behind=int(np.count_nonzero(gaps < 0)),
-        clear=int(np.count_nonzero(gaps > one.margin)),
+        clear=int(np.count_nonzero(gaps > test.margin)),
         needed=None if adjusted <= LEVEL else needed,
         reach=None if adjusted <= LEVEL else reach,
     )
 
 
 def shrinkage(tests: Iterable[Tested]) -> float:
-    """Which share of the effects seen is more than chance, going by all of them together.
+    """The share of the effects seen that is more than chance, going by all of them together.
 
     The surest of many differences owes part of its size to luck: a forecast from it alone
     promises too much. Were there nothing, the squares of their standard scores would be 1 on
@@ -105,14 +105,14 @@ def shrinkage(tests: Iterable[Tested]) -> float:
     from scipy.special import ndtri, stdtr  # scipy.stats takes a second to import
 
     scores = []
-    for one in tests:
-        count = one.gaps.size
+    for test in tests:
+        count = test.gaps.size
         if count < 3:
             continue
-        if alike(one.gaps):
-            scores.append(3.0 if one.excess else 0.0)
+        if alike(test.gaps):
+            scores.append(3.0 if test.excess else 0.0)
             continue
-        ratio = one.excess / float(one.gaps.std(ddof=1)) * math.sqrt(count)
+        ratio = test.excess / float(test.gaps.std(ddof=1)) * math.sqrt(count)
         scores.append(-float(ndtri(max(stdtr(count - 1, -ratio), 1e-300))))
     if not scores:
         return 0.0
@@ -121,13 +121,13 @@ def shrinkage(tests: Iterable[Tested]) -> float:
     return math.sqrt(excess / (1 + excess))
 
 
-def needed_for(one: Tested, level: float, share: float) -> int | None:
+def needed_for(test: Tested, level: float, share: float) -> int | None:
     """Prompts that would show it, where so much of the effect is real."""
-    effect = one.effect
+    effect = test.effect
     if effect is None or effect * share < 1e-3:
         return None
-    found = sources_needed(round(min(effect, 20.0) * share, 3), level=level)
-    return None if found is None else max(found, one.gaps.size + 1)
+    needed = sources_needed(round(min(effect, 20.0) * share, 3), level=level)
+    return None if needed is None else max(needed, test.gaps.size + 1)
 
 
 def concluded(row: MetricRow, pairs: Sequence[ModelPair], fewest: int) -> MetricRow:
@@ -143,8 +143,8 @@ def concluded(row: MetricRow, pairs: Sequence[ModelPair], fewest: int) -> Metric
     held = [pair for pair in listed if pair.significant]
     better, worse = {pair.better for pair in held}, {pair.worse for pair in held}
     values = tuple(
-        replace(one, best=one.model in better - worse, worst=one.model in worse - better)
-        for one in row.values
+        replace(value, best=value.model in better - worse, worst=value.model in worse - better)
+        for value in row.values
     )
     row = replace(row, values=values, pairs=listed)
     if held:

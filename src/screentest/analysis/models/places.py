@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Rank:
-    """One model in one measure, with the one it is compared with."""
+    """One model in one metric, with the one it is compared with."""
 
     row: MetricRow
     other: ModelValue
@@ -26,22 +26,22 @@ class Rank:
 
 
 def first_in(comparison: ModelComparison, model: str) -> list[Rank]:
-    """Measures in which a model alone has the best mean, the widest lead first."""
+    """Metrics in which a model alone has the best mean, the widest lead first."""
     return _ordered(_ends(comparison, model, last=False))
 
 
 def last_in(comparison: ModelComparison, model: str) -> list[Rank]:
-    """Measures in which a model alone has the worst mean, the widest gap first."""
+    """Metrics in which a model alone has the worst mean, the widest gap first."""
     return _ordered(_ends(comparison, model, last=True))
 
 
 def behind_in(comparison: ModelComparison, model: str) -> list[Rank]:
-    """Measures in which a model is behind the middle of the others, the widest gap first."""
+    """Metrics in which a model is behind the middle of the others, the widest gap first."""
     return _ordered(_middle(comparison, model))
 
 
 def first_and_last(comparison: ModelComparison, row: MetricRow) -> tuple[str, str]:
-    """Who alone is first in a measure, and who alone is last; empty where that is shared."""
+    """The only first and the only last model in a metric; empty where that is shared."""
     first, last = (
         next((name for name in comparison.models if any(_of(row, comparison, name, last=end))), "")
         for end in (False, True)
@@ -50,26 +50,26 @@ def first_and_last(comparison: ModelComparison, row: MetricRow) -> tuple[str, st
 
 
 def _of(row: MetricRow, comparison: ModelComparison, model: str, *, last: bool) -> Iterator[bool]:
-    return (one.row is row for one in _ends(comparison, model, last=last))
+    return (rank.row is row for rank in _ends(comparison, model, last=last))
 
 
 def _ends(comparison: ModelComparison, model: str, *, last: bool) -> Iterator[Rank]:
-    for row, own, others in _open(comparison, model):
+    for row, mean, others in _open(comparison, model):
         sign = row.sign * (-1 if last else 1)
         # The nearest of the others: where it is as good, or as bad, the place is shared.
         other = max(others, key=lambda one: sign * (one.mean or 0.0))
-        gap = sign * (own - (other.mean or 0.0))
-        if gap > 0 and apart(own, other.mean, row.least):
+        gap = sign * (mean - (other.mean or 0.0))
+        if gap > 0 and apart(mean, other.mean, row.least):
             yield Rank(row, other, gap / (row.spread or 1.0))
 
 
 def _middle(comparison: ModelComparison, model: str) -> Iterator[Rank]:
-    for row, own, others in _open(comparison, model):
+    for row, mean, others in _open(comparison, model):
         sign = row.sign
-        middle = median(one.mean or 0.0 for one in others)
-        if sign * (middle - own) > 0 and apart(own, middle, row.least):
-            first = max(others, key=lambda one: sign * (one.mean or 0.0))
-            yield Rank(row, first, sign * (middle - own) / (row.spread or 1.0))
+        middle = median(other.mean or 0.0 for other in others)
+        if sign * (middle - mean) > 0 and apart(mean, middle, row.least):
+            first = max(others, key=lambda other: sign * (other.mean or 0.0))
+            yield Rank(row, first, sign * (middle - mean) / (row.spread or 1.0))
 
 
 def _open(
@@ -85,20 +85,20 @@ def _open(
             for pair in row.pairs
             if pair.explanation and model in (pair.better, pair.worse)
         }
-        own = row.of(model).mean
+        mean = row.of(model).mean
         others = [
-            one
-            for one in row.values
-            if one.mean is not None and one.model not in owed and one.model != model
+            value
+            for value in row.values
+            if value.mean is not None and value.model not in owed and value.model != model
         ]
-        if row.state in (State.SIGNIFICANT, State.UNDECIDED) and own is not None and others:
-            yield row, own, others
+        if row.state in (State.SIGNIFICANT, State.UNDECIDED) and mean is not None and others:
+            yield row, mean, others
 
 
-def _ordered(found: Iterator[Rank]) -> list[Rank]:
-    """What a stand-in says comes last, then what re-encoding alone may make."""
+def _ordered(ranks: Iterator[Rank]) -> list[Rank]:
+    """Order ranks by their gap; heuristics come last, and before them metrics without a margin."""
     ordered = sorted(
-        found, key=lambda one: (bool(one.row.stand_ins), one.row.margin is None, -one.gap)
+        ranks, key=lambda one: (bool(one.row.stand_ins), one.row.margin is None, -one.gap)
     )
     return spread_out(ordered, lambda one: one.row.metric)
 

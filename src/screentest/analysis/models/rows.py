@@ -84,7 +84,7 @@ class Missing:
 
     @property
     def nothing(self) -> bool:
-        """Whether it has no value at all."""
+        """True where it has no value at all."""
         return self.prompts == self.of_prompts
 
 
@@ -185,24 +185,24 @@ class ModelPair:
         """The differences that the test does not reject: they are all above the margin exactly
         where the difference is significant. None where so few prompts reject nothing, or where all
         are alike."""
-        found = sign_flip_interval(np.array(self.gaps) - self.margin, level=self.level)
-        if found is None:
+        shifted = sign_flip_interval(np.array(self.gaps) - self.margin, level=self.level)
+        if shifted is None:
             return None
-        return Interval(found.low + self.margin, found.high + self.margin)
+        return Interval(shifted.low + self.margin, shifted.high + self.margin)
 
     @property
     def significant(self) -> bool:
-        """Whether the better one may be called better."""
+        """True where the better one may be called better."""
         return self.adjusted_p <= LEVEL and self.difference > self.margin
 
     @property
     def earned(self) -> bool:
-        """Whether it is significant and no artefact explains it."""
+        """True where it is significant and no artefact explains it."""
         return self.significant and self.explanation is None
 
     @property
     def differs(self) -> bool:
-        """Whether the two are more than a tie: more than the margin apart."""
+        """True where the two are more than a tie: more than the margin apart."""
         return self.difference > self.margin
 
 
@@ -252,7 +252,7 @@ class MetricRow:
 
     @property
     def better(self) -> Better:
-        """Which direction is better; empty where the value only describes."""
+        """The better direction; empty where the value only describes."""
         return self.info.better
 
     @property
@@ -288,7 +288,7 @@ class MetricRow:
 
     @property
     def settled(self) -> bool:
-        """Whether the row's claim is shown against every other model."""
+        """True where the row's claim is shown against every other model."""
         pairs = self._pairs_for(self.claim)
         return bool(pairs) and all(pair.significant for pair in pairs)
 
@@ -329,7 +329,7 @@ class MetricRow:
 
     @property
     def rivals(self) -> int:
-        """How many others a model is compared with."""
+        """The number of others that a model is compared with."""
         return sum(value.mean is not None for value in self.values) - 1
 
     @property
@@ -339,15 +339,15 @@ class MetricRow:
         return max(numbers) - min(numbers) if numbers else 0.0
 
 
-def apart(one: float | None, two: float | None, margin: float) -> bool:
-    """Whether two means are more than a tie: more than the margin apart, and than rounding makes.
+def apart(first: float | None, second: float | None, margin: float) -> bool:
+    """True where two means are no tie: more than the margin apart, and than rounding makes.
 
     >>> apart(0.42, 0.41, 0.02), apart(0.42, 0.41, 0.0), apart(1.8301, 1.8302, 0.0)
     (False, True, True)
     """
-    if one is None or two is None:
+    if first is None or second is None:
         return False
-    return abs(one - two) > max(margin, 1e-9 * max(abs(one), abs(two)))
+    return abs(first - second) > max(margin, 1e-9 * max(abs(first), abs(second)))
 
 
 def _all_needed(pairs: Sequence[ModelPair]) -> int | None:
@@ -372,10 +372,10 @@ def row_order(row: MetricRow) -> tuple[float, ...]:
 def forecastable(rows: Sequence[MetricRow]) -> list[MetricRow]:
     """The rows that more prompts might settle, the soonest first, then the largest difference; not
     those that an artefact explains."""
-    found = [row for row in rows if row.needed and not any(p.explanation for p in row.claimed)]
+    open_rows = [row for row in rows if row.needed and not any(p.explanation for p in row.claimed)]
 
     def order(row: MetricRow) -> tuple[int, float]:
         size = min(pair.difference for pair in row.claimed) / (row.spread or 1.0)
         return (row.needed or 0, -size)
 
-    return sorted(found, key=order)
+    return sorted(open_rows, key=order)

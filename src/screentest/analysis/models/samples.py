@@ -79,17 +79,17 @@ class Sample:
 
     @property
     def why(self) -> WhyNotCompared | None:
-        """Why nothing is claimed; None where it can be compared."""
+        """The reason why nothing is claimed; None where it can be compared."""
         if self.settings:
             return WhyNotCompared(NotCompared.SETTINGS, settings=self.settings)
         if self.rates:
             usual = median(self.rates.values())
             near = [m for m, rate in self.rates.items() if _same_rate(rate, usual)]
             return WhyNotCompared(NotCompared.FRAME_RATES, rates=self.rates, comparable=tuple(near))
-        lacking = {model: one for model, one in self.missing.items() if not one.nothing}
-        shares = {model: one.videos / one.of_videos for model, one in lacking.items()}
-        of_prompts = [one.prompts / one.of_prompts for one in lacking.values()]
-        if all(_spread(own) <= UNEVEN for own in (of_prompts, list(shares.values()))):
+        lacking = {model: lack for model, lack in self.missing.items() if not lack.nothing}
+        shares = {model: lack.videos / lack.of_videos for model, lack in lacking.items()}
+        of_prompts = [lack.prompts / lack.of_prompts for lack in lacking.values()]
+        if all(_spread(part) <= UNEVEN for part in (of_prompts, list(shares.values()))):
             return None
         least = min(shares.values())
         return WhyNotCompared(
@@ -145,35 +145,37 @@ class Samples:
         return natural(self.results.items[item].groups.get("seed", "")), natural(item)
 
     def of(self, name: str) -> Sample:
-        """What is compared in one metric."""
-        values = {one.item: one for one in self.results.of(name) if one.item in self.side}
-        waiting = [item for item, own in self.results.pending if own == name and item in self.side]
+        """The values of one metric that are compared."""
+        values = {value.item: value for value in self.results.of(name) if value.item in self.side}
+        waiting = [
+            item for item, pending in self.results.pending if pending == name and item in self.side
+        ]
         scored, total = (dict.fromkeys(self.models, 0) for _ in range(2))
         for item in [*values, *waiting]:
             total[self.side[item]] += 1
             scored[self.side[item]] += item in values and values[item].outcome.ok
         had = {
             model: {
-                case: own
+                case: matching
                 for case in self.shared
-                if (own := [one for item in cases[case] if (one := _scored(values, item))])
+                if (matching := [value for item in cases[case] if (value := _scored(values, item))])
             }
             for model, cases in self._videos.items()
         }
         missing = {model: self._missing(model, cases) for model, cases in had.items()}
-        known = [model for model in self.models if had[model]]
-        shared = set.intersection(*(set(had[model]) for model in known)) if known else set()
-        apart = {case for case in shared if _rates_apart([had[model][case] for model in known])}
+        measured = [model for model in self.models if had[model]]
+        shared = set.intersection(*(set(had[model]) for model in measured)) if measured else set()
+        apart = {case for case in shared if _rates_apart([had[model][case] for model in measured])}
         many = len(apart) > UNEVEN * len(shared)
         if not many:
             shared -= apart
         prompts: dict[str, dict[str, float]] = {model: {} for model in self.models}
         for case in sorted(shared):
-            fewest = min(len(had[model][case]) for model in known)
-            for model in known:
+            fewest = min(len(had[model][case]) for model in measured)
+            for model in measured:
                 counted = had[model][case][:fewest]
                 prompts[model][case] = math.fsum(map(_number, counted)) / fewest
-        parts = [one.pools for one in values.values() if one.outcome.ok]
+        parts = [value.pools for value in values.values() if value.outcome.ok]
         return Sample(
             prompts,
             frozenset(shared),
@@ -182,9 +184,12 @@ class Samples:
             any(parts),
             any(parts) and not all(parts),
             missing,
-            {model: median(seen) for model in known if many and (seen := _rates(had[model]))},
+            {model: median(seen) for model in measured if many and (seen := _rates(had[model]))},
             differing_settings(
-                one.signature for each in had.values() for own in each.values() for one in own
+                value.signature
+                for each in had.values()
+                for matching in each.values()
+                for value in matching
             ),
         )
 
@@ -196,15 +201,15 @@ class Samples:
     @property
     def left_out(self) -> LeftOut:
         """The prompts that only some models have."""
-        missing = {model: len(self.any) - len(own) for model, own in self._videos.items()}
+        missing = {model: len(self.any) - len(cases) for model, cases in self._videos.items()}
         listed = sorted((model for model in missing if missing[model]), key=lambda m: -missing[m])
         best, shared = self._without(lambda models: len(self._shared_by(models)))
-        found = LeftOut(
+        left = LeftOut(
             len(self.any) - len(self.shared), len(self.any), {m: missing[m] for m in listed}
         )
         if shared <= len(self.shared):
-            return found
-        return replace(found, best_without=best, shared_without=shared)
+            return left
+        return replace(left, best_without=best, shared_without=shared)
 
     @property
     def uneven_seeds(self) -> UnevenSeeds | None:
@@ -213,11 +218,13 @@ class Samples:
             model: [len(cases[case]) for case in self.shared]
             for model, cases in self._videos.items()
         }
-        if all(len(set(own)) == 1 for own in zip(*counts.values(), strict=True)):
+        if all(len(set(per_prompt)) == 1 for per_prompt in zip(*counts.values(), strict=True)):
             return None
-        fewest = {min(own) for own in zip(*counts.values(), strict=True)}
+        fewest = {min(per_prompt) for per_prompt in zip(*counts.values(), strict=True)}
         best, videos = self._without(
-            lambda models: min(min(own) for own in zip(*(counts[m] for m in models), strict=True))
+            lambda models: min(
+                min(per_prompt) for per_prompt in zip(*(counts[m] for m in models), strict=True)
+            )
         )
         return UnevenSeeds(
             {
@@ -233,7 +240,7 @@ class Samples:
         most, and how much that is."""
         if len(self.models) < 3:
             return (), 0
-        rests = [[one for one in self.models if one != lost] for lost in self.models]
+        rests = [[model for model in self.models if model != lost] for lost in self.models]
         best = max(rests, key=measure)
         return tuple(best), measure(best)
 
@@ -254,12 +261,12 @@ def differing_settings(signatures: Iterable[str]) -> dict[str, tuple[str, ...]]:
     {}
     """
     parts = [_parts(signature) for signature in dict.fromkeys(signatures) if signature]
-    found = {}
-    for key in dict.fromkeys(key for own in parts for key in own):
-        values = {own.get(key, "") for own in parts}
+    differing = {}
+    for key in dict.fromkeys(key for signature_parts in parts for key in signature_parts):
+        values = {signature_parts.get(key, "") for signature_parts in parts}
         if len(values) > 1 and key not in SAME_NUMBERS:
-            found[key] = tuple(sorted(values, key=natural))
-    return found
+            differing[key] = tuple(sorted(values, key=natural))
+    return differing
 
 
 def _parts(signature: str) -> dict[str, str]:
@@ -274,7 +281,9 @@ def rates_differ(results: Results, name: str) -> tuple[float, float] | None:
     The rule of models, for videos: the number depends on the frame rate, and too many have another.
     """
     rates = sorted(
-        rate for one in results.of(name) if one.outcome.ok and (rate := _rate(one)) is not None
+        rate
+        for value in results.of(name)
+        if value.outcome.ok and (rate := _rate(value)) is not None
     )
     if len(rates) < 2:
         return None
@@ -292,8 +301,8 @@ def _spread(numbers: Sequence[float]) -> float:
 
 
 def _scored(values: Mapping[str, Value], item: str) -> Value | None:
-    found = values.get(item)
-    return found if found is not None and found.outcome.ok else None
+    value = values.get(item)
+    return value if value is not None and value.outcome.ok else None
 
 
 def _number(value: Value) -> float:
@@ -301,19 +310,21 @@ def _number(value: Value) -> float:
 
 
 def _rate(value: Value) -> float | None:
-    found = value.outcome.unwrap().details.get(FRAME_RATE)
-    return float(found) if isinstance(found, int | float) and found > 0 else None
+    rate = value.outcome.unwrap().details.get(FRAME_RATE)
+    return float(rate) if isinstance(rate, int | float) and rate > 0 else None
 
 
 def _rates(cases: Mapping[str, Sequence[Value]]) -> list[float]:
-    return [rate for own in cases.values() for one in own if (rate := _rate(one)) is not None]
+    return [
+        rate for values in cases.values() for value in values if (rate := _rate(value)) is not None
+    ]
 
 
 def _rates_apart(sides: Sequence[Sequence[Value]]) -> bool:
-    """Whether the videos of one prompt have other frame rates for one model than for another."""
+    """True where the videos of one prompt have other frame rates for one model than for another."""
     means = []
     for side in sides:
-        rates = [rate for one in side if (rate := _rate(one)) is not None]
+        rates = [rate for value in side if (rate := _rate(value)) is not None]
         if rates:
             means.append(math.fsum(rates) / len(rates))
     return len(means) > 1 and max(means) > SAME_RATE * min(means)

@@ -199,7 +199,7 @@ class Numbered:
         if source is None:
             raise ManifestError(
                 f"{path} has no list of prompts",
-                advice="Put prompts.txt into it, or give --layout numbered:prompts=FILE.",
+                advice="Put prompts.txt into it, or give `layout=numbered:prompts=FILE`.",
             )
         prompts = read_prompts(source)
         problems: list[Problem] = []
@@ -239,7 +239,7 @@ class Numbered:
         raise BadOption(
             f"numbers go from {min(numbers)} to {max(numbers)}, and {source.name} has"
             f" {len(prompts)} prompts: whether it is counted from 0 or 1 cannot be seen",
-            advice="Say it: --layout numbered:first=0, or first=1.",
+            advice="Give `layout=numbered:first=0`, or first=1.",
         )
 
     @staticmethod

@@ -27,7 +27,7 @@ from screentest.core.item import Item, Shot
 from screentest.core.metric import Resources
 from screentest.core.outcome import Point, Reason
 from screentest.core.registry import build
-from screentest.models.runtimes import batches
+from screentest.models.networks.runtimes import batches
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -16,7 +16,7 @@ import numpy as np
 from screentest.core import FrameRequest, Item, OutputInfo, Point, Resources, Score, Size
 from screentest.metrics.alignment.captions import sees_nothing
 from screentest.metrics.functions import metric
-from screentest.models.runtimes import batches
+from screentest.models.networks.runtimes import batches
 
 if TYPE_CHECKING:
     from screentest.models.roles import ImageText, Vectors

@@ -34,8 +34,8 @@ from screentest.metrics.narrative.clips import (
     read_clip,
 )
 from screentest.models.ask import Frames, Query
+from screentest.models.ask.templates import ASPECTS, Slot, Trusted
 from screentest.models.chat.messages import Sampling
-from screentest.models.templates import ASPECTS, Slot, Trusted
 
 TEMPLATE = "metrics/dense"
 # As the paper's judge samples: SLVMEval, appendix G.1.

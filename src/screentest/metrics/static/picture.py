@@ -12,7 +12,7 @@ import numpy as np
 from screentest.core import Image, OutputInfo, SideEffect, Traits
 from screentest.metrics.curve import COLOUR, DETAIL, PLANES
 from screentest.metrics.functions import metric
-from screentest.models import distortions
+from screentest.models.networks import distortions
 
 if TYPE_CHECKING:
     from screentest.models.pictures import Plane

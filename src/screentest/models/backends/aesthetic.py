@@ -12,8 +12,7 @@ import numpy as np
 
 from screentest._util.optional import optional
 from screentest.core import Image, NoValue, Reason, register
-from screentest.models.pictures import check_picture, limit_long_side, opencv_identity, to_oklab
-from screentest.models.pretrained import (
+from screentest.models.networks.pretrained import (
     NEUTRAL,
     TRANSFORMERS,
     ModelDevice,
@@ -21,8 +20,9 @@ from screentest.models.pretrained import (
     pixel_inputs,
     read_tensors,
 )
-from screentest.models.runtimes import batches
-from screentest.models.saliency import saliency
+from screentest.models.networks.runtimes import batches
+from screentest.models.networks.saliency import saliency
+from screentest.models.pictures import check_picture, limit_long_side, opencv_identity, to_oklab
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,7 +36,7 @@ LONG_SIDE = 512
 
 @dataclass(frozen=True, slots=True)
 class ImageMeasures:
-    """What is measured, each from 0 to 1."""
+    """Six measures, each from 0 to 1."""
 
     contrast: float
     sharpness: float
@@ -121,7 +121,7 @@ def contrast(lightness: Plane) -> float:
 
 
 def sharpness(lightness: Plane) -> float:
-    """How steep the steepest fiftieth of all edges is.
+    """Return the steepness of the steepest fiftieth of all edges.
 
     >>> step = np.repeat([[0.0, 1.0]], 20, axis=1).repeat(30, axis=0)
     >>> sharpness(step) > 0.9, sharpness(np.ones((30, 40)))
@@ -168,7 +168,7 @@ def exposure(lightness: Plane) -> float:
 
 
 def composition(salient: Plane) -> float:
-    """How near the centre of what stands out lies to a crossing of the thirds.
+    """Nearness of the salient part's centre to a crossing of the thirds.
 
     >>> map_ = np.zeros((90, 90)); map_[30, 30] = 1
     >>> round(composition(map_), 2)
@@ -252,7 +252,7 @@ class SiglipAesthetic:
     def _fold(
         self, state: Mapping[str, Any], width: int
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The head as one affine map: between its layers there is only dropout."""
+        """Return the head as one affine map: between its layers there is only dropout."""
         layers = sorted(
             (name for name in state if name.endswith("weight")), key=lambda name: _number(name)
         )
@@ -272,7 +272,7 @@ class SiglipAesthetic:
 
 
 def _number(name: str) -> int:
-    """Where a layer stands in its sequence: ``layers.4.weight`` is the fourth."""
+    """Return the place of a layer in its sequence: ``layers.4.weight`` is the fourth."""
     return next((int(part) for part in reversed(name.split(".")) if part.isdigit()), 0)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from screentest.models.runtimes import onnx_session
+from screentest.models.networks.runtimes import onnx_session
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,54 +48,54 @@ class Graph:
         fields: list[tuple[int, Value]] = [(1, name) for name in inputs]
         fields += [(2, result), (4, operator)]
         fields += [(5, _attribute(name, value)) for name, value in attributes.items()]
-        self._nodes.append(_message(fields))
+        self._nodes.append(message(fields))
         return result
 
     def constant(self, value: Constant) -> str:
-        """A value that stands in the graph; its name."""
+        """Put a value into the graph and return its name."""
         name = f"constant_{len(self._arrays)}"
         kind = _FLOAT if value.dtype == np.float32 else _INT64
         fields: list[tuple[int, Value]] = [(1, size) for size in value.shape]
         fields += [(2, kind), (8, name), (9, value.tobytes())]
-        self._arrays.append(_message(fields))
+        self._arrays.append(message(fields))
         return name
 
     def model(self, inputs: Mapping[str, tuple[type[np.generic], int]], result: str) -> bytes:
-        """The whole model; ``inputs`` gives the type and the number of axes of each."""
+        """Return the whole model; ``inputs`` gives the type and the number of axes of each."""
         fields: list[tuple[int, Value]] = [(1, node) for node in self._nodes]
         fields.append((2, "screentest"))
         fields += [(5, array) for array in self._arrays]
         fields += [(11, _typed(name, _KINDS[kind], axes)) for name, (kind, axes) in inputs.items()]
         fields.append((12, _typed(result, _FLOAT, 2)))
-        operators = _message([(1, ""), (2, OPSET)])
-        return _message([(1, _IR_VERSION), (7, _message(fields)), (8, operators)])
+        operators = message([(1, ""), (2, OPSET)])
+        return message([(1, _IR_VERSION), (7, message(fields)), (8, operators)])
 
 
 def _declared(name: str, shape: Iterable[int]) -> bytes:
-    """An array that the runtime will be given."""
+    """Return an array that the runtime will be given."""
     fields: list[tuple[int, Value]] = [(1, size) for size in shape]
-    location = _message([(1, "location"), (2, "given")])
-    return _message([*fields, (2, _FLOAT), (8, name), (13, location), (14, _EXTERNAL)])
+    location = message([(1, "location"), (2, "given")])
+    return message([*fields, (2, _FLOAT), (8, name), (13, location), (14, _EXTERNAL)])
 
 
 def _attribute(name: str, value: int | float | list[int]) -> bytes:
     if isinstance(value, list):
-        return _message([(1, name), *((8, one) for one in value), (20, _ATTRIBUTE_INTS)])
+        return message([(1, name), *((8, entry) for entry in value), (20, _ATTRIBUTE_INTS)])
     if isinstance(value, float):
-        return _message([(1, name), (2, value), (20, _ATTRIBUTE_FLOAT)])
-    return _message([(1, name), (3, value), (20, _ATTRIBUTE_INT)])
+        return message([(1, name), (2, value), (20, _ATTRIBUTE_FLOAT)])
+    return message([(1, name), (3, value), (20, _ATTRIBUTE_INT)])
 
 
 def _typed(name: str, kind: int, axes: int) -> bytes:
-    """A name with its type; the length of an axis is left open."""
-    shape = _message([(1, _message([(2, f"{name}_{axis}")])) for axis in range(axes)])
-    return _message([(1, name), (2, _message([(1, _message([(1, kind), (2, shape)]))]))])
+    """Return a name with its type; the length of an axis is left open."""
+    shape = message([(1, message([(2, f"{name}_{axis}")])) for axis in range(axes)])
+    return message([(1, name), (2, message([(1, message([(1, kind), (2, shape)]))]))])
 
 
-def _message(fields: Iterable[tuple[int, Value]]) -> bytes:
+def message(fields: Iterable[tuple[int, Value]]) -> bytes:
     """Fields as protobuf writes them: number and kind, then the value.
 
-    >>> _message([(1, 150), (2, "hi")]).hex()
+    >>> message([(1, 150), (2, "hi")]).hex()
     '08960112026869'
     """
     return b"".join(_field(number, value) for number, value in fields)
@@ -141,13 +141,13 @@ class Bert:
         return self.side_by_side([ids])[0]
 
     def side_by_side(self, texts: Sequence[NDArray[np.int64]]) -> list[Floats]:
-        """The same for several texts in one run, which costs little more than one text does.
+        """Encode several texts in one run, which costs little more than one text does.
 
         None sees the others; but how numbers are rounded depends on the company, to 1e-6.
         """
         lengths = [len(ids) for ids in texts]
-        own = np.repeat(np.arange(len(texts)), lengths)
-        apart = np.where(own[:, None] == own, np.float32(0), np.float32(-np.inf))
+        owner = np.repeat(np.arange(len(texts)), lengths)
+        apart = np.where(owner[:, None] == owner, np.float32(0), np.float32(-np.inf))
         inputs = {
             "ids": np.concatenate(texts),
             "places": np.concatenate([np.arange(length) for length in lengths]),
@@ -158,7 +158,7 @@ class Bert:
 
 
 def read_safetensors(path: Path) -> dict[str, Floats]:
-    """The float32 arrays of a safetensors file, mapped into memory and not copied."""
+    """Return the float32 arrays of a safetensors file, mapped into memory and not copied."""
     with path.open("rb") as file:
         header_size = int.from_bytes(file.read(8), "little")
         header = json.loads(file.read(header_size))
@@ -172,7 +172,7 @@ def read_safetensors(path: Path) -> dict[str, Floats]:
 
 
 def bert_graph(arrays: Mapping[str, Floats]) -> bytes:
-    """The encoder that these weights belong to, as an ONNX model."""
+    """Return the encoder that these weights belong to, as an ONNX model."""
     graph = Graph(arrays)
     words = graph.add("Gather", "embeddings.word_embeddings.weight", "ids")
     places = graph.add("Gather", "embeddings.position_embeddings.weight", "places")
@@ -232,8 +232,8 @@ def _normalised(graph: Graph, state: str, name: str) -> str:
 
 def _gelu(graph: Graph, state: str) -> str:
     """x · Φ(x), with the normal distribution by its error function."""
-    one, half, root = (
+    unit, half, root = (
         graph.constant(np.array(value, np.float32)) for value in (1.0, 0.5, 0.5**0.5)
     )
     erf = graph.add("Erf", graph.add("Mul", state, root))
-    return graph.add("Mul", graph.add("Mul", state, half), graph.add("Add", erf, one))
+    return graph.add("Mul", graph.add("Mul", state, half), graph.add("Add", erf, unit))

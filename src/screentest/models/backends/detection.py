@@ -12,7 +12,16 @@ import numpy as np
 from screentest._util.optional import optional
 from screentest.core import Image, build, register
 from screentest.models import weights
-from screentest.models.class_names import ClassMatcher
+from screentest.models.networks.class_names import ClassMatcher
+from screentest.models.networks.pretrained import (
+    NEUTRAL,
+    TRANSFORMERS,
+    ModelDevice,
+    Origin,
+    lacking,
+)
+from screentest.models.networks.runtimes import LITERT, litert_model, versions
+from screentest.models.networks.saliency import saliency as salience_of
 from screentest.models.pictures import (
     check_picture,
     limit_long_side,
@@ -20,10 +29,7 @@ from screentest.models.pictures import (
     readable,
     writable,
 )
-from screentest.models.pretrained import NEUTRAL, TRANSFORMERS, ModelDevice, Origin, lacking
 from screentest.models.roles import Detection
-from screentest.models.runtimes import LITERT, litert_model, versions
-from screentest.models.saliency import saliency as salience_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -85,7 +91,7 @@ class EfficientDet:
         self._model = litert_model(place, wanted_threads=threads)
         self._using = threading.Lock()
         self._input = self._model.get_input_details()[0]
-        self._outputs = [one["index"] for one in self._model.get_output_details()]
+        self._outputs = [output["index"] for output in self._model.get_output_details()]
         # Its label map travels as a zip at the end of the model file.
         with zipfile.ZipFile(place) as inside:
             self._classes = inside.read("labelmap.txt").decode().splitlines()
@@ -106,11 +112,11 @@ class EfficientDet:
 
     @property
     def classes(self) -> list[str]:
-        """What it can find."""
+        """The names of all that it can find."""
         return [name for name in self._classes if name != _NO_CLASS]
 
     def detect(self, image: Image, phrases: Sequence[str]) -> list[Detection]:
-        """What was found, best first, each under the phrase that fits it best."""
+        """Return detections, best first, each under the phrase that fits it best."""
         wanted: dict[str, tuple[float, str]] = {}
         for phrase, meaning in zip(phrases, self._meanings(phrases), strict=True):
             if meaning is not None:
@@ -120,13 +126,13 @@ class EfficientDet:
         if not wanted:
             return []
         return [
-            Detection(wanted[one.label][1], one.score, one.box)
-            for one in self.everything(image)
-            if one.label in wanted
+            Detection(wanted[seen.label][1], seen.score, seen.box)
+            for seen in self.everything(image)
+            if seen.label in wanted
         ]
 
     def knows(self, phrases: Sequence[str]) -> list[bool]:
-        """Whether each phrase bears the name of a class: else not finding it says nothing."""
+        """Tell of each phrase whether it names a class: else not finding it says nothing."""
         return [meaning is not None and meaning[1] == 1.0 for meaning in self._meanings(phrases)]
 
     def everything(self, image: Image) -> list[Detection]:
@@ -134,9 +140,9 @@ class EfficientDet:
         last = self._last
         if last is not None and last[0] is image and not image.flags.writeable:
             return last[1]  # asked for several things in turn
-        found = self._everything(image)
-        self._last = image, found
-        return found
+        detections = self._everything(image)
+        self._last = image, detections
+        return detections
 
     def _everything(self, image: Image) -> list[Detection]:
         height, width = check_picture(image).shape[:2]
@@ -146,15 +152,15 @@ class EfficientDet:
             self._model.invoke()
             boxes, classes, scores, _ = (self._model.get_tensor(n)[0] for n in self._outputs)
         longest = max(height, width)
-        found = []
+        detections = []
         for box, number, score in zip(boxes, classes, scores, strict=True):
             top, left, bottom, right = np.clip(box, 0, 1) * longest
             right, bottom = min(right, width), min(bottom, height)
             name = self._classes[int(number)]
             if score >= self._score and left < right and top < bottom and name != _NO_CLASS:
                 corners = (float(left), float(top), float(right), float(bottom))
-                found.append(Detection(name, float(score), corners))
-        return sorted(found, key=lambda one: -one.score)
+                detections.append(Detection(name, float(score), corners))
+        return sorted(detections, key=lambda detection: -detection.score)
 
     def _meanings(self, phrases: Sequence[str]) -> list[tuple[str, float] | None]:
         if self._matcher is None:
@@ -164,7 +170,7 @@ class EfficientDet:
 
 
 def _squared(image: Image, side: int) -> NDArray[np.uint8]:
-    """The picture in the upper left of a square, in its own proportions, as in training."""
+    """Return the picture in the upper left of a square, in its own proportions, as in training."""
     import cv2
 
     height, width = image.shape[:2]
@@ -230,20 +236,20 @@ class GroundingDino:
         self.identity: Mapping[str, str] = origin.identity(self._model, single)
 
     def detect(self, image: Image, phrases: Sequence[str]) -> list[Detection]:
-        """What was found, best first; each phrase is looked for on its own."""
+        """Return detections, best first; each phrase is looked for on its own."""
         return self.detect_all([image], phrases)[0]
 
     def detect_all(self, images: Sequence[Image], phrases: Sequence[str]) -> list[list[Detection]]:
-        """The same in several pictures of one size, several in one call."""
+        """Detect in several pictures of one size, several in one call."""
         small = [limit_long_side(check_picture(image), self._long_side) for image in images]
-        found: list[list[Detection]] = [[] for _ in images]
+        detections: list[list[Detection]] = [[] for _ in images]
         # One phrase at a time: asked together, boxes come back under mixed names.
         for phrase in dict.fromkeys(phrases):
             for start in range(0, len(images), self._batch):
-                some = small[start : start + self._batch]
-                for place, boxes in enumerate(self._boxes(some, phrase), start):
-                    found[place] += _detections(phrase, boxes, images[place], small[place])
-        return [sorted(one, key=lambda seen: -seen.score) for one in found]
+                batch = small[start : start + self._batch]
+                for place, boxes in enumerate(self._boxes(batch, phrase), start):
+                    detections[place] += _detections(phrase, boxes, images[place], small[place])
+        return [sorted(each, key=lambda seen: -seen.score) for each in detections]
 
     def _boxes(self, images: Sequence[Image], phrase: str) -> list[list[_ScoredBox]]:
         # The model was trained on lower-case phrases that end in a full stop.
@@ -264,7 +270,8 @@ class GroundingDino:
             target_sizes=[image.shape[:2] for image in images],
         )
         return [
-            list(zip(one["scores"].tolist(), one["boxes"].tolist(), strict=True)) for one in results
+            list(zip(result["scores"].tolist(), result["boxes"].tolist(), strict=True))
+            for result in results
         ]
 
 
@@ -306,7 +313,7 @@ _SMALLEST = 0.005
     guesses=True,
 )
 def saliency() -> Saliency:
-    """The most salient part."""
+    """Return the most salient part."""
     return Saliency()
 
 
@@ -326,8 +333,8 @@ class Saliency:
         """At most one box, named by the first phrase; its score says how much it stands out."""
         if not phrases:
             return []
-        found = _salient_part(salience_of(image))
-        return [Detection(phrases[0], found[1], found[0])] if found else []
+        part = _salient_part(salience_of(image))
+        return [Detection(phrases[0], part[1], part[0])] if part else []
 
     def knows(self, phrases: Sequence[str]) -> list[bool]:
         """Not one: it reads nothing."""
@@ -335,7 +342,7 @@ class Saliency:
 
 
 def _salient_part(salience: Plane) -> tuple[tuple[float, float, float, float], float] | None:
-    """The part that stands out most in all, as a box, and its mean salience."""
+    """Return the part that stands out most in all, as a box, and its mean salience."""
     import cv2
 
     levels = np.asarray(np.rint(salience * 255), np.uint8)

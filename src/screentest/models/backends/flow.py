@@ -12,9 +12,9 @@ import numpy as np
 from screentest._util.optional import optional
 from screentest.core import Image, NoValue, Reason, register
 from screentest.models import weights
+from screentest.models.networks.pretrained import NEUTRAL, ModelDevice, read_tensors
+from screentest.models.networks.runtimes import batches
 from screentest.models.pictures import brightened, check_pair, opencv_identity
-from screentest.models.pretrained import NEUTRAL, ModelDevice, read_tensors
-from screentest.models.runtimes import batches
 
 if TYPE_CHECKING:
     from screentest.models.roles import FlowField
@@ -166,23 +166,23 @@ def in_our_layout(state: Mapping[str, Any]) -> dict[str, Any]:
     >>> list(in_our_layout({"module.fnet.layer2.0.downsample.0.bias": 1}))
     ['feature_encoder.layer2.0.downsample.0.bias']
     """
-    found: dict[str, Any] = {}
+    tensors: dict[str, Any] = {}
     for name, tensor in state.items():
         plain = name.removeprefix("module.")
         part, _, rest = plain.partition(".")
         if part in _ENCODERS:
             renamed = _in_encoder(rest)
             if renamed:
-                found[f"{_ENCODERS[part]}.{renamed}"] = tensor
+                tensors[f"{_ENCODERS[part]}.{renamed}"] = tensor
         elif part == "update_block":
             place, _, kind = rest.rpartition(".")
             if place in _MASK:
-                found[f"{_MASK[place]}.{kind}"] = tensor
+                tensors[f"{_MASK[place]}.{kind}"] = tensor
             else:
-                found[f"update_block.{_UPDATES.get(place, place)}.{kind}"] = tensor
+                tensors[f"update_block.{_UPDATES.get(place, place)}.{kind}"] = tensor
         else:
-            found[name] = tensor
-    return found
+            tensors[name] = tensor
+    return tensors
 
 
 def _in_encoder(rest: str) -> str:

@@ -11,6 +11,14 @@ import numpy as np
 
 from screentest._util.optional import optional
 from screentest.core import Image, NoValue, Reason, build, register
+from screentest.models.networks.pretrained import (
+    DIFFUSERS,
+    NEUTRAL,
+    ModelDevice,
+    Origin,
+    lacking,
+    load_pipeline,
+)
 from screentest.models.pictures import (
     BASIC_COLOURS,
     basic_colour,
@@ -24,14 +32,6 @@ from screentest.models.pictures import (
     to_bytes,
     to_oklab,
     to_pillow,
-)
-from screentest.models.pretrained import (
-    DIFFUSERS,
-    NEUTRAL,
-    ModelDevice,
-    Origin,
-    lacking,
-    load_pipeline,
 )
 
 if TYPE_CHECKING:
@@ -83,13 +83,13 @@ class MaskedHue:
 
     @property
     def identity(self) -> Mapping[str, str]:
-        """What finds the foreground where there is no mask; else nothing can vary."""
+        """The backend that finds the foreground without a mask; nothing else can vary."""
         if self._without_mask == "refuse":
             return {}
         return {"matting": self._matting, **opencv_identity()}
 
     def recolour(self, image: Image, mask: Mask | None, thing: str, colour: str) -> Image:
-        """The picture with the masked part in ``colour``; the rest is untouched."""
+        """Return the picture with the masked part in ``colour``; the rest is untouched."""
         name = basic_colour(colour)
         if name is None:
             raise NoValue(
@@ -121,8 +121,8 @@ class MaskedHue:
                 "--model image_edit=masked_hue,without_mask=salient.",
             )
         matting = build("matting", self._matting).thing
-        found: Mask = matting.matte([image])[0]
-        return found
+        matte: Mask = matting.matte([image])[0]
+        return matte
 
 
 def shaded(pixels: Image, share: Plane, name: str) -> Image:
@@ -154,8 +154,8 @@ def shaded(pixels: Image, share: Plane, name: str) -> Image:
 def _has_name(pixels: Image, name: str) -> bool:
     if name_colour(pixels.mean(axis=0)) != name:
         return False
-    some = pixels[:: -(-len(pixels) // LOOKED_AT)]
-    return bool(np.mean(name_pixels(some) == BASIC_COLOURS.index(name)) > 0.5)
+    sample = pixels[:: -(-len(pixels) // LOOKED_AT)]
+    return bool(np.mean(name_pixels(sample) == BASIC_COLOURS.index(name)) > 0.5)
 
 
 # The form of SLVMEval, appendix E.2.
@@ -209,7 +209,7 @@ class QwenImageEdit:
         self._pipeline, self.identity = load_pipeline("QwenImageEditPlusPipeline", origin, place)
 
     def recolour(self, image: Image, mask: Mask | None, thing: str, colour: str) -> Image:
-        """The picture with ``thing`` in ``colour``; outside a given mask nothing changes."""
+        """Return the picture with ``thing`` in ``colour``; outside a given mask nothing changes."""
         import cv2
 
         width, height = self._painted_size(*image.shape[1::-1])
@@ -233,6 +233,6 @@ class QwenImageEdit:
         return np.where(inside, full, image).astype(np.uint8)
 
     def _painted_size(self, width: int, height: int) -> tuple[int, int]:
-        """The picture's shape at about the wanted number of pixels, on the model's grid of 32."""
+        """Return the picture's shape at about the wanted size, on the model's grid of 32."""
         scale = math.sqrt(self._pixels / (width * height))
         return max(32, round(width * scale / 32) * 32), max(32, round(height * scale / 32) * 32)

@@ -10,10 +10,11 @@ import numpy as np
 from screentest._util.optional import optional
 from screentest.core import Image, register
 from screentest.models import weights
-from screentest.models.optimize import AUTOMATIC, PictureBatches, optimize_model
+from screentest.models.backends.bert import message
+from screentest.models.networks.optimize import AUTOMATIC, PictureBatches, optimize_model
+from screentest.models.networks.pretrained import NEUTRAL, TRANSFORMERS, ModelDevice, Origin
+from screentest.models.networks.runtimes import ONNX, onnx_session, versions
 from screentest.models.pictures import check_picture, opencv_identity
-from screentest.models.pretrained import NEUTRAL, TRANSFORMERS, ModelDevice, Origin
-from screentest.models.runtimes import ONNX, onnx_session, versions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -79,7 +80,7 @@ def _cells(plane: Numbers) -> Numbers:
 
 
 def _layout(lab: Numbers) -> Numbers:
-    """The mean colour of each cell: light, dark, and the two colour axes.
+    """Return the mean colour of each cell: light, dark, and the two colour axes.
 
     Both light and dark, so that no picture is all zeros and black is far from white.
     """
@@ -89,7 +90,7 @@ def _layout(lab: Numbers) -> Numbers:
 
 
 def _palette(lab: Numbers) -> Numbers:
-    """How much of the picture has which colour, wherever; roots, so that small areas count."""
+    """Return the share of each colour in the picture; roots, so that small areas count."""
     edges = [
         np.linspace(0, 1, _LIGHTNESS_BINS + 1),
         *[np.linspace(-0.6, 0.6, _COLOUR_BINS + 1)] * 2,
@@ -116,7 +117,7 @@ def _edges(lightness: Numbers) -> Numbers:
 
 
 def _unit(part: Numbers) -> Numbers:
-    """A part at length one; an even one where there is nothing, such as edges in a flat picture."""
+    """Return a part at length one; an even one for nothing, such as edges in a flat picture."""
     length = float(np.linalg.norm(part))
     if length < 1e-9:
         return np.full_like(part, part.size**-0.5)
@@ -238,7 +239,7 @@ class MobileNet:
 def _prepared(
     image: Image, mean: NDArray[np.float32] = _MEAN, deviation: NDArray[np.float32] = _DEVIATION
 ) -> NDArray[np.float32]:
-    """The whole picture, squeezed to a square: a crop would not see its sides."""
+    """Return the whole picture, squeezed to a square: a crop would not see its sides."""
     import cv2
 
     small = cv2.resize(check_picture(image), (SIDE, SIDE), interpolation=cv2.INTER_AREA)
@@ -265,7 +266,7 @@ _NORMALISED = "/norm/Add_1_output_0"
     get=f"screentest models pull {DINO}",
 )
 def dinov2(*, threads: int = 0) -> OnnxTower:
-    """The class token of DINOv2 ViT-S/14, without torch."""
+    """Return the class token of DINOv2 ViT-S/14, without torch."""
     model = with_output(weights.path(DINO).read_bytes(), _NORMALISED)
     return OnnxTower(DINO, model, _NORMALISED, _MEAN, _DEVIATION, threads)
 
@@ -322,19 +323,19 @@ class OnnxTower:
         rows: list[NDArray[np.float32]] = []
         for image in images:  # one by one: quantised networks scale by what is in a batch
             given = _prepared(image, self._mean, self._deviation)[None]
-            (found,) = self._session.run([self._output], {self._input: given})
-            vector = np.asarray(found[0, 0] if found.ndim == 3 else found[0], np.float32)
+            (output,) = self._session.run([self._output], {self._input: given})
+            vector = np.asarray(output[0, 0] if output.ndim == 3 else output[0], np.float32)
             rows.append(vector / np.linalg.norm(vector))
         return np.stack(rows) if rows else np.zeros((0, 0), np.float32)
 
 
 def with_output(model: bytes, name: str) -> bytes:
-    """An ONNX model that also gives out a value of its inside.
+    """Return an ONNX model that also gives out a value of its inside.
 
     The graph is field 7 of the model, and its outputs are field 12 of the graph: one more is
     appended to it. A library for that would be larger than all that uses it.
     """
-    output = _field(1, name.encode())
+    output = message([(1, name)])
     at, parts = 0, []
     while at < len(model):
         start = at
@@ -345,7 +346,7 @@ def with_output(model: bytes, name: str) -> bytes:
         if key & 7 == 2:
             at += number
         if key >> 3 == 7:
-            parts.append(_field(7, model[at - number : at] + _field(12, output)))
+            parts.append(message([(7, model[at - number : at] + message([(12, output)]))]))
         else:
             parts.append(model[start:at])
     return b"".join(parts)
@@ -360,16 +361,3 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
         shift += 7
         if byte < 128:
             return value, at
-
-
-def _field(number: int, content: bytes) -> bytes:
-    """A field of bytes with its key and length."""
-
-    def varint(value: int) -> bytes:
-        found = bytearray()
-        while value > 127:
-            found.append(value & 127 | 128)
-            value >>= 7
-        return bytes([*found, value])
-
-    return varint(number << 3 | 2) + varint(len(content)) + content

@@ -15,51 +15,25 @@ from screentest.models.backends.detection import EfficientDet
 from screentest.models.backends.labels import LABELS, ImageNetLabels
 from screentest.models.backends.text_embedding import LONGEST, WIDTH, MiniLM
 from screentest.models.backends.text_embedding import WEIGHTS as TEXT
-from screentest.models.optimize import AUTOMATIC, PictureBatches, optimize_model
+from screentest.models.networks.optimize import AUTOMATIC, PictureBatches, optimize_model
+from screentest.models.networks.pretrained import NEUTRAL, TRANSFORMERS, ModelDevice, Origin
+from screentest.models.networks.runtimes import LITERT, TOKENIZERS, batches, versions
 from screentest.models.pictures import (
     BASIC_COLOURS,
+    COLOURS,
     basic_colour,
     check_picture,
     name_pixels,
     opencv_identity,
     readable,
 )
-from screentest.models.pretrained import NEUTRAL, TRANSFORMERS, ModelDevice, Origin
-from screentest.models.runtimes import LITERT, TOKENIZERS, batches, versions
 
 if TYPE_CHECKING:
     from screentest.models.roles import Vectors
 
 
-# Words that imply a colour without naming it.
-_IMPLIED = {
-    "black": "night dark darkness shadow shadows silhouette silhouettes",
-    "white": "snow snowy snowstorm cloud clouds ice icy fog mist haze bright",
-    "grey": "concrete stone rock rocks rocky road asphalt metal steel mountain mountains "
-    "city street monochrome",
-    "red": "blood",
-    "green": "grass grassy meadow forest tree trees jungle rainforest garden plant plants leaves "
-    "shrubs valley mossy field foliage",
-    "blue": "sky skies sea ocean water lake river stream jeans",
-    "brown": "desert sand dune dunes earth soil wood wooden savannah burrow",
-    "yellow": "sunny sunlit sun-drenched",
-    "orange": "sunset sunrise fire firelight flame flames",
-}
-# Roughly what ordinary footage has of each colour: only more than that speaks of a picture.
-_USUAL = {
-    "black": 0.15,
-    "white": 0.05,
-    "grey": 0.35,
-    "red": 0.02,
-    "green": 0.10,
-    "yellow": 0.03,
-    "blue": 0.12,
-    "brown": 0.13,
-    "purple": 0.01,
-    "pink": 0.02,
-    "orange": 0.02,
-}
-_COLOUR_OF = {word: colour for colour, words in _IMPLIED.items() for word in words.split()}
+_IMPLIED = COLOURS["implied"].items()
+_COLOUR_OF = {word: colour for colour, words in _IMPLIED for word in words.split()}
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _SIDE = 64
 _WIDTH = len(BASIC_COLOURS) + 1
@@ -97,7 +71,7 @@ class ColourWords:
         return 1_000_000
 
     def count_tokens(self, text: str) -> int:
-        """How many words a text has."""
+        """Return the number of words in a text."""
         return len(_WORD.findall(text))
 
     def embed_texts(self, texts: Sequence[str], *, truncate: bool = True) -> Vectors:
@@ -114,7 +88,7 @@ class ColourWords:
     def embed_images(self, images: Sequence[Image]) -> Vectors:
         import cv2
 
-        usual = np.array([_USUAL[name] for name in BASIC_COLOURS])
+        usual = np.array([COLOURS["usual"][name] for name in BASIC_COLOURS])
         rows = np.zeros((len(images), _WIDTH), np.float32)
         for row, image in zip(rows, images, strict=True):
             small = cv2.resize(check_picture(image), (_SIDE, _SIDE), interpolation=cv2.INTER_AREA)
@@ -128,18 +102,18 @@ class ColourWords:
 
 
 def _colours(text: str) -> list[str]:
-    """The basic colours that a text names or implies, as often as it does.
+    """Return the basic colours that a text names or implies, as often as it does.
 
     >>> _colours("A red-haired woman walks through snow, a red scarf on her")
     ['red', 'white', 'red']
     """
-    found = []
+    colours = []
     for word in _WORD.findall(text.casefold()):
         for part in [word] if word in _COLOUR_OF else word.split("-"):
             colour = _COLOUR_OF.get(part) or basic_colour(part)
             if colour is not None:
-                found.append(colour)
-    return found
+                colours.append(colour)
+    return colours
 
 
 IGNORED_MAXIMUM = 31_000
@@ -199,13 +173,15 @@ class DualEncoder:
         return min(self._positions or IGNORED_MAXIMUM, int(self._tokenizer.model_max_length))
 
     def count_tokens(self, text: str) -> int:
-        """How many tokens a text has, special ones included."""
+        """Return the number of tokens in a text, special ones included."""
         return len(self._tokenizer(readable(text), truncation=False, verbose=False)["input_ids"])
 
     def embed_images(self, images: Sequence[Image]) -> Vectors:
         """One row per image, of length one."""
         return self._unit_rows(
-            self._stream.rows(images, lambda one: _pooled(self._model.get_image_features(**one)))
+            self._stream.rows(
+                images, lambda inputs: _pooled(self._model.get_image_features(**inputs))
+            )
         )
 
     def embed_texts(self, texts: Sequence[str], *, truncate: bool = True) -> Vectors:
@@ -235,7 +211,7 @@ class DualEncoder:
         return min(longest, IGNORED_MAXIMUM)
 
     def _learned_positions(self) -> int | None:
-        """How many positions the text tower has a vector for; None where any number goes."""
+        """Positions for which the text tower has a vector; None where any number goes."""
         for name, weight in self._model.named_parameters():
             if "text" in name and name.endswith("position_embedding.weight"):
                 return int(weight.shape[0])
@@ -250,7 +226,7 @@ class DualEncoder:
 
 
 def _pooled(features: Any) -> Any:
-    """The vectors, from a model that returns them bare or in an output object."""
+    """Return the vectors, from a model that returns them bare or in an output object."""
     pooled = getattr(features, "pooler_output", None)
     return features if pooled is None else pooled
 
@@ -346,6 +322,6 @@ class LabelText:
     def _found(self, image: Image) -> dict[str, float]:
         """Each kind of thing once, by its best score: ten people are no more than one."""
         best: dict[str, float] = {}
-        for one in self._detector.everything(image):
-            best.setdefault(one.label, one.score)
+        for detection in self._detector.everything(image):
+            best.setdefault(detection.label, detection.score)
         return best

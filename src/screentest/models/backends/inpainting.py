@@ -11,14 +11,7 @@ import numpy as np
 from screentest._util.optional import optional
 from screentest.core import Image, NoValue, Reason, register
 from screentest.models import weights
-from screentest.models.pictures import (
-    check_mask,
-    check_picture,
-    limit_long_side,
-    opencv_identity,
-    to_pillow,
-)
-from screentest.models.pretrained import (
+from screentest.models.networks.pretrained import (
     DIFFUSERS,
     NEUTRAL,
     ModelDevice,
@@ -26,7 +19,14 @@ from screentest.models.pretrained import (
     lacking,
     load_pipeline,
 )
-from screentest.models.runtimes import ONNX, onnx_session, versions
+from screentest.models.networks.runtimes import ONNX, onnx_session, versions
+from screentest.models.pictures import (
+    check_mask,
+    check_picture,
+    limit_long_side,
+    opencv_identity,
+    to_pillow,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -62,7 +62,7 @@ class Telea:
         return opencv_identity()
 
     def inpaint(self, image: Image, mask: Mask, prompt: str = "") -> Image:
-        """The picture with the masked part made new; the rest is untouched."""
+        """Return the picture with the masked part made new; the rest is untouched."""
         hole = hole_of(mask, image)
         if not hole.any():
             return image.copy()
@@ -70,7 +70,7 @@ class Telea:
 
 
 def hole_of(mask: Mask, image: Image) -> NDArray[np.bool_]:
-    """The pixels to make new: those masked by a half and more.
+    """Return the pixels to make new: those masked by a half and more.
 
     Raises NoValue where nothing of the picture would stay.
     """
@@ -85,7 +85,7 @@ def hole_of(mask: Mask, image: Image) -> NDArray[np.bool_]:
 
 
 def continued(image: Image, hole: NDArray[np.bool_], radius: float) -> Image:
-    """The picture with the hole filled by Telea's method."""
+    """Return the picture with the hole filled by Telea's method."""
     import cv2
 
     filled = cv2.inpaint(image, hole.astype(np.uint8), radius, cv2.INPAINT_TELEA)
@@ -93,7 +93,7 @@ def continued(image: Image, hole: NDArray[np.bool_], radius: float) -> Image:
 
 
 def filled_into(image: Image, hole: NDArray[np.bool_], filling: Image) -> Image:
-    """The picture, bit by bit, with only the hole taken from ``filling``."""
+    """Return the picture, bit by bit, with only the hole taken from ``filling``."""
     return np.where(hole[..., None], filling, image)
 
 
@@ -137,20 +137,20 @@ class MiGan:
         return {"weights": weights.digest(WEIGHTS), **versions(ONNX), **opencv_identity()}
 
     def inpaint(self, image: Image, mask: Mask, prompt: str = "") -> Image:
-        """The picture with the masked part made new; the rest is untouched."""
+        """Return the picture with the masked part made new; the rest is untouched."""
         hole = hole_of(mask, image)
         if not hole.any():
             return image.copy()
         start = continued(image, hole, RADIUS)
         kept = np.where(hole, 0, _KEPT).astype(np.uint8)
-        (found,) = self._session.run(
+        (output,) = self._session.run(
             None,
             {
                 "image": np.ascontiguousarray(start.transpose(2, 0, 1)[None]),
                 "mask": kept[None, None],
             },
         )
-        return filled_into(image, hole, np.asarray(found[0].transpose(1, 2, 0), np.uint8))
+        return filled_into(image, hole, np.asarray(output[0].transpose(1, 2, 0), np.uint8))
 
 
 @register(
@@ -173,7 +173,7 @@ def stable_diffusion(
     batch: int = 8,
     device: str = "auto",
 ) -> StableDiffusionInpainting:
-    """Steps, guidance and size as in SLVMEval; ``batch`` pictures are painted in one call."""
+    """Take steps, guidance and size from SLVMEval; ``batch`` pictures are painted in one call."""
     origin, place = Origin(model, revision), ModelDevice.choose(device)
     return StableDiffusionInpainting(origin, place, steps, guidance, long_side, seed, batch)
 
@@ -200,7 +200,7 @@ class StableDiffusionInpainting:
         )
 
     def inpaint(self, image: Image, mask: Mask, prompt: str = "") -> Image:
-        """The picture with the masked part made new; the rest is untouched."""
+        """Return the picture with the masked part made new; the rest is untouched."""
         return self.inpaint_all([image], [mask], prompt)[0]
 
     def inpaint_all(
@@ -214,9 +214,9 @@ class StableDiffusionInpainting:
         results = [image.copy() for image in images]
         wanted = [place for place, hole in enumerate(holes) if hole.any()]
         for start in range(0, len(wanted), self._batch):
-            some = wanted[start : start + self._batch]
-            painted = self._paint([images[n] for n in some], [holes[n] for n in some], prompt)
-            for place, full in zip(some, painted, strict=True):
+            batch = wanted[start : start + self._batch]
+            painted = self._paint([images[n] for n in batch], [holes[n] for n in batch], prompt)
+            for place, full in zip(batch, painted, strict=True):
                 results[place] = filled_into(images[place], holes[place], full)
         return results
 
@@ -231,8 +231,8 @@ class StableDiffusionInpainting:
         painted = self._pipeline(
             prompt=[prompt] * len(images),
             image=[
-                to_pillow(cv2.resize(one, (width, height), interpolation=cv2.INTER_AREA))
-                for one in images
+                to_pillow(cv2.resize(image, (width, height), interpolation=cv2.INTER_AREA))
+                for image in images
             ],
             mask_image=[
                 to_pillow(cv2.resize(hole.astype(np.uint8) * 255, (width, height)))
@@ -249,6 +249,6 @@ class StableDiffusionInpainting:
         pixels = np.rint(np.clip(painted, 0, 1) * 255).astype(np.uint8)
         sizes = [image.shape[1::-1] for image in images]
         return [
-            np.asarray(cv2.resize(one, size, interpolation=cv2.INTER_CUBIC), np.uint8)
-            for one, size in zip(pixels, sizes, strict=True)
+            np.asarray(cv2.resize(image, size, interpolation=cv2.INTER_CUBIC), np.uint8)
+            for image, size in zip(pixels, sizes, strict=True)
         ]

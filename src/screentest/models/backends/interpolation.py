@@ -13,9 +13,9 @@ from screentest._util.optional import optional
 from screentest.core import Image, NoValue, Reason, register
 from screentest.models import weights
 from screentest.models.backends.flow import DisFlow, Preset
+from screentest.models.networks.pretrained import NEUTRAL, ModelDevice, read_tensors
+from screentest.models.networks.runtimes import batches
 from screentest.models.pictures import check_pair, to_bytes
-from screentest.models.pretrained import NEUTRAL, ModelDevice, read_tensors
-from screentest.models.runtimes import batches
 
 if TYPE_CHECKING:
     from screentest.models.pictures import Plane
@@ -67,26 +67,24 @@ class FlowMidpoint:
 
 
 def blend_halfway(first: Image, second: Image, there: Plane, back: Plane) -> Image:
-    """The picture half-way, from the flow first → second (``there``) and second → first."""
+    """Return the picture half-way, from the flow first → second (``there``) and second → first."""
     # Seen from the middle, the way to either side is half the mean of both flows.
     half = (there - back) / 4
-    one, two = _moved(first, -half), _moved(second, half)
+    moved_first, moved_second = _moved(first, -half), _moved(second, half)
     shift = _trust(there, back, -half) - _trust(back, there, half)
     weight = _smoothed(1 / (1 + np.exp(shift)), 5)[..., None]
-    moved = one * weight + two * (1 - weight)
+    moved = moved_first * weight + moved_second * (1 - weight)
 
     plain = (first.astype(np.float32) + second) / 2
     before = _disagreement(first.astype(np.float32), second.astype(np.float32))
-    after = _disagreement(one, two)
+    after = _disagreement(moved_first, moved_second)
     sure = np.minimum(1, (before / after) ** 2)[..., None]
     mixed = moved * sure + plain * (1 - sure)
     return to_bytes(mixed)
 
 
 def _trust(there: Plane, back: Plane, start: Plane) -> Plane:
-    """How badly a round trip from the pixels at ``start`` fails: 0 not at all, 2 as badly as
-    counts.
-    """
+    """Failure of a round trip from the pixels at ``start``: 0 none, 2 as badly as counts."""
     out = _moved(there, start)
     home = _moved(back, start + out)
     miss = np.linalg.norm(out + home, axis=-1) - HIDDEN_FROM - np.linalg.norm(out, axis=-1) / 20
@@ -94,7 +92,7 @@ def _trust(there: Plane, back: Plane, start: Plane) -> Plane:
 
 
 def _moved(picture: Image | Plane, by: Plane) -> Plane:
-    """The picture as seen from pixels that look ``by`` away."""
+    """Return the picture as seen from pixels that look ``by`` away."""
     import cv2
 
     height, width = by.shape[:2]
@@ -111,9 +109,9 @@ def _moved(picture: Image | Plane, by: Plane) -> Plane:
     return np.asarray(seen, np.float32)
 
 
-def _disagreement(one: Plane, two: Plane) -> Plane:
+def _disagreement(first: Plane, second: Plane) -> Plane:
     """Mean squared difference around each pixel; never 0."""
-    return _smoothed(np.abs(one - two).mean(axis=-1) ** 2, AGREEMENT_WINDOW) + 1
+    return _smoothed(np.abs(first - second).mean(axis=-1) ** 2, AGREEMENT_WINDOW) + 1
 
 
 def _smoothed(plane: Plane, window: int) -> Plane:
@@ -152,19 +150,19 @@ class RifeNetwork:
         moment = torch.full_like(first[:, :1], 0.5)
         flow, mask = self._block(0, torch.cat((first, second, moment), 1), None)
         for number in range(1, len(BLOCK_SCALES)):
-            one, two = self._both_moved(first, second, flow)
-            seen = torch.cat((one, two, moment, mask), 1)
+            near, far = self._both_moved(first, second, flow)
+            seen = torch.cat((near, far, moment, mask), 1)
             flow_change, mask_change = self._block(number, seen, flow)
             flow, mask = flow + flow_change, mask + mask_change
-        one, two = self._both_moved(first, second, flow)
+        near, far = self._both_moved(first, second, flow)
         weight = torch.sigmoid(mask)
-        blend = one * weight + two * (1 - weight)
-        seen = torch.cat((first, second, one, two, mask, flow), 1)
+        blend = near * weight + far * (1 - weight)
+        seen = torch.cat((first, second, near, far, mask, flow), 1)
         rest = self._refine(seen, first, second, flow)
         return (blend + 2 * rest - 1).clamp(0, 1)
 
     def _block(self, number: int, seen: Any, flow: Any | None) -> tuple[Any, Any]:
-        """How flow (4 channels: to the first, to the second) and mask change."""
+        """Return changes of flow (4 channels: to the first, to the second) and mask."""
         name, scale = f"block{number}", BLOCK_SCALES[number]
         seen = self._sized(seen, 1 / scale)
         if flow is not None:
@@ -184,14 +182,14 @@ class RifeNetwork:
         return out[:, :4] * 2 * scale, out[:, 4:]
 
     def _refine(self, seen: Any, first: Any, second: Any, flow: Any) -> Any:
-        """What the blend lacks, in 0–1 around one half."""
+        """Return the rest that the blend lacks, in 0–1 around one half."""
         torch = self._torch
-        one, two = self._context(first, flow[:, :2]), self._context(second, flow[:, 2:])
+        near, far = self._context(first, flow[:, :2]), self._context(second, flow[:, 2:])
         steps = [self._two_convs(seen, "unet.down0")]
         for level in range(1, LEVELS):
-            joined = torch.cat((steps[-1], one[level - 1], two[level - 1]), 1)
+            joined = torch.cat((steps[-1], near[level - 1], far[level - 1]), 1)
             steps.append(self._two_convs(joined, f"unet.down{level}"))
-        out = self._up(torch.cat((steps.pop(), one[-1], two[-1]), 1), "unet.up0")
+        out = self._up(torch.cat((steps.pop(), near[-1], far[-1]), 1), "unet.up0")
         for level in range(1, LEVELS):
             out = self._up(torch.cat((out, steps.pop()), 1), f"unet.up{level}")
         out = self._ops.conv2d(
@@ -303,8 +301,8 @@ class Rife:
             check_pair(first, second)
         between: list[Image] = []
         for _, same_size in groupby(pairs, key=lambda pair: pair[0].shape):
-            for some in batches(list(same_size), self._batch):
-                between.extend(self._between(some))
+            for batch in batches(list(same_size), self._batch):
+                between.extend(self._between(batch))
         return between
 
     def _between(self, batch: Sequence[tuple[Image, Image]]) -> Iterator[Image]:
@@ -323,7 +321,7 @@ class Rife:
 
 
 def _parameters(state: Mapping[str, Any], file: Path) -> dict[str, Any]:
-    """The parameters by their plain names; tried once, so that a wrong layout shows at once."""
+    """Return the parameters by their plain names, tried once: a wrong layout shows at once."""
     torch = optional("torch")
     parameters = {str(key).removeprefix(_PREFIX): value for key, value in state.items()}
     try:

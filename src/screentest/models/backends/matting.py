@@ -11,9 +11,9 @@ import numpy as np
 from screentest._util.optional import install_line, installed
 from screentest.core import Image, NoValue, Reason, register
 from screentest.models import weights
+from screentest.models.networks.runtimes import ONNX, onnx_session, versions
+from screentest.models.networks.saliency import Guess, cut, saliency, stretched
 from screentest.models.pictures import check_picture, limit_long_side, opencv_identity, to_bytes
-from screentest.models.runtimes import ONNX, onnx_session, versions
-from screentest.models.saliency import Guess, cut, saliency
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,7 +42,7 @@ def grabcut() -> GrabCutMatting:
 
 
 class GrabCutMatting:
-    """What stands in front, without any weights: GrabCut started from a saliency map.
+    """The foreground, without any weights: GrabCut started from a saliency map.
 
     The classical stand-in beneath U²-Net. It finds one clear thing against a calm ground; in a busy
     picture it often takes the wrong part.
@@ -67,14 +67,16 @@ def _matte(image: Image) -> Mask:
     return np.asarray(full, np.float32).reshape(height, width)
 
 
-def _guesses(found: Plane) -> NDArray[np.uint8]:
+def _guesses(salience: Plane) -> NDArray[np.uint8]:
     import cv2
 
-    level, _ = cv2.threshold(to_bytes(255 * found), 0, 255, cv2.THRESH_BINARY + cv2.THRESH_OTSU)
+    level, _ = cv2.threshold(to_bytes(255 * salience), 0, 255, cv2.THRESH_BINARY + cv2.THRESH_OTSU)
     threshold = level / 255
-    guesses = np.where(found > threshold, Guess.MAYBE_FOREGROUND, Guess.MAYBE_BACKGROUND)
-    guesses[found > max(threshold, float(np.quantile(found, SURELY_FRONT)))] = Guess.FOREGROUND
-    guesses[found < SURELY_BEHIND * threshold] = Guess.BACKGROUND
+    guesses = np.where(salience > threshold, Guess.MAYBE_FOREGROUND, Guess.MAYBE_BACKGROUND)
+    guesses[salience > max(threshold, float(np.quantile(salience, SURELY_FRONT)))] = (
+        Guess.FOREGROUND
+    )
+    guesses[salience < SURELY_BEHIND * threshold] = Guess.BACKGROUND
     return guesses.astype(np.uint8)
 
 
@@ -105,7 +107,7 @@ def u2net(*, model: str = "", threads: int = 0) -> U2Net:
 
 
 class U2Net:
-    """What stands in front, by U²-Net: one network run by onnxruntime.
+    """The foreground by U²-Net: one network run by onnxruntime.
 
     The small version (u2netp, 4.6 MB) is the built-in one. ``model`` may be the path of any ONNX
     file that takes 320 × 320 pictures the same way, as rembg keeps them (u2net, u2net_human_seg,
@@ -130,15 +132,15 @@ class U2Net:
     def _one(self, image: Image) -> Mask:
         from PIL import Image as Pillow
 
-        (found,) = self._session.run([self._output], {self._input: _prepared(image)})
-        small = Pillow.fromarray(to_bytes(255 * stretched(found[0, 0])))
+        (output,) = self._session.run([self._output], {self._input: _prepared(image)})
+        small = Pillow.fromarray(to_bytes(255 * stretched(output[0, 0], FLAT)))
         height, width = image.shape[:2]
         full = small.resize((width, height), Pillow.Resampling.LANCZOS)
         return np.asarray(np.asarray(full) / 255, np.float32)
 
 
 def _lacking(model: str) -> str:
-    """How to get a model file by its path; rembg's own where it is called as rembg calls it."""
+    """Advice on getting a model file by its path; rembg's own where it has rembg's name."""
     if not installed(ONNX):
         return f"{ONNX} not installed: {install_line([ONNX])}"
     place = Path(model).expanduser()
@@ -172,22 +174,10 @@ def _load(place: Path, threads: int) -> Any:
 
 
 def _prepared(image: Image) -> NDArray[np.float32]:
-    """The picture as the network takes it: 1 × 3 × 320 × 320."""
+    """Return the picture as the network takes it: 1 × 3 × 320 × 320."""
     from PIL import Image as Pillow
 
     square = Pillow.fromarray(image).resize((U2NET_SIDE, U2NET_SIDE), Pillow.Resampling.LANCZOS)
     small = np.asarray(square, np.float32)
     scaled = (small / max(float(small.max()), FLAT) - _MEAN) / _DEVIATION
     return np.ascontiguousarray(scaled.transpose(2, 0, 1)[None])
-
-
-def stretched(found: Plane) -> Plane:
-    """The map with its lowest value at 0 and its highest at 1; all 0 where it is flat.
-
-    >>> stretched(np.array([0.2, 0.3, 0.4])).round(3).tolist()
-    [0.0, 0.5, 1.0]
-    """
-    low, high = float(found.min()), float(found.max())
-    if high - low < FLAT:
-        return np.zeros_like(found)
-    return np.asarray((found - low) / (high - low))

@@ -10,10 +10,10 @@ import numpy as np
 from screentest._util.optional import optional
 from screentest.core import Image, register
 from screentest.models import weights
+from screentest.models.networks.pretrained import NEUTRAL, TRANSFORMERS, ModelDevice, Origin
+from screentest.models.networks.runtimes import ONNX, onnx_session, versions
+from screentest.models.networks.saliency import Guess, cut
 from screentest.models.pictures import check_picture, limit_long_side, opencv_identity, writable
-from screentest.models.pretrained import NEUTRAL, TRANSFORMERS, ModelDevice, Origin
-from screentest.models.runtimes import ONNX, onnx_session, versions
-from screentest.models.saliency import Guess, cut
 
 if TYPE_CHECKING:
     from screentest.models.roles import Mask
@@ -76,9 +76,9 @@ def _segment(image: Image, box: Box) -> Mask:
         (right - outer[0]) * scale[0],
         (bottom - outer[1]) * scale[1],
     )
-    found = cut(small, _guesses(small, inner))
+    cutout = cut(small, _guesses(small, inner))
     height, width = part.shape[:2]
-    shape = np.asarray(cv2.resize(found, (width, height))).reshape(height, width)
+    shape = np.asarray(cv2.resize(cutout, (width, height))).reshape(height, width)
     if (shape >= 0.5).sum() < LEAST * (right - left) * (bottom - top):
         mask[top:bottom, left:right] = 1
     else:
@@ -167,7 +167,7 @@ class Sam2Tiny:
 
         square = cv2.resize(image, (_SAM_SIDE, _SAM_SIDE), interpolation=cv2.INTER_LINEAR)
         scaled = (square.astype(np.float32) / 255 - _MEAN) / _DEVIATION
-        names = [one.name for one in self._encoder.get_outputs()]
+        names = [output.name for output in self._encoder.get_outputs()]
         pixels = np.ascontiguousarray(scaled.transpose(2, 0, 1)[None])
         return dict(zip(names, self._encoder.run(names, {"image": pixels}), strict=True))
 

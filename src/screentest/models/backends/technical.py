@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from screentest.core import Image, NoValue, Reason, register
-from screentest.models import distortions
+from screentest.models.networks import distortions
 from screentest.models.pictures import check_picture, opencv_identity
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class SceneStatistics:
         return opencv_identity()
 
     def score(self, frames: Sequence[Image]) -> float:
-        """The mean over the frames that show something; NoValue where none does."""
+        """Return the mean over the frames that show something; NoValue where none does."""
         if not frames:
             raise ValueError("no frames to score")
         scores = [measure(grey).score for grey in map(_grey, frames) if grey.std() >= LEAST_DETAIL]
@@ -62,7 +62,7 @@ class SceneStatistics:
 
 @dataclass(frozen=True, slots=True)
 class Harms:
-    """What is wrong with a picture, each from 0 (nothing) to about 1."""
+    """Faults of a picture, each from 0 (nothing) to about 1."""
 
     blur: float
     blockiness: float
@@ -82,7 +82,7 @@ class Harms:
 
 
 def measure(grey: Plane) -> Harms:
-    """The harms of one grey picture (float, 0–255)."""
+    """Return the harms of one grey picture (float, 0–255)."""
     return Harms(
         blur=float(np.clip((distortions.blur(grey) - 0.2) / 0.75, 0, 1)),
         # A little of both is in every camera and codec. Beyond it, each doubling counts alike.

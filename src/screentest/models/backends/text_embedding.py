@@ -19,9 +19,9 @@ from screentest._util.optional import optional
 from screentest.core import register
 from screentest.models import weights
 from screentest.models.backends.bert import Bert
+from screentest.models.networks.pretrained import NEUTRAL, TRANSFORMERS, ModelDevice, Origin
+from screentest.models.networks.runtimes import ONNX, TOKENIZERS, onnx_session, versions
 from screentest.models.pictures import readable
-from screentest.models.pretrained import NEUTRAL, TRANSFORMERS, ModelDevice, Origin
-from screentest.models.runtimes import ONNX, TOKENIZERS, onnx_session, versions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -166,7 +166,7 @@ _MARKS = 2
 
 
 def load_tokenizer(path: Path) -> Any:
-    """A tokenizer from its JSON file, without padding."""
+    """Return a tokenizer from its JSON file, without padding."""
     tokenizer = optional(TOKENIZERS).Tokenizer.from_file(str(path))
     tokenizer.no_padding()
     tokenizer.enable_truncation(LONGEST)
@@ -174,18 +174,18 @@ def load_tokenizer(path: Path) -> Any:
 
 
 def token_ids(tokenizer: Any, text: str) -> NDArray[np.int64]:
-    """The token ids of one text, cut where it is too long."""
+    """Return the token ids of one text, cut where it is too long."""
     return windows(tokenizer, text)[0]
 
 
 def windows(tokenizer: Any, text: str) -> list[NDArray[np.int64]]:
-    """The token ids of a whole text, in as many pieces as it needs."""
+    """Return the token ids of a whole text, in as many pieces as it needs."""
     encoding = tokenizer.encode(readable(text))
-    return [np.asarray(one.ids, np.int64) for one in (encoding, *encoding.overflowing)]
+    return [np.asarray(piece.ids, np.int64) for piece in (encoding, *encoding.overflowing)]
 
 
 def count_tokens(tokenizer: Any, text: str) -> int:
-    """How many tokens a text has, with the mark at each end."""
+    """Return the number of tokens in a text, with the mark at each end."""
     return _MARKS + sum(len(window) - _MARKS for window in windows(tokenizer, text))
 
 
@@ -249,8 +249,8 @@ class MiniLM:
         ids = [token_ids(self._tokenizer, text) for text in texts]
         rows = np.empty((len(texts), WIDTH), np.float32)
         for start in range(0, len(ids), _SIDE_BY_SIDE):
-            found = self._bert.side_by_side(ids[start : start + _SIDE_BY_SIDE])
-            for number, states in enumerate(found, start):
+            encoded = self._bert.side_by_side(ids[start : start + _SIDE_BY_SIDE])
+            for number, states in enumerate(encoded, start):
                 rows[number] = mean_direction(states)
         return rows
 
@@ -260,7 +260,7 @@ class MiniLM:
         return mean_direction(np.concatenate(pieces))
 
     def count_tokens(self, text: str) -> int:
-        """How many tokens a text has; ``embed`` reads 256."""
+        """Return the number of tokens in a text; ``embed`` reads 256."""
         return count_tokens(self._tokenizer, text)
 
     def _embed(self, text: str) -> Vectors:
@@ -268,7 +268,7 @@ class MiniLM:
 
 
 def mean_direction(vectors: Vectors) -> Vectors:
-    """The mean of some rows, scaled to length one.
+    """Return the mean of rows, scaled to length one.
 
     >>> mean_direction(np.array([[1, 2], [5, 6]], np.float32)).round(2).tolist()
     [0.6000000238418579, 0.800000011920929]
@@ -278,7 +278,6 @@ def mean_direction(vectors: Vectors) -> Vectors:
 
 
 INT8_WEIGHTS = "minilm-int8"
-_MINILM_INT8_REMEMBERED = 4096
 
 
 @register(
@@ -310,7 +309,7 @@ class MiniLMInt8:
     def __init__(self, threads: int = 0) -> None:
         self._session = onnx_session(weights.path(INT8_WEIGHTS), wanted_threads=threads)
         self._tokenizer = load_tokenizer(weights.path(INT8_WEIGHTS, "tokenizer.json"))
-        self._remembered = lru_cache(_MINILM_INT8_REMEMBERED)(self._embed)
+        self._remembered = lru_cache(_REMEMBERED)(self._embed)
 
     @property
     def identity(self) -> Mapping[str, str]:

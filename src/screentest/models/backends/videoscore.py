@@ -12,8 +12,8 @@ from typing import Any
 
 from screentest._util.optional import optional
 from screentest.core import BadOption, Image, NoValue, Reason, register
+from screentest.models.networks.pretrained import NEUTRAL, TRANSFORMERS, ModelDevice, Origin
 from screentest.models.pictures import to_pillow
-from screentest.models.pretrained import NEUTRAL, TRANSFORMERS, ModelDevice, Origin
 
 QUALITIES = (
     "visual_quality",
@@ -83,7 +83,7 @@ def hf(
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """How a version of the model is asked."""
+    """The question of one version of the model."""
 
     question: str
     frames: int
@@ -98,8 +98,8 @@ def asking_of(card: str, name: str) -> Asking:
     [16, 48]
     """
     frames = FRAMES_V1_1 if _V1_1.search(Path(name).name) else FRAMES_V1
-    if said := _CARD_FRAMES.search(card):
-        frames = max(1, int(said[1]))
+    if stated := _CARD_FRAMES.search(card):
+        frames = max(1, int(stated[1]))
     written = _CARD_QUESTION.search(card)
     if written is None or _CARD_SLOT not in written[1]:
         return Asking(QUESTION, frames, "ours")
@@ -126,7 +126,7 @@ class VideoScoreModel:
         }
 
     def score(self, frames: Sequence[Image], prompt: str) -> Mapping[str, float]:
-        """The five numbers, each about 1 to 4."""
+        """Return the five numbers, each about 1 to 4."""
         if not frames:
             raise NoValue(Reason.NOT_APPLICABLE, "no frames to score")
         # Not str.format: a prompt may hold braces of its own. Nor may it hold picture tokens.
@@ -171,7 +171,7 @@ def regression_class() -> Any:
             self.post_init()
 
         def forward(self, input_ids: Any, attention_mask: Any, **pictures: Any) -> Any:
-            """The numbers at the last token of each text."""
+            """Return the numbers at the last token of each text."""
             states = self.model(
                 input_ids=input_ids, attention_mask=attention_mask, use_cache=False, **pictures
             ).last_hidden_state

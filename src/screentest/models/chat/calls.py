@@ -73,17 +73,17 @@ class CallLedger:
         return id(self._ledger)
 
     def most(self, request: ChatRequest, extra_text: str) -> Decimal | None:
-        """The most a call can cost; None without a price."""
+        """Return the most a call can cost; None without a price."""
         if self._price is None:
             return None
         return self._price.most(request, request.sampling.max_tokens, extra_text)
 
     def cost(self, usage: Usage, images: int) -> Decimal | None:
-        """What a call cost; None without a price or a count of tokens."""
+        """Return the cost of a call; None without a price or a count of tokens."""
         return None if self._price is None else self._price.cost(usage, images)
 
     async def recall(self, digest: str) -> CallReceipt | None:
-        """What was answered and paid for already."""
+        """Return the receipt of an answer that was paid for already."""
         return await self._in_thread(self._ledger.recall, digest)
 
     async def intend(self, intent: CallIntent) -> str:
@@ -103,7 +103,7 @@ class CallLedger:
         self._settled()
 
     def settle_now(self, call: str, receipt: CallReceipt) -> None:
-        """The same where nothing can be awaited any more."""
+        """Settle a call where nothing can be awaited any more."""
         self._ledger.settle(call, receipt)
         self._settled()
 
@@ -150,15 +150,15 @@ _NEVER_REACHED = (FaultKind.UNREACHED, FaultKind.NO_SUCH_HOST)
 
 
 class Sender(Protocol):
-    """What carries a body to the endpoint and brings the response's back."""
+    """Carries a body to the endpoint and brings the response's back."""
 
     async def send(self, body: bytes) -> bytes:
-        """The response's body; raises CallFault."""
+        """Return the response's body; raises CallFault."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallSettings:
-    """What stays the same for all calls of one backend."""
+    """Settings that all calls of one backend share."""
 
     model: str
     endpoint: Endpoint
@@ -194,14 +194,14 @@ class Caller:
         self._refused: set[type[BaseModel]] = set()
         """Schemas that the server does not take."""
         self._reached = False
-        self._told = False
+        self._warned = False
         self.stopped: ServiceError | None = None
         """Why every further call would fail the same way."""
         self.sending: set[asyncio.Task[object] | None] = set()
         """Tasks whose call is under way, and perhaps paid for."""
 
     async def answer(self, request: ChatRequest, call_ledger: CallLedger) -> ChatAnswer:
-        """The answer; raises NoValue, or ServiceError where the whole run must stop."""
+        """Return the answer; raises NoValue, or ServiceError where the whole run must stop."""
         turns: list[wire.Turn] = []
         usage, attempts, costs = Usage(0, 0), 0, list[Decimal | None]()
         for repairs in range(request.max_repairs + 1):
@@ -213,11 +213,11 @@ class Caller:
             except NoValue as error:
                 turns += repair_turns(request, got.reply, error, repairs)
                 continue
-            known = [cost for cost in costs if cost is not None]
+            paid = [cost for cost in costs if cost is not None]
             return replace(
                 answer,
                 usage=usage,
-                cost=float(sum(known)) if len(known) == len(costs) else None,
+                cost=float(sum(paid)) if len(paid) == len(costs) else None,
                 attempts=attempts,
                 repairs=repairs,
                 drifted=answer.model not in ("", self._settings.model),
@@ -241,9 +241,9 @@ class Caller:
     async def _send(
         self, request: ChatRequest, turns: Sequence[wire.Turn], call_ledger: CallLedger, digest: str
     ) -> Got:
-        known = await call_ledger.recall(digest)
-        if known is not None and known.answer is not None:
-            return Got(from_json(ModelReply, known.answer), 0, known.cost)
+        receipt = await call_ledger.recall(digest)
+        if receipt is not None and receipt.answer is not None:
+            return Got(from_json(ModelReply, receipt.answer), 0, receipt.cost)
         retries = self._settings.retries
         failures = refusals = 0
         begun = self._clock.monotonic()
@@ -278,14 +278,14 @@ class Caller:
                 raise fault.no_value(attempt)
             elif not congested:
                 if self._clock.monotonic() - begun + wait > _SILENT_SECONDS:
-                    self._say_what_for(fault, attempt)
+                    self._warn_of_wait(fault, attempt)
                 await self._clock.sleep(wait)
         raise AssertionError("the last attempt returns or raises")
 
-    def _say_what_for(self, fault: CallFault, attempt: int) -> None:
+    def _warn_of_wait(self, fault: CallFault, attempt: int) -> None:
         """Once: whoever sits before it should not take a wait for work."""
-        if not self._told and not self._reached:
-            self._told = True
+        if not self._warned and not self._reached:
+            self._warned = True
             of = self._settings.retries.max_attempts
             host = self._settings.endpoint.host
             logger.warning("waiting for %s: %s (attempt %d of %d)", host, fault, attempt, of)
@@ -384,7 +384,7 @@ class Caller:
 def call_digest(
     settings: CallSettings, request: ChatRequest, turns: Sequence[wire.Turn] = ()
 ) -> str:
-    """A hash of all that is sent, the model and the number of the repeat included."""
+    """Return a hash of all that is sent, the model and the number of the repeat included."""
     how = [settings.model, settings.endpoint.label, settings.dialect.name, settings.structured]
     if settings.video is not None and (shown := films(request)):
         how += [settings.video.part, *digests(shown)]

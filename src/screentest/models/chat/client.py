@@ -101,8 +101,8 @@ class ChatClient:
         except TimeoutError:
             fault = CallFault(FaultKind.TIMED_OUT, f"no answer in {self._timeout:g} s")
         except APIStatusError as error:
-            said = self._key.hide(error.response.text)
-            fault = status_fault(error.status_code, error.response.headers, said, time.time())
+            text = self._key.hide(error.response.text)
+            fault = status_fault(error.status_code, error.response.headers, text, time.time())
         except APIConnectionError as error:
             cause = error.__cause__
             if isinstance(cause, TooLong | Packed):

@@ -34,11 +34,11 @@ class MemoryLedger:
 
     @property
     def committed(self) -> Decimal:
-        """What was spent, and at most will be by calls under way."""
+        """Money that was spent, and at most will be by calls under way."""
         return sum((self._cost(call) for call in self.intents), Decimal(0))
 
     def recall(self, request: str) -> CallReceipt | None:
-        """The latest answer to this very request."""
+        """Return the latest answer to this very request."""
         return self._answers.get(request)
 
     def intend(self, intent: CallIntent) -> str:
@@ -148,7 +148,7 @@ _FIELDS = ("input", "output", "image", "image_tokens")
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What one model costs, in the currency of the file."""
+    """The price of one model, in the currency of the file."""
 
     input: Decimal
     output: Decimal
@@ -156,14 +156,14 @@ class Price:
     image_tokens: int = 0
 
     def cost(self, usage: Usage, images: int) -> Decimal | None:
-        """What a call cost; None where the server did not count its tokens."""
+        """Return the cost of a call; None where the server did not count its tokens."""
         if usage.input_tokens is None or usage.output_tokens is None:
             return None
         tokens = self.input * usage.input_tokens + self.output * usage.output_tokens
         return tokens / _MILLION + self.image * images
 
     def most(self, request: ChatRequest, max_tokens: int, extra_text: str = "") -> Decimal:
-        """The most one call for ``request`` can cost."""
+        """Return the most one call for ``request`` can cost."""
         tokens = most_input_tokens(request, extra_text, self.image_tokens)
         cost = self.cost(Usage(tokens, max_tokens), len(request.pictures))
         assert cost is not None
@@ -178,24 +178,24 @@ class Prices:
     source: str = ""
 
     def of(self, model: str) -> Price | None:
-        """The price of a model; None where the list has none."""
+        """Return the price of a model; None where the list has none."""
         return self.models.get(model)
 
     def require(self, model: str) -> Price:
-        """The price of a model; a cap cannot be kept without one."""
+        """Return the price of a model; a cap cannot be kept without one."""
         price = self.of(model)
         if price is None:
             where = f"{self.source} has" if self.source else "there is"
             raise BadOption(
                 f"a cost cap is set, but {where} no price for {model!r}",
                 advice=f'Add it to a price file: [models."{model}"] with input = and output = '
-                "(per million tokens), and give the file with --prices.",
+                "(per million tokens), and give the file as `prices`.",
             )
         return price
 
 
 def read_prices(path: Path) -> Prices:
-    """The prices in a TOML file.
+    """Return the prices in a TOML file.
 
     ```toml
     [models."gpt-5"]

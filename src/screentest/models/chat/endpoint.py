@@ -30,7 +30,7 @@ class Secret:
         raise TypeError("a secret is not written anywhere; read it from the environment again")
 
     def reveal(self) -> str:
-        """The text itself, to be handed to the one who needs it."""
+        """Return the text itself, to be handed to the one who needs it."""
         return self._text
 
     def hide(self, text: str) -> str:
@@ -87,20 +87,20 @@ class Endpoint:
         return f"{'loopback' if self.loopback else self.host}{path}"
 
     def key(self, variable: str) -> Secret:
-        """The key in the environment variable; a server on this machine may need none."""
-        found = os.environ.get(variable, "").strip()
-        if not found.isascii() or not found.isprintable() or " " in found:
+        """Return the key in the environment variable; a server on this machine may need none."""
+        key = os.environ.get(variable, "").strip()
+        if not key.isascii() or not key.isprintable() or " " in key:
             # Sent as it is, it would break the request, and errors would quote it.
             raise ServiceError(
                 f"the key in {variable} holds a line break, a space or a letter that no key has",
                 advice=f"Set {variable} again: one key, without quotes.",
             )
-        if not found and not self.loopback:
+        if not key and not self.loopback:
             raise ServiceError(
                 f"{self.host} needs a key, and {variable} is not set",
                 advice=f"export {variable}=…, or name another variable with key_env=.",
             )
-        return Secret(found)
+        return Secret(key)
 
 
 def _is_loopback(host: str) -> bool:

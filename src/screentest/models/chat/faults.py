@@ -19,7 +19,7 @@ from screentest.core import CallStatus, NoValue, Reason, ServiceError
 
 
 class FaultKind(StrEnum):
-    """What went wrong."""
+    """Kinds of failure of one call."""
 
     RATE_LIMITED = "rate limited"
     OVERLOADED = "server error"
@@ -89,34 +89,34 @@ class CallFault(Exception):
 
     @property
     def again(self) -> bool:
-        """Whether the same call may do better later."""
+        """Tell whether the same call may do better later."""
         return self.kind in _AGAIN
 
     @property
     def stops_the_run(self) -> bool:
-        """Whether every other call would meet the same."""
+        """Tell whether every other call would meet the same."""
         return self.kind in (FaultKind.REJECTED, FaultKind.TLS)
 
     @property
     def call_status(self) -> CallStatus:
-        """How it stands in the ledger."""
+        """Its status in the ledger."""
         if self.kind in _NEVER_SENT:
             return CallStatus.UNREACHED
         return CallStatus.TIMED_OUT if self.kind is FaultKind.TIMED_OUT else CallStatus.FAILED
 
     @property
     def perhaps_billed(self) -> bool:
-        """Whether it may have cost money all the same."""
+        """Tell whether it may have cost money all the same."""
         return self.kind in _PERHAPS_BILLED
 
     def no_value(self, attempts: int) -> NoValue:
-        """The typed reason, once there is nothing left to try."""
+        """Return the typed reason, once there is nothing left to try."""
         times = f" ({attempts} attempts)" if attempts > 1 else ""
         reason = _REASONS.get(self.kind, Reason.SERVICE_FAILED)
         return NoValue(reason, f"{self}{times}", advice=_ADVICE.get(self.kind, ""))
 
     def service_error(self, host: str, model: str) -> ServiceError:
-        """The one message for a fault that every call would meet."""
+        """Return the one message for a fault that every call would meet."""
         return ServiceError(f"{host} turns calls to {model!r} away: {self}", advice=self._advice())
 
     def _advice(self) -> str:
@@ -176,7 +176,7 @@ class Retries:
 
     @property
     def max_refusals(self) -> int:
-        """How often a server may say "too many" to one call: it costs nothing, so more often."""
+        """Times that a server may say "too many" to one call: it costs nothing, so more often."""
         return 4 * self.max_attempts
 
     @property
@@ -249,12 +249,12 @@ _NO_VIDEO = (
 
 
 def status_fault(status: int, headers: Mapping[str, str], body: str, now: float) -> CallFault:
-    """What a response that is not an answer means."""
+    """Classify a response that is not an answer."""
     code, message = _error_of(body)
-    said = f"{code} {message}".casefold()
+    words = f"{code} {message}".casefold()
     detail = message or code or "no explanation"
     if status == 429:
-        if "insufficient_quota" in said or "billing" in said:
+        if "insufficient_quota" in words or "billing" in words:
             return CallFault(FaultKind.REJECTED, detail, status)
         after = parse_retry_after(headers, now)
         return CallFault(FaultKind.RATE_LIMITED, detail, status, after)
@@ -270,7 +270,7 @@ def status_fault(status: int, headers: Mapping[str, str], body: str, now: float)
             (FaultKind.NO_VIDEO, _NO_VIDEO),
             (FaultKind.TOO_LARGE, _TOO_LARGE),
         ):
-            if any(phrase in said for phrase in phrases):
+            if any(phrase in words for phrase in phrases):
                 return CallFault(kind, detail, status)
     if 300 <= status < 400:
         detail = f"it points to another address, {_line(headers.get('location', 'unnamed'))}"
@@ -278,7 +278,7 @@ def status_fault(status: int, headers: Mapping[str, str], body: str, now: float)
 
 
 def connection_fault(error: BaseException) -> CallFault:
-    """What a failed connection means: the error behind the error tells."""
+    """Classify a failed connection by the error behind the error."""
     chain = list(_causes(error))
     for cause in chain:
         if isinstance(cause, socket.gaierror):
@@ -305,7 +305,7 @@ def _causes(error: BaseException) -> list[BaseException]:
 
 
 def _error_of(body: str) -> tuple[str, str]:
-    """The code and message in an error body, of whichever shape."""
+    """Return the code and message in an error body, of whichever shape."""
     try:
         content: Any = json.loads(body)
     except (ValueError, RecursionError):

@@ -17,8 +17,8 @@ from screentest.models.chat.messages import (
     Usage,
 )
 from screentest.models.chat.parsing import conclude, repair_turns
+from screentest.models.networks.pretrained import NEUTRAL, TRANSFORMERS, ModelDevice, Origin
 from screentest.models.pictures import to_pillow
-from screentest.models.pretrained import NEUTRAL, TRANSFORMERS, ModelDevice, Origin
 
 _GENERATION = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty")
 
@@ -166,5 +166,5 @@ class LocalChat:
 
     def _ends(self, tokens: Any) -> bool:
         ends = self._model.generation_config.eos_token_id
-        known = set(ends if isinstance(ends, list) else [ends])
-        return int(tokens[-1]) in known
+        marks = set(ends if isinstance(ends, list) else [ends])
+        return int(tokens[-1]) in marks

@@ -19,7 +19,7 @@ _MOST_PAUSES = 20
 
 
 class Limiter:
-    """How many calls run at once: grows while all is well, halves when the server says too many.
+    """The number of calls at once: grows while all is well, halves when the server says too many.
 
     Additive increase, multiplicative decrease, as networks do it. A server's wish to be left alone
     holds for everyone: nobody starts before it has passed, and then not all at once. Lives in one
@@ -38,12 +38,12 @@ class Limiter:
 
     @property
     def limit(self) -> int:
-        """How many may run now."""
+        """The number of calls that may run now."""
         return max(1, int(self._limit))
 
     @property
     def active(self) -> int:
-        """How many do."""
+        """The number of calls that run."""
         return self._active
 
     @asynccontextmanager
@@ -58,12 +58,12 @@ class Limiter:
             self._admit()
 
     def succeeded(self) -> None:
-        """A call went well: a little more is allowed."""
+        """Note a call that went well: a little more is allowed."""
         self._limit = min(float(self._most), self._limit + 1 / self._limit)
         self._admit()
 
     def congested(self, started: float, wait: float) -> None:
-        """The server said too many to a call begun at ``started``; nobody asks for ``wait`` s.
+        """Note "too many" for a call begun at ``started``; nobody asks for ``wait`` seconds.
 
         Of all calls that were under way together only the first cuts the limit, or one burst
         of refusals would cut it to nothing.
@@ -105,7 +105,7 @@ class Limiter:
 
 
 class SharedCalls(Generic[T]):
-    """What is asked at the moment, so that whoever asks the same waits for that answer.
+    """Calls under way, so that whoever asks the same waits for that answer.
 
     Lives in one event loop, and so needs no lock: between looking and noting nothing is awaited.
     """
@@ -119,7 +119,7 @@ class SharedCalls(Generic[T]):
         batch: dict[Hashable, asyncio.Future[T]],
         work: Callable[[], Awaitable[T]],
     ) -> tuple[T, bool]:
-        """The result of ``work``, and whether it was done for this one who asks.
+        """Return the result of ``work``, and whether this caller's work made it.
 
         What fails fails for all who wait for it. ``batch`` keeps what was asked in it, so that
         all of a batch counts as asked at the same time.

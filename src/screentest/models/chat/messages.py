@@ -11,12 +11,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from screentest.core import Image
@@ -67,7 +65,7 @@ _DECLINED_SCHEMA = {
 
 @cache
 def json_schema(schema: type[BaseModel], *, pictures: bool = False) -> dict[str, Any]:
-    """The strict JSON schema of a class; raises ValueError where a field has a default.
+    """Return the strict JSON schema of a class; raises ValueError where a field has a default.
 
     Strict means: every field required, nothing beside them, bounds in words only. A field with a
     default could fill in what the model never said, so a class that has one is refused. The
@@ -76,8 +74,8 @@ def json_schema(schema: type[BaseModel], *, pictures: bool = False) -> dict[str,
     """
     made: dict[str, Any] = _strict(schema.model_json_schema(), schema.__name__)
     # What a class says of itself is for those who read its code; a field's words are for the model.
-    for one in (made, *made.get("$defs", {}).values()):
-        one.pop("description", None)
+    for node in (made, *made.get("$defs", {}).values()):
+        node.pop("description", None)
     seen = {SEEN: _SEEN_SCHEMA} if pictures else {}
     fields = {**seen, DECLINED: _DECLINED_SCHEMA, **made.get("properties", {})}
     return made | {"properties": fields, "required": list(fields)}
@@ -85,52 +83,54 @@ def json_schema(schema: type[BaseModel], *, pictures: bool = False) -> dict[str,
 
 @cache
 def instructions(schema: type[BaseModel], *, pictures: bool = False, enforced: bool = True) -> str:
-    """What tells a model in words to answer with such an object, and shows it where words are all
+    """Tell a model in words to answer with such an object, and show it where words are all
     that it gets."""
     made = json_schema(schema, pictures=pictures)
     written = json.dumps(made, ensure_ascii=False, separators=(",", ":"))
-    said = (
+    text = (
         "Answer with exactly one JSON object and nothing else: no explanation before or after "
         f"it, no second object. It must fit this JSON schema:\n{written}"
     )
     if enforced:
-        return said
+        return text
     # A small model reads a schema as one entry of its list, and answers with that.
     whole = _outline(made, made.get("$defs", {}))
-    return f"{said}\nThe whole object looks like this, each list as long as needed:\n{whole}"
+    return f"{text}\nThe whole object looks like this, each list as long as needed:\n{whole}"
 
 
 def _outline(node: dict[str, Any], named: dict[str, Any]) -> str:
-    """What fits a strict schema, with … for what is to be filled in."""
+    """Outline an object of a strict schema, with … for what is to be filled in."""
     if "$ref" in node:
         return _outline(named[node["$ref"].rpartition("/")[2]], named)
     if "anyOf" in node:
         return _outline(node["anyOf"][0], named)
     if "properties" in node:
-        fields = (f'"{name}": {_outline(one, named)}' for name, one in node["properties"].items())
+        fields = (f'"{name}": {_outline(part, named)}' for name, part in node["properties"].items())
         return "{" + ", ".join(fields) + "}"
     if node.get("type") == "array":
-        parts = [_outline(one, named) for one in node.get("prefixItems", ())]
+        parts = [_outline(part, named) for part in node.get("prefixItems", ())]
         return "[" + ", ".join(parts or [_outline(node.get("items", {}), named), "…"]) + "]"
     return {"string": '"…"', "null": "null"}.get(node.get("type", ""), "…")
 
 
 def repair(problem: str, *, text: bool = False, pictures: bool = False) -> str:
-    """What is said to a model whose answer did not fit; ``text``: it was not to be an object."""
+    """Tell a model that its answer did not fit; ``text``: it was not to be an object."""
     if text:
-        said = (
+        message = (
             f"That answer cannot be used: {problem}. Look at the material again and answer anew, "
             "in the form that was asked for."
         )
         unseen = "answer [NOT SEEN] and nothing else."
     else:
-        said = (
+        message = (
             f"That answer cannot be read: {problem}. Look at the material again and answer anew "
             "with exactly one JSON object that fits the schema, and nothing else."
         )
         unseen = f"answer with {SEEN} false."
     # Without pictures a model would add the field, and its answer would not fit again.
-    return f"{said} If you cannot see the pictures, do not guess: {unseen}" if pictures else said
+    return (
+        f"{message} If you cannot see the pictures, do not guess: {unseen}" if pictures else message
+    )
 
 
 def _strict(node: Any, where: str) -> Any:
@@ -147,8 +147,8 @@ def _strict(node: Any, where: str) -> Any:
         if key not in _DROPPED and key not in _BOUNDS
     }
     if bounds := ", ".join(_in_words(node)):
-        said = [str(kept["description"]).rstrip()] if kept.get("description") else []
-        kept["description"] = " ".join([*said, f"{bounds[0].upper()}{bounds[1:]}."])
+        words = [str(kept["description"]).rstrip()] if kept.get("description") else []
+        kept["description"] = " ".join([*words, f"{bounds[0].upper()}{bounds[1:]}."])
     if isinstance(properties, dict):
         missing = sorted(set(properties) - set(node.get("required", ())))
         if missing:
@@ -161,7 +161,7 @@ def _strict(node: Any, where: str) -> Any:
 
 
 def _in_words(node: dict[str, Any]) -> Iterator[str]:
-    """The bounds of a value as one would say them."""
+    """Yield the bounds of a value as one would say them."""
     left = {key: node[key] for key in _BOUNDS if key in node}
     for low, high, what in _RANGES:
         if low in left and high in left:
@@ -169,8 +169,8 @@ def _in_words(node: dict[str, Any]) -> Iterator[str]:
             both = f"exactly {most}" if least == most else f"{least} to {most}"
             yield f"{both}{what}"
     for key, bound in left.items():
-        some = key in ("minLength", "minItems") and bound == 1
-        yield "not empty" if some else _BOUNDS[key].format(bound)
+        filled = key in ("minLength", "minItems") and bound == 1
+        yield "not empty" if filled else _BOUNDS[key].format(bound)
 
 
 def _each(named: dict[str, Any], where: str) -> dict[str, Any]:
@@ -219,7 +219,7 @@ class Picture:
         return f"{self.media_type} {size}, sha256 {self.digest[:12]}"
 
     def pixels(self) -> Image:
-        """Decoded to RGB, so that a local model sees what a remote one is sent."""
+        """Decode to RGB, so that a local model sees what a remote one is sent."""
         import cv2
         import numpy as np
 
@@ -234,7 +234,7 @@ Part: TypeAlias = Text | Picture
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How the model draws its tokens. None leaves a setting to the server."""
+    """Settings for drawing tokens. None leaves a setting to the server."""
 
     temperature: float | None = None
     top_p: float | None = None
@@ -298,7 +298,7 @@ class ChatRequest:
         return json_schema(self.schema, pictures=bool(self.pictures))
 
     def instructions(self, *, enforced: bool) -> str:
-        """What tells the model to answer with such an object; empty where it answers with text."""
+        """Tell the model to answer with such an object; empty where it answers with text."""
         if self.schema is None:
             return ""
         return instructions(self.schema, pictures=bool(self.pictures), enforced=enforced)
@@ -337,7 +337,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """What a model sent back, as it is: nothing parsed yet."""
+    """A reply as the model sent it: nothing parsed yet."""
 
     text: str
     finish: str = "stop"
@@ -374,7 +374,7 @@ def _sum(first: int | None, second: int | None) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """How a frame becomes a picture: its size, and its JPEG quality or lossless PNG."""
+    """The form of an encoded frame: its size, and its JPEG quality or lossless PNG."""
 
     size: Size = NATIVE
     quality: int | None = 85
@@ -390,7 +390,7 @@ class Encoding:
 
 
 def encode(image: Image, encoding: Encoding) -> Picture:
-    """The picture of one RGB image."""
+    """Return the picture of one RGB image."""
     import cv2
 
     height, width = image.shape[:2]
@@ -409,63 +409,14 @@ def encode(image: Image, encoding: Encoding) -> Picture:
     return Picture(data.tobytes(), kind, *wanted)
 
 
-class PictureCache:
-    """Keeps the pictures used last, up to so many bytes. Safe to share between threads."""
-
-    def __init__(self, max_bytes: int = 256 * 2**20) -> None:
-        self._max_bytes = max_bytes
-        self._bytes = 0
-        self._kept: OrderedDict[Hashable, Picture] = OrderedDict()
-        self._lock = Lock()
-
-    def picture(self, image: Image, encoding: Encoding, key: Hashable = None) -> Picture:
-        """The encoded image; ``key`` says which it is, such as (video digest, time).
-
-        Without a key the pixels themselves are looked at, which costs less than encoding.
-        """
-        if key is None:
-            key = (image.shape, hashlib.sha256(image.tobytes()).digest())
-        place = (key, encoding)
-        with self._lock:
-            known = self._kept.get(place)
-            if known is not None:
-                self._kept.move_to_end(place)
-                return known
-        made = encode(image, encoding)
-        with self._lock:
-            if place not in self._kept:
-                self._kept[place] = made
-                self._bytes += len(made.data)
-            while self._bytes > self._max_bytes and len(self._kept) > 1:
-                _, dropped = self._kept.popitem(last=False)
-                self._bytes -= len(dropped.data)
-        return made
-
-    def __len__(self) -> int:
-        return len(self._kept)
-
-
-def timed(
-    frames: Iterable[Frame],
-    encoding: Encoding,
-    *,
-    cache: PictureCache | None = None,
-    video: str = "",
-    label: str = "[{seconds:.2f} second]",
-    film: Film | None = None,
-) -> list[Part]:
-    """Each frame as its time in words and its picture. ``video`` names the film for the cache.
+def timed(frames: Iterable[Frame], encoding: Encoding, *, film: Film | None = None) -> list[Part]:
+    """Each frame as its time in words and its picture.
 
     With ``film``, they are frames of all of it, and a server that takes videos may be sent that.
     """
     parts: list[Part] = []
     for frame in frames:
-        key = (video, frame.time) if video else None
-        if cache is None:
-            picture = encode(frame.image, encoding)
-        else:
-            picture = cache.picture(frame.image, encoding, key)
-        if label:
-            parts.append(Text(label.format(seconds=float(frame.time)), film))
+        picture = encode(frame.image, encoding)
+        parts.append(Text(f"[{float(frame.time):.2f} second]", film))
         parts.append(picture if film is None else replace(picture, film=film))
     return parts

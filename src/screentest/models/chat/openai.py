@@ -63,7 +63,7 @@ class OpenAIChat:
 
     @property
     def takes_videos(self) -> bool:
-        """Whether whole videos are sent, and not frames of them."""
+        """Tell whether whole videos are sent, and not frames of them."""
         return self.settings.video is not None
 
     def attach(self, ledger: LedgerClient, prices: Prices | None = None) -> None:
@@ -86,7 +86,7 @@ class OpenAIChat:
         ]
 
     def effective(self, request: ChatRequest) -> ChatRequest:
-        """The request with the sampling that the user set for this backend."""
+        """Return the request with the sampling that the user set for this backend."""
         if self._overrides:
             request = replace(request, sampling=replace(request.sampling, **self._overrides))
         unsaid = self.settings.dialect.unsaid(request.sampling)
@@ -98,7 +98,7 @@ class OpenAIChat:
         return request
 
     def estimate(self, requests: Iterable[ChatRequest]) -> CallEstimate:
-        """What asking would take and send; nothing is asked."""
+        """Estimate what asking would take and send; nothing is asked."""
         price = self._prices.of(self.settings.model)
         return estimate((self.effective(request) for request in requests), self.settings, price)
 
@@ -202,7 +202,7 @@ def openai_chat(
     offline: bool = False,
     record: str = "",
 ) -> OpenAIChat | Recorder:
-    """A chat model by its name at an endpoint; docs/chat.md explains the options."""
+    """Return a chat model by its name at an endpoint; docs/chat.md explains the options."""
     if not model:
         raise BadOption("no model is named", advice="Write chat=openai:NAME.")
     if concurrency < 1 or max_attempts < 1 or timeout <= 0 or longest_wait <= 0:

@@ -9,10 +9,11 @@ True
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from screentest.core import NoValue, Reason
@@ -45,12 +46,12 @@ _OPENING = 200
 
 
 def spoken(text: str) -> str:
-    """The text after the thinking that some models put before it, without its margins."""
+    """Return the text after the thinking that some models put before it, without its margins."""
     return _THOUGHT.sub("", text, count=1).strip().strip("\ufeff").strip()
 
 
 def parse_yes_no(text: str, *, bracketed: bool = False) -> bool:
-    """Whether it says yes or no, as a word of its own: "eyes" is not a yes.
+    """Read a yes or no, as a word of its own: "eyes" is not a yes.
 
     ``bracketed`` counts only [YES] and [NO], for answers that reason before they conclude.
     """
@@ -58,48 +59,48 @@ def parse_yes_no(text: str, *, bracketed: bool = False) -> bool:
 
 
 def parse_choice(text: str, choices: Sequence[str], *, bracketed: bool = False) -> str:
-    """The one of ``choices`` that the text names, as words of their own.
+    """Return the one of ``choices`` that the text names, as words of their own.
 
     Upper and lower case are the same, except for choices of one letter, since "a" is a word.
     """
-    said = _answering(text)
-    whole = said.strip("\"'`*.!()[] \n").casefold()
+    answer = _answering(text)
+    whole = answer.strip("\"'`*.!()[] \n").casefold()
     for choice in choices:
         if whole == choice.casefold():
             return choice
-    named = [choice for choice in choices if _names(said, choice, bracketed)]
+    named = [choice for choice in choices if _names(answer, choice, bracketed)]
     # Named in passing is not answered: "there is no doubt that the cat is there".
-    named = [choice for choice in named if _answers(said, choice, bracketed)] and named
+    named = [choice for choice in named if _answers(answer, choice, bracketed)] and named
     # "not sure" also names "sure": the longer one is what was said.
     named = [
         choice
         for choice in named
-        if not any(choice != other and _within(choice, other, said) for other in named)
+        if not any(choice != other and _within(choice, other, answer) for other in named)
     ]
     if len(named) != 1:
-        found = " and ".join(repr(choice) for choice in named) or "none"
-        raise _unparsable(f"expected one of {', '.join(choices)}; found {found}", text)
+        several = " and ".join(repr(choice) for choice in named) or "none"
+        raise _unparsable(f"expected one of {', '.join(choices)}; found {several}", text)
     return named[0]
 
 
 def _answering(text: str) -> str:
-    """What a text says; raises NoValue(REFUSED) where it says that it is not an answer."""
-    said = spoken(text)
-    if len(said) > _LONGEST_WORDS:
-        raise _unparsable(f"longer than {_LONGEST_WORDS:,} characters", said)
-    if declines(said):
-        raise NoValue(Reason.REFUSED, f"the model declined: {_start(said)}")
-    return said
+    """Return the text after any thinking; raises NoValue(REFUSED) where it is about itself."""
+    answer = spoken(text)
+    if len(answer) > _LONGEST_WORDS:
+        raise _unparsable(f"longer than {_LONGEST_WORDS:,} characters", answer)
+    if declines(answer):
+        raise NoValue(Reason.REFUSED, f"the model declined: {_start(answer)}")
+    return answer
 
 
-def _sentences(said: str, *, questions: bool = False) -> list[str]:
-    """The sentences; without questions, unless wanted."""
-    found = [piece for line in said.splitlines() for piece in re.split(r"(?<=[.!?;])\s+", line)]
-    return [piece for piece in found if questions or not piece.rstrip().endswith("?")]
+def _sentences(answer: str, *, questions: bool = False) -> list[str]:
+    """Return the sentences, without questions unless those are wanted."""
+    pieces = [piece for line in answer.splitlines() for piece in re.split(r"(?<=[.!?;])\s+", line)]
+    return [piece for piece in pieces if questions or not piece.rstrip().endswith("?")]
 
 
-def _answers(said: str, choice: str, bracketed: bool) -> bool:
-    """Whether a line or sentence of the text opens with the choice, or it stands in brackets.
+def _answers(answer: str, choice: str, bracketed: bool) -> bool:
+    """Tell whether a line or sentence opens with the choice, or it stands in brackets.
 
     One that goes on with a condition does not answer: "Yes, if it were daylight."
     """
@@ -110,12 +111,12 @@ def _answers(said: str, choice: str, bracketed: bool) -> bool:
     condition = re.compile(
         rf"{named}[,;(\s]*{_IF}(?![a-z])|\A\W*{_IF}(?![a-z])[^.]*[,、，]\s*(?:then )?{named}", flags
     )
-    every = _sentences(said, questions=True)
+    every = _sentences(answer, questions=True)
     if any(marked.search(piece) and not condition.search(piece) for piece in every):
         return True
     if bracketed:
         return False
-    pieces = [piece for piece in _sentences(said) if not condition.search(piece)]
+    pieces = [piece for piece in _sentences(answer) if not condition.search(piece)]
     # After it a pause or the end: "No idea" and "No frames were sent" are not a no.
     after = r"(?=\s*(?:[^\w\s]|$)"
     ordinal = choice.casefold() in ("first", "second", "left", "right")
@@ -159,11 +160,11 @@ _FENCED_AS = re.compile(r"[\w-]*")
 
 
 class NotOneObject(ValueError):
-    """Why a text holds no value by the rules; the message is for a model and for people."""
+    """A text that holds no value by the rules; the message is for a model and for people."""
 
 
 def read_object(text: str) -> dict[str, Any]:
-    r"""The object; raises NotOneObject with what is wrong.
+    r"""Return the object; raises NotOneObject with what is wrong.
 
     The rules: thinking before the answer is passed over; the object may stand in one ``` fence, and
     nothing else beside it, for words beside it may take it back; no key twice, no NaN or Infinity,
@@ -172,21 +173,23 @@ def read_object(text: str) -> dict[str, Any]:
     >>> read_object('```json\n{"score": 4}\n```')
     {'score': 4}
     """
-    said = spoken(text)
-    if not said:
+    answer = spoken(text)
+    if not answer:
         raise NotOneObject("it is empty")
-    if len(said) > LONGEST:
+    if len(answer) > LONGEST:
         raise NotOneObject(f"it is longer than {LONGEST} characters")
-    if said.startswith(_FENCE) and said.endswith(_FENCE) and len(said) > len(_FENCE):
-        said = _FENCED_AS.sub("", said.removeprefix(_FENCE).removesuffix(_FENCE), count=1).strip()
-    start = said.find("{")
+    if answer.startswith(_FENCE) and answer.endswith(_FENCE) and len(answer) > len(_FENCE):
+        answer = _FENCED_AS.sub(
+            "", answer.removeprefix(_FENCE).removesuffix(_FENCE), count=1
+        ).strip()
+    start = answer.find("{")
     if start < 0:
         raise NotOneObject("it holds no JSON object")
     decoder = json.JSONDecoder(
         object_pairs_hook=_unique, parse_constant=_no_constant, parse_float=_number
     )
     try:
-        found, end = decoder.raw_decode(said, start)
+        value, end = decoder.raw_decode(answer, start)
     except json.JSONDecodeError as error:
         raise NotOneObject(f"the JSON is broken at character {error.pos}: {error.msg}") from None
     except RecursionError:
@@ -195,22 +198,22 @@ def read_object(text: str) -> dict[str, Any]:
         raise
     except ValueError:  # an integer of thousands of digits
         raise NotOneObject("it holds a number too large to read") from None
-    before, after = said[:start].strip(), said[end:].strip()
+    before, after = answer[:start].strip(), answer[end:].strip()
     if "{" in after:
         raise NotOneObject("it holds more than one JSON object")
     if before == "[":
         raise NotOneObject("it holds a list where one object was asked for")
     if before or after:
         raise NotOneObject("other words stand beside the JSON object")
-    assert isinstance(found, dict)
-    return found
+    assert isinstance(value, dict)
+    return value
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
         raise NotOneObject("a key is given twice")
-    return found
+    return fields
 
 
 def _no_constant(name: str) -> Any:
@@ -238,7 +241,7 @@ _NOT_SEEN = re.compile(r"\[\s*not seen\s*\]", re.IGNORECASE)
 
 
 def conclude(request: ChatRequest, reply: ModelReply) -> ChatAnswer:
-    """The answer; raises NoValue where there is none.
+    """Return the answer; raises NoValue where there is none.
 
     The same rules for every backend, so that a recorded or stored reply can be read again later
     without asking again.
@@ -255,16 +258,16 @@ def conclude(request: ChatRequest, reply: ModelReply) -> ChatAnswer:
         )
     if reply.finish not in _COMPLETE:
         raise NoValue(Reason.UNPARSABLE, f"the answer ended with {reply.finish[:40]!r}")
-    said = spoken(reply.text)
-    if not said:
+    text = spoken(reply.text)
+    if not text:
         raise NoValue(Reason.UNPARSABLE, "the answer is empty")
     value = None
     if request.schema is not None:
         value = _value(request, request.schema, reply.text)
-    elif request.pictures and _NOT_SEEN.search(said):
+    elif request.pictures and _NOT_SEEN.search(text):
         raise _unseen()
     else:
-        _answering(said)
+        _answering(text)
     _check(request, reply.text if value is None else value)
     return ChatAnswer(
         text=reply.text,
@@ -279,7 +282,7 @@ def conclude(request: ChatRequest, reply: ModelReply) -> ChatAnswer:
 def repair_turns(
     request: ChatRequest, reply: ModelReply, error: NoValue, repairs: int
 ) -> list[tuple[str, str]]:
-    """What is said to a model whose answer did not fit; raises ``error`` where nothing is."""
+    """Return the turns that send an answer back; raises ``error`` where none is left."""
     readable = request.schema is not None or request.check is not None
     repairable = error.reason is Reason.UNPARSABLE and readable
     if not repairable or repairs >= request.max_repairs:
@@ -303,15 +306,13 @@ def _check(request: ChatRequest, answer: object) -> None:
 def _value(request: ChatRequest, schema: type[BaseModel], text: str) -> BaseModel:
     from pydantic import ValidationError
 
-    from screentest.models.forms import respelt
-
     try:
-        found = read_object(text)
-        _must_answer(request, found)
+        answer = read_object(text)
+        _must_answer(request, answer)
         try:
-            return _validated(schema, found)
+            return _validated(schema, answer)
         except ValidationError as error:
-            return _validated(schema, respelt(found, error.errors(include_url=False)))
+            return _validated(schema, respelt(answer, error.errors(include_url=False)))
     except NotOneObject as error:
         # A refusal is not sent back: the model might guess, and without a word about it.
         _answering(text)
@@ -322,9 +323,57 @@ def _value(request: ChatRequest, schema: type[BaseModel], text: str) -> BaseMode
         raise NoValue(Reason.UNPARSABLE, f"{place}: {first['msg']}") from None
 
 
-def _validated(schema: type[BaseModel], found: dict[str, Any]) -> BaseModel:
+def _validated(schema: type[BaseModel], answer: dict[str, Any]) -> BaseModel:
     # Through JSON, since only there strict pydantic still takes "first" for an enum.
-    return schema.model_validate_json(json.dumps(found), strict=True)
+    return schema.model_validate_json(json.dumps(answer), strict=True)
+
+
+# "YES" where yes or no was asked for, "3" where a number was: to lose such an answer would measure
+# how a model spells. Nothing is guessed: a value that fits no allowed one in this way stays as it
+# is, and the answer has no value.
+_ALLOWED = re.compile(r"'([^']*)'")
+_WRITTEN_NUMBER = re.compile(r"[+-]?[0-9]{1,15}(?:\.[0-9]{1,15})?")
+_BOOLEANS = {"true": True, "false": False}
+
+
+def respelt(answer: dict[str, Any], errors: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the object with every value that an error of pydantic names, where it can be read one
+    way.
+
+    >>> errors = [{"type": "bool_type", "loc": ("seen",)}]
+    >>> respelt({"seen": " True "}, errors)
+    {'seen': True}
+    """
+    changed = copy.deepcopy(answer)
+    for error in errors:
+        place: Any = changed
+        *way, last = error["loc"] or (None,)
+        for step in way:
+            place = place[step] if _has(place, step) else None
+        if _has(place, last) and isinstance(place[last], str):
+            place[last] = _read_value(place[last], error)
+    return changed
+
+
+def _has(place: Any, step: Any) -> bool:
+    if isinstance(place, dict):
+        return step in place
+    return isinstance(place, list) and type(step) is int and 0 <= step < len(place)
+
+
+def _read_value(written: str, error: Mapping[str, Any]) -> Any:
+    text = written.strip()
+    kind = error["type"]
+    if kind in ("literal_error", "enum"):
+        allowed = _ALLOWED.findall(str(error.get("ctx", {}).get("expected", "")))
+        fits = [value for value in allowed if value.casefold() == text.casefold()]
+        return fits[0] if len(fits) == 1 else written
+    if kind in ("int_type", "float_type") and _WRITTEN_NUMBER.fullmatch(text):
+        value = float(text)
+        return int(value) if value.is_integer() and math.isfinite(value) else value
+    if kind == "bool_type":
+        return _BOOLEANS.get(text.casefold(), written)
+    return written
 
 
 def _must_answer(request: ChatRequest, answer: dict[str, Any]) -> None:

@@ -119,7 +119,7 @@ class ReplayChat:
         except OSError as error:
             raise BadOption(
                 f"cannot read the recording {path}: {error.strerror}",
-                advice="Make one: --model chat=openai:NAME,record=FILE.",
+                advice="Make one: `model=chat=openai:NAME,record=FILE`.",
             ) from None
         self._path = path
         self._digest = hashlib.sha256(content).hexdigest()

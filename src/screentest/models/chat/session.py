@@ -116,7 +116,7 @@ _running: tuple[int, asyncio.AbstractEventLoop] | None = None
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """The result of ``work``, done in the event loop of this process.
+    """Return the result of ``work``, done in the event loop of this process.
 
     One event loop per process, in a thread of its own, so that plain code can ask async code.
 
@@ -146,7 +146,7 @@ def run(work: Coroutine[Any, Any, T]) -> T:
 
 
 def event_loop() -> asyncio.AbstractEventLoop:
-    """The loop of this process, started where it was not."""
+    """Return the loop of this process, and start it where it does not run."""
     global _running
     with _lock:
         if _running is None or _running[0] != os.getpid() or _running[1].is_closed():
@@ -184,7 +184,7 @@ _PREVIEW = 300
 
 @dataclass(frozen=True, slots=True)
 class CallEstimate:
-    """What a list of requests would take, were none of them to fail or need repair."""
+    """An estimate for a list of requests, were none of them to fail or need repair."""
 
     host: str
     url: str
@@ -207,7 +207,7 @@ class CallEstimate:
     """The beginning of the first request's text."""
 
     def lines(self) -> list[str]:
-        """The same for people."""
+        """Describe it in lines for people."""
         cost = "unknown: no price for this model"
         if self.most_cost is not None:
             cost = f"at most {self.most_cost:.4f}"

@@ -38,7 +38,7 @@ _MEGABYTE = 10**6
 
 @dataclass(frozen=True, slots=True)
 class NativeVideo:
-    """How videos are sent."""
+    """The way videos are sent."""
 
     part: str
     most_bytes: int
@@ -62,7 +62,7 @@ class NativeVideo:
         return cls(part, round(limit * _MEGABYTE), folder, base)
 
     def parts(self, request: ChatRequest) -> Iterator[Part | Film]:
-        """The parts of a request, with a film in the place of its frames and their times."""
+        """Yield the parts of a request, with a film in the place of its frames and their times."""
         before: Film | None = None
         for part in request.parts:
             if part.film is None:
@@ -72,7 +72,7 @@ class NativeVideo:
             before = part.film
 
     def piece(self, film: Film) -> bytes:
-        """A film as a part of the message. No name of a file is in it: it may say what it is."""
+        """Return a film as a part of the message, without the name of its file, which may tell."""
         url = self._url(film)
         if self.part == "file":
             held = {"filename": f"video{film.path.suffix.lower()}", "file_data": url}
@@ -107,21 +107,21 @@ class NativeVideo:
 
 
 def films(request: ChatRequest) -> list[Film]:
-    """The whole videos of a request, in order."""
-    found: list[Film] = []
+    """Return the whole videos of a request, in order."""
+    shown: list[Film] = []
     for part in request.parts:
-        if part.film is not None and (not found or found[-1] is not part.film):
-            found.append(part.film)
-    return found
+        if part.film is not None and (not shown or shown[-1] is not part.film):
+            shown.append(part.film)
+    return shown
 
 
 def pictures_sent(request: ChatRequest, video: NativeVideo | None) -> list[Picture]:
-    """The pictures that go along: no frames of what is sent as a video."""
-    return [one for one in request.pictures if video is None or one.film is None]
+    """Return the pictures that go along: no frames of what is sent as a video."""
+    return [picture for picture in request.pictures if video is None or picture.film is None]
 
 
 def digests(shown: Sequence[Film]) -> list[str]:
-    """What the files hold: the same frames may be of different videos."""
+    """Hashes of the files: the same frames may be of different videos."""
     try:
         return [_digest(film.path, film.path.stat().st_mtime_ns) for film in shown]
     except OSError as error:

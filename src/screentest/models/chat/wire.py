@@ -44,7 +44,8 @@ def body(
     turns: Sequence[Turn] = (),
     video: NativeVideo | None = None,
 ) -> bytes:
-    """The JSON body. ``instructed`` puts the schema in words, ``enforced`` as response_format;
+    """Return the JSON body. ``instructed`` puts the schema in words, ``enforced`` as
+    response_format;
     ``video`` sends whole videos in the place of their frames."""
     head: dict[str, Any] = {"model": model, **sampling}
     if request.schema is not None and enforced:
@@ -63,7 +64,7 @@ def body(
         pieces = [_piece(part) for part in request.parts]
     else:
         shown = video.parts(request)
-        pieces = [video.piece(one) if isinstance(one, Film) else _piece(one) for one in shown]
+        pieces = [video.piece(part) if isinstance(part, Film) else _piece(part) for part in shown]
     if request.schema is not None and instructed:
         pieces.append(_piece(Text(request.instructions(enforced=enforced))))
     messages.append(_message("user", b"[" + b",".join(pieces) + b"]"))
@@ -72,7 +73,7 @@ def body(
 
 
 def read_reply(received: bytes) -> ModelReply:
-    """The reply in a response's body; raises CallFault(GARBLED) where it holds none."""
+    """Return the reply in a response's body; raises CallFault(GARBLED) where it holds none."""
     try:
         content: Any = json.loads(received.decode("utf-8"), object_pairs_hook=_unique)
         choice = content["choices"][0]
@@ -99,10 +100,10 @@ def read_reply(received: bytes) -> ModelReply:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
         raise CallFault(FaultKind.GARBLED, "the response gives a key twice")
-    return found
+    return fields
 
 
 _MOST_TOKENS = 10**9
@@ -150,8 +151,8 @@ def _usage(counted: Any) -> Usage:
         return Usage()
     tokens = [counted.get("prompt_tokens"), counted.get("completion_tokens")]
     # A count that no context could hold is not a count, and no ledger could add it up.
-    known = [n if type(n) is int and 0 <= n <= _MOST_TOKENS else None for n in tokens]
-    return Usage(*known)
+    counts = [n if type(n) is int and 0 <= n <= _MOST_TOKENS else None for n in tokens]
+    return Usage(*counts)
 
 
 # Names of models that draw with fixed settings.
@@ -177,7 +178,7 @@ class Dialect:
     most_stops: int = 16
 
     def fields(self, sampling: Sampling, repeat: int = 0) -> dict[str, Any]:
-        """The settings as fields of a request."""
+        """Return the settings as fields of a request."""
         given = sampling.given
         if "stop" in given:
             given["stop"] = list(given["stop"])[: self.most_stops]
@@ -186,10 +187,10 @@ class Dialect:
         return {theirs: given[ours] for ours, theirs in self.words if ours in given}
 
     def unsaid(self, sampling: Sampling) -> list[str]:
-        """The settings that are set but cannot be said here."""
-        known = dict(self.words)
-        left_out = [name for name in sampling.given if name not in known]
-        if "stop" in known and len(sampling.stop) > self.most_stops:
+        """Return the settings that are set but cannot be said here."""
+        names = dict(self.words)
+        left_out = [name for name in sampling.given if name not in names]
+        if "stop" in names and len(sampling.stop) > self.most_stops:
             left_out.append(f"stop (beyond {self.most_stops})")
         return left_out
 
@@ -224,7 +225,7 @@ DIALECTS = {dialect.name: dialect for dialect in (OPEN, PLAIN, OPENAI, REASONING
 
 
 def dialect_for(name: str, host: str, model: str) -> Dialect:
-    """The dialect of that name; ``auto`` goes by the host and the model's name."""
+    """Return the dialect of that name; ``auto`` goes by the host and the model's name."""
     if name in DIALECTS:
         return DIALECTS[name]
     if name != "auto":

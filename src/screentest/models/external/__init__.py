@@ -5,6 +5,6 @@ For official code that cannot live beside ours. ``docs/external.md`` has the pro
 
 from screentest.models.external.client import ExternalWorker, WorkerTerms, split_command
 from screentest.models.external.protocol import PROTOCOL, Hello
-from screentest.models.external.roles import filled_by
+from screentest.models.external.roles import External
 
-__all__ = ["PROTOCOL", "ExternalWorker", "Hello", "WorkerTerms", "filled_by", "split_command"]
+__all__ = ["PROTOCOL", "External", "ExternalWorker", "Hello", "WorkerTerms", "split_command"]

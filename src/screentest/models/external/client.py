@@ -35,7 +35,7 @@ from screentest.models.external.protocol import (
 
 @dataclass(frozen=True, slots=True)
 class WorkerTerms:
-    """How to start a worker, and how long to wait for it."""
+    """The command of a worker, and its time limits."""
 
     command: tuple[str, ...]
     timeout: float = 600.0
@@ -66,16 +66,16 @@ class ExternalWorker:
 
     @classmethod
     def shared(cls, terms: WorkerTerms) -> ExternalWorker:
-        """The worker of these terms: the same one for all roles it fills."""
+        """Return the worker of these terms: the same one for all roles it fills."""
         with _SHARING:
-            found = _SHARED.get(terms)
-            if found is None:
-                found = _SHARED[terms] = cls(terms)
-            return found
+            worker = _SHARED.get(terms)
+            if worker is None:
+                worker = _SHARED[terms] = cls(terms)
+            return worker
 
     @property
     def hello(self) -> Hello:
-        """How the worker introduced itself; starts it where it does not run yet."""
+        """The greeting of the worker, which is started where it does not run yet."""
         with self._turn:
             if self._hello is None:
                 self._running()
@@ -83,7 +83,7 @@ class ExternalWorker:
             return self._hello
 
     def ask(self, role: str, method: str, arguments: Mapping[str, Any]) -> Any:
-        """The worker's result; NoValue with a typed reason where there is none."""
+        """Return the worker's result; NoValue with a typed reason where there is none."""
         with self._turn:
             self._must_fill(role)
             try:
@@ -215,7 +215,7 @@ class _Retired(Exception):
 
 
 def split_command(text: str) -> tuple[str, ...]:
-    """A command's words, as a shell would split them; nothing is expanded.
+    """Return a command's words, as a shell would split them; nothing is expanded.
 
     A JSON list or a JSON string is taken as well, so that commas can be written.
 
@@ -237,7 +237,7 @@ def split_command(text: str) -> tuple[str, ...]:
     if not split:
         raise BadOption(
             "no worker command is given",
-            advice='Write it after the colon: --model technical=external:"python worker.py".',
+            advice='Write it after the colon: `model=technical=external:"python worker.py"`.',
         )
     return tuple(split)
 

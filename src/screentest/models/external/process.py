@@ -42,7 +42,7 @@ class WorkerEnded(NoValue):
 
     @classmethod
     def after(cls, code: int | None, what: str, words: str) -> WorkerEnded:
-        """What its exit code and last words tell."""
+        """Describe an end by its exit code and last words."""
         how = "it closed its output" if code is None else f"exit code {code}"
         if code is not None and code < 0:
             how = f"signal {-code}"
@@ -59,7 +59,7 @@ class WorkerProcess:
     """A running command."""
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
-        self._said: deque[str] = deque(maxlen=_KEPT_LINES)
+        self._output: deque[str] = deque(maxlen=_KEPT_LINES)
         self._messages: queue.Queue[dict[str, Any] | NoValue | None] = queue.Queue(_UNASKED)
         self._requests: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._process = _started(command, environment)
@@ -72,7 +72,7 @@ class WorkerProcess:
 
     @property
     def alive(self) -> bool:
-        """Whether it still runs."""
+        """Tell whether it still runs."""
         return self._process.poll() is None
 
     def send(self, line: bytes) -> None:
@@ -80,7 +80,7 @@ class WorkerProcess:
         self._requests.put(line + b"\n")
 
     def receive(self, deadline: float, what: str) -> dict[str, Any]:
-        """The next message before ``deadline`` (of time.monotonic); NoValue where none comes."""
+        """Return the next message before ``deadline`` (time.monotonic); NoValue for none."""
         try:
             message = self._next(deadline)
         except queue.Empty:
@@ -98,7 +98,7 @@ class WorkerProcess:
         return message
 
     def _next(self, deadline: float) -> dict[str, Any] | NoValue | None:
-        """What came next; None where the worker is gone, queue.Empty where the time is up."""
+        """Return the next message; None where the worker is gone; queue.Empty on timeout."""
         while True:
             left = deadline - time.monotonic()
             dead = not self.alive
@@ -113,12 +113,12 @@ class WorkerProcess:
                     raise
 
     def last_words(self) -> str:
-        """What the worker wrote last that was not a message, for errors."""
+        """Return the last lines of the worker that were not messages, for errors."""
         # What it wrote before it died may still be on its way through the pipe.
         if not self.alive:
             for thread in self._threads[:2]:
                 thread.join(timeout=1.0)
-        lines = [line for line in list(self._said) if line.strip()]
+        lines = [line for line in list(self._output) if line.strip()]
         return "; it wrote:\n" + "\n".join(lines) if lines else ""
 
     def end(self, grace: float = GRACE_SECONDS) -> None:
@@ -194,7 +194,7 @@ class WorkerProcess:
         self._keep(waiting)
 
     def _keep(self, line: bytes) -> None:
-        self._said.append(line[-_KEPT_WIDTH:].decode(errors="replace"))
+        self._output.append(line[-_KEPT_WIDTH:].decode(errors="replace"))
 
     def _write_requests(self) -> None:
         pipe = _pipe(self._process.stdin)
@@ -209,14 +209,15 @@ class WorkerProcess:
 
 
 def _started(command: Sequence[str], environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
-    own = {key: value for key, value in os.environ.items() if not key.endswith(_SECRET_ENDS)}
+    inherited = {key: value for key, value in os.environ.items() if not key.endswith(_SECRET_ENDS)}
     try:
         return subprocess.Popen(
             list(command),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env=own | {"PYTHONUNBUFFERED": "1", "SCREENTEST_WORKER": str(PROTOCOL), **environment},
+            env=inherited
+            | {"PYTHONUNBUFFERED": "1", "SCREENTEST_WORKER": str(PROTOCOL), **environment},
             start_new_session=True,
         )
     except (OSError, ValueError) as error:

@@ -45,7 +45,7 @@ _ADVICE = "Only messages may start with { on the worker's stdout; print all else
 
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """How a worker introduces itself; all of it goes into signatures."""
+    """The greeting of a worker; all of it goes into signatures."""
 
     name: str
     version: str
@@ -64,8 +64,8 @@ class Hello:
         >>> Hello("dover++", "1.0", "ab12", ("technical",), {"torch": "2.4"}).signed
         {'worker': 'dover++', 'worker version': '1.0', 'weights': 'ab12', 'torch': '2.4'}
         """
-        own = {"worker": self.name, "worker version": self.version, "weights": self.weights}
-        return own | dict(self.identity)
+        parts = {"worker": self.name, "worker version": self.version, "weights": self.weights}
+        return parts | dict(self.identity)
 
 
 def read_message(line: bytes) -> dict[str, Any]:
@@ -86,7 +86,7 @@ def read_message(line: bytes) -> dict[str, Any]:
 
 
 def read_hello(message: Mapping[str, Any]) -> Hello:
-    """The greeting; NoValue where it is another kind of message or another protocol."""
+    """Read the greeting; NoValue where it is another kind of message or another protocol."""
     if "screentest" not in message:
         raise unreadable("the worker did not greet first", json.dumps(message).encode())
     if message["screentest"] != PROTOCOL or isinstance(message["screentest"], bool):
@@ -107,7 +107,7 @@ def read_hello(message: Mapping[str, Any]) -> Hello:
 
 
 def read_result(message: Mapping[str, Any], number: int) -> Any:
-    """The result of request ``number``.
+    """Return the result of request ``number``.
 
     A result that is another's means that the two are out of step: nothing it says can be
     trusted any more, so that is ``OutOfStep``, and not only no value.
@@ -122,13 +122,13 @@ def read_result(message: Mapping[str, Any], number: int) -> Any:
 
 
 def read_error(error: object, *, otherwise: Reason) -> NoValue:
-    """The worker's own reason, where it names one of ours."""
+    """Return the worker's own reason, where it names one of ours."""
     if not isinstance(error, dict):
         return NoValue(otherwise, f"the worker says: {str(error)[:2000]}")
     named = error.get("reason")
     reason = Reason(named) if isinstance(named, str) and named in set(Reason) else otherwise
-    said = str(error.get("message", "no reason given"))[:2000]
-    return NoValue(reason, f"the worker says: {said}", advice=str(error.get("advice", ""))[:500])
+    message = str(error.get("message", "no reason given"))[:2000]
+    return NoValue(reason, f"the worker says: {message}", advice=str(error.get("advice", ""))[:500])
 
 
 class OutOfStep(Exception):
@@ -144,7 +144,7 @@ class WorkerSaysNo(Exception):
 
 
 def unreadable(what: str, line: bytes) -> NoValue:
-    """A NoValue that shows the start of the line."""
+    """Return a NoValue that shows the start of the line."""
     shown = line[:_SHOWN].decode(errors="replace")
     return NoValue(Reason.UNPARSABLE, f"{what}: {shown!r}", advice=_ADVICE)
 
@@ -154,114 +154,114 @@ def _no_constant(name: str) -> NoReturn:
 
 
 def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
         raise ValueError("a key is given twice")
-    return found
+    return fields
 
 
-def number(found: object, low: float = -math.inf, high: float = math.inf) -> float:
-    """A finite number in range.
+def number(answer: object, low: float = -math.inf, high: float = math.inf) -> float:
+    """Return a finite number in range.
 
     >>> number(0.5, 0, 1)
     0.5
     """
-    if isinstance(found, bool) or not isinstance(found, (int, float)):
-        raise unfit(found, "a finite number")
+    if isinstance(answer, bool) or not isinstance(answer, (int, float)):
+        raise unfit(answer, "a finite number")
     try:
-        value = float(found)
+        value = float(answer)
     except OverflowError:  # a whole number of hundreds of digits
         value = math.inf
     if not math.isfinite(value):
-        raise unfit(found, "a finite number")
+        raise unfit(answer, "a finite number")
     if not low <= value <= high:
-        raise unfit(found, f"a number from {low:g} to {high:g}")
+        raise unfit(answer, f"a number from {low:g} to {high:g}")
     return value
 
 
-def whole_number(found: object) -> int:
-    """A whole number that is not negative."""
-    if isinstance(found, bool) or not isinstance(found, int) or found < 0:
-        raise unfit(found, "a whole number")
-    return found
+def whole_number(answer: object) -> int:
+    """Return a whole number that is not negative."""
+    if isinstance(answer, bool) or not isinstance(answer, int) or answer < 0:
+        raise unfit(answer, "a whole number")
+    return answer
 
 
-def several(found: object, count: int) -> list[Any]:
-    """A list of exactly that many."""
-    if isinstance(found, np.ndarray):
-        found = list(found)
-    if isinstance(found, tuple):
-        found = list(found)
-    if not isinstance(found, list) or len(found) != count:
-        raise unfit(found, f"a list of {count}")
-    return found
+def several(answer: object, count: int) -> list[Any]:
+    """Return a list of exactly that many."""
+    if isinstance(answer, np.ndarray):
+        answer = list(answer)
+    if isinstance(answer, tuple):
+        answer = list(answer)
+    if not isinstance(answer, list) or len(answer) != count:
+        raise unfit(answer, f"a list of {count}")
+    return answer
 
 
-def plane(found: object, shape: tuple[int, ...]) -> NDArray[np.float32]:
-    """A finite array of that shape."""
-    if not isinstance(found, np.ndarray) or found.shape != shape:
-        raise unfit(found, f"a finite array of shape {shape}")
+def plane(answer: object, shape: tuple[int, ...]) -> NDArray[np.float32]:
+    """Return a finite array of that shape."""
+    if not isinstance(answer, np.ndarray) or answer.shape != shape:
+        raise unfit(answer, f"a finite array of shape {shape}")
     with np.errstate(over="ignore"):
-        single = found.astype(np.float32)
+        single = answer.astype(np.float32)
     # Looked at now: what is finite in more bits may be infinite in these.
     if not np.isfinite(single).all():
-        raise unfit(found, f"an array of shape {shape} whose numbers are finite in 32 bits")
+        raise unfit(answer, f"an array of shape {shape} whose numbers are finite in 32 bits")
     return single
 
 
-def picture(found: object, like: Image) -> Image:
-    """An RGB picture of bytes, of the size of another."""
+def picture(answer: object, like: Image) -> Image:
+    """Return an RGB picture of bytes, of the size of another."""
     if (
-        not isinstance(found, np.ndarray)
-        or found.dtype != np.uint8
-        or found.shape != check_picture(like).shape
+        not isinstance(answer, np.ndarray)
+        or answer.dtype != np.uint8
+        or answer.shape != check_picture(like).shape
     ):
-        raise unfit(found, f"a uint8 array of shape {like.shape}")
-    return found
+        raise unfit(answer, f"a uint8 array of shape {like.shape}")
+    return answer
 
 
-def mask_over(found: object, image: Image) -> Mask:
-    """An array of 0–1 over a picture."""
-    soft = plane(found, image.shape[:2])
+def mask_over(answer: object, image: Image) -> Mask:
+    """Return an array of 0–1 over a picture."""
+    soft = plane(answer, image.shape[:2])
     if soft.min() < 0 or soft.max() > 1:
-        raise unfit(found, "an array of values from 0 to 1")
+        raise unfit(answer, "an array of values from 0 to 1")
     return soft
 
 
-def unit_rows(found: object, count: int) -> Vectors:
+def unit_rows(answer: object, count: int) -> Vectors:
     """Rows made length one; a row of zeros has no direction and is refused."""
-    if not isinstance(found, np.ndarray) or found.ndim != 2 or len(found) != count:
-        raise unfit(found, f"an array of {count} rows")
-    rows = plane(found, found.shape)
+    if not isinstance(answer, np.ndarray) or answer.ndim != 2 or len(answer) != count:
+        raise unfit(answer, f"an array of {count} rows")
+    rows = plane(answer, answer.shape)
     # In 64 bits, where the squares of no number of 32 bits are infinite or nothing.
     lengths = np.linalg.norm(rows.astype(np.float64), axis=1, keepdims=True)
     if not (lengths > 0).all():
-        raise unfit(found, "rows that are not all zeros")
+        raise unfit(answer, "rows that are not all zeros")
     return np.asarray(rows / lengths, np.float32)
 
 
-def detection(found: object, phrases: Sequence[str]) -> Detection:
+def detection(answer: object, phrases: Sequence[str]) -> Detection:
     """Something found, under one of the phrases."""
-    if not isinstance(found, dict) or found.get("label") not in phrases:
-        raise unfit(found, "a detection whose label is one of the phrases")
-    left, top, right, bottom = (number(side) for side in several(found.get("box"), 4))
-    return Detection(str(found["label"]), number(found.get("score")), (left, top, right, bottom))
+    if not isinstance(answer, dict) or answer.get("label") not in phrases:
+        raise unfit(answer, "a detection whose label is one of the phrases")
+    left, top, right, bottom = (number(side) for side in several(answer.get("box"), 4))
+    return Detection(str(answer["label"]), number(answer.get("score")), (left, top, right, bottom))
 
 
 def no_rows() -> Vectors:
-    """What no pictures or texts are embedded as."""
+    """Return the rows of no pictures or texts."""
     return np.zeros((0, 1), np.float32)
 
 
-def unfit(found: object, wanted: str) -> NoValue:
+def unfit(answer: object, wanted: str) -> NoValue:
     """Says what came and what was wanted.
 
     An answer that fails a check is UNPARSABLE, never a value.
     """
-    if isinstance(found, np.ndarray):
-        came = f"a {found.dtype} array of shape {found.shape}"
+    if isinstance(answer, np.ndarray):
+        came = f"a {answer.dtype} array of shape {answer.shape}"
     else:
-        came = repr(found)[:200]
+        came = repr(answer)[:200]
     return NoValue(
         Reason.UNPARSABLE,
         f"the worker's result is {came}, and not {wanted}",
@@ -301,7 +301,7 @@ class Exchange:
         return value
 
     def read(self, value: Any) -> Any:
-        """A worker's result with its arrays in place."""
+        """Return a worker's result with its arrays in place."""
         try:
             return self._read(value)
         except RecursionError:
@@ -324,8 +324,8 @@ class Exchange:
             if path.stat().st_size > LARGEST_FILE:
                 raise ValueError(f"it is over {LARGEST_FILE} bytes")
             with path.open("rb") as file:
-                found = np.load(file, allow_pickle=False)
-            if not isinstance(found, np.ndarray) or found.dtype.kind not in "biuf":
+                array = np.load(file, allow_pickle=False)
+            if not isinstance(array, np.ndarray) or array.dtype.kind not in "biuf":
                 raise ValueError("it holds no array of numbers")
         # MemoryError: its header says terabytes; RuntimeError: a link that leads to itself.
         except (OSError, ValueError, EOFError, MemoryError, RuntimeError) as error:
@@ -334,4 +334,4 @@ class Exchange:
                 f"cannot read the worker's array {str(name)!r}: {error}",
                 advice="Save arrays with numpy.save into the folder that the request names.",
             ) from None
-        return found
+        return array

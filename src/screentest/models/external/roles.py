@@ -1,14 +1,15 @@
-"""Each role, filled by a worker: what it is asked, and what becomes of its answers."""
+"""Each role, filled by a worker: what it is asked, and the checks of its answers."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from screentest.core import Image, NoValue, Reason
+from screentest.core import NoValue, Reason
 from screentest.models.external.client import ExternalWorker
 from screentest.models.external.protocol import (
     detection,
@@ -31,28 +32,51 @@ if TYPE_CHECKING:
 
     from screentest.models.roles import FlowField, Mask, Vectors
 
-
-Box: TypeAlias = tuple[float, float, float, float]
+Arguments = Mapping[str, Any]
 
 
 class External:
-    """What all roles share: a worker, and who it says it is."""
+    """A role, answered by a worker process: what its protocol names is asked for."""
 
-    role = ""
-
-    def __init__(self, worker: ExternalWorker) -> None:
+    def __init__(self, role: str, worker: ExternalWorker) -> None:
+        self._role = role
         self._worker = worker
 
     @property
     def identity(self) -> Mapping[str, str]:
         return self._worker.hello.signed
 
+    @property
+    def native_rate(self) -> bool:
+        """Tell whether it wants every frame of a piece; not unless its greeting says so."""
+        return self._worker.hello.properties.get("native_rate") is True
+
     def close(self) -> None:
         """End the worker; it would be started again when asked."""
         self._worker.close()
 
-    def _ask(self, method: str, **arguments: Any) -> Any:
-        return self._worker.ask(self.role, method, arguments)
+    def __getattr__(self, name: str) -> Any:
+        if name in facts(self._role):
+            return self._property(name)
+        if name not in acts(self._role):
+            raise AttributeError(name)
+        call = inspect.signature(getattr(role_entry(self._role).factory, name))
+        checks = _METHODS.get((self._role, name))
+
+        def ask(*positional: Any, **named: Any) -> Any:
+            bound = call.bind(self, *positional, **named)
+            if checks is not None:
+                bound.apply_defaults()
+            arguments = dict(list(bound.arguments.items())[1:])
+            if checks is None:  # of a plugin's role: as it is
+                return self._worker.ask(self._role, name, arguments)
+            if checks.many and not len(arguments[checks.many]):
+                return checks.nothing()
+            arguments = _prepared(arguments)
+            answer = self._worker.ask(self._role, name, arguments)
+            return checks.read(answer, arguments, self)
+
+        return ask
 
     def _property(self, name: str) -> Any:
         properties = self._worker.hello.properties
@@ -62,258 +86,137 @@ class External:
                 f"the worker's greeting lacks the property {name!r}",
                 advice=f'Add it: "properties": {{"{name}": …}}.',
             )
-        return properties[name]
+        read = _PROPERTIES.get((self._role, name))
+        return properties[name] if read is None else read(properties[name])
 
 
-class ExternalTextEmbedding(External):
-    """The role ``text_embedding``, answered by a worker process."""
+def _prepared(arguments: Arguments) -> dict[str, Any]:
+    """Return the arguments as the worker gets them, each checked by its name."""
+    ready: dict[str, Any] = {}
+    gain = arguments.get("gain", 1.0)
+    for name, value in arguments.items():
+        if name == "gain":
+            continue  # applied here: a worker sees pictures
+        if name in ("images", "frames"):
+            value = [check_picture(image) for image in value]
+        elif name == "image":
+            value = check_picture(value)
+        elif name == "mask" and value is not None:
+            value = check_mask(value, arguments["image"])
+        elif name == "pairs":
+            value = [tuple(brightened(image, gain) for image in pair) for pair in value]
+            for pair in value:
+                check_pair(*pair)
+        elif name == "boxes":
+            value = [list(box) for box in value]
+        elif name in ("texts", "phrases"):
+            value = list(value)
+        ready[name] = value
+    return ready
 
-    role = "text_embedding"
 
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        return unit_rows(self._ask("embed", texts=list(texts)), len(texts)) if texts else no_rows()
+# ---- what a role promises of its answers
 
 
-class ExternalImageText(External):
-    """The role ``image_text``, answered by a worker process."""
+def _rows(name: str) -> Callable[[Any, Arguments, External], Vectors]:
+    return lambda answer, arguments, _: unit_rows(answer, len(arguments[name]))
 
-    role = "image_text"
 
-    @property
-    def max_tokens(self) -> int:
-        return whole_number(self._property("max_tokens"))
+def _fields(answer: Any, arguments: Arguments, _: External) -> list[FlowField]:
+    pairs = arguments["pairs"]
+    shapes = [(*first.shape[:2], 2) for first, _ in pairs]
+    return [plane(*each) for each in zip(several(answer, len(pairs)), shapes, strict=True)]
 
-    def count_tokens(self, text: str) -> int:
-        return whole_number(self._ask("count_tokens", text=text))
 
-    def embed_images(self, images: Sequence[Image]) -> Vectors:
-        if not images:
-            return no_rows()
-        return unit_rows(self._ask("embed_images", images=_checked(images)), len(images))
+def _midpoints(answer: Any, arguments: Arguments, _: External) -> list[Any]:
+    pairs = arguments["pairs"]
+    images = several(answer, len(pairs))
+    return [picture(image, first) for image, (first, _) in zip(images, pairs, strict=True)]
 
-    def embed_texts(self, texts: Sequence[str], *, truncate: bool = True) -> Vectors:
-        if not texts:
-            return no_rows()
-        found = self._ask("embed_texts", texts=list(texts), truncate=truncate)
-        return unit_rows(found, len(texts))
 
+def _scores(answer: Any, arguments: Arguments, _: External) -> NDArray[np.float32]:
+    count = len(arguments["images"])
+    return plane(np.array([number(score) for score in several(answer, count)]), (count,))
 
-class ExternalImageFeatures(External):
-    """The role ``image_features``, answered by a worker process."""
 
-    role = "image_features"
+_DIMENSIONS = (
+    *("visual_quality", "temporal_consistency", "dynamic_degree"),
+    *("text_alignment", "factual_consistency"),
+)
 
-    def features(self, images: Sequence[Image]) -> Vectors:
-        if not images:
-            return no_rows()
-        return unit_rows(self._ask("features", images=_checked(images)), len(images))
 
+def _dimensions(answer: Any, _: Arguments, __: External) -> dict[str, float]:
+    if not isinstance(answer, dict) or set(answer) != set(_DIMENSIONS):
+        raise unfit(answer, f"an object with {', '.join(_DIMENSIONS)}")
+    return {name: number(answer[name]) for name in _DIMENSIONS}
 
-class _ExternalPairs(External):
-    def _ask_pairs(self, method: str, pairs: Sequence[tuple[Image, Image]]) -> list[Any]:
-        for first, second in pairs:
-            check_pair(first, second)
-        return several(self._ask(method, pairs=list(pairs)), len(pairs)) if pairs else []
 
+def _mattes(answer: Any, arguments: Arguments, _: External) -> list[Mask]:
+    images = arguments["images"]
+    return [mask_over(*each) for each in zip(several(answer, len(images)), images, strict=True)]
 
-class ExternalFlow(_ExternalPairs):
-    """The role ``flow``, answered by a worker process."""
 
-    role = "flow"
+def _masks(answer: Any, arguments: Arguments, _: External) -> list[Mask]:
+    masks = several(answer, len(arguments["boxes"]))
+    return [mask_over(mask, arguments["image"]) for mask in masks]
 
-    def flow(self, pairs: Sequence[tuple[Image, Image]], *, gain: float = 1.0) -> list[FlowField]:
-        """Per pair height × width × 2: where each pixel of the first went, in pixels (x, y)."""
-        shown = [(brightened(one, gain), brightened(two, gain)) for one, two in pairs]
-        found = self._ask_pairs("flow", shown)
-        return [
-            plane(field, (*pair[0].shape[:2], 2)) for field, pair in zip(found, pairs, strict=True)
-        ]
 
+def _detections(answer: Any, arguments: Arguments, _: External) -> list[Detection]:
+    if not isinstance(answer, list):
+        raise unfit(answer, "a list of detections")
+    detections = [detection(each, arguments["phrases"]) for each in answer]
+    return sorted(detections, key=lambda each: -each.score)
 
-class ExternalInterpolation(_ExternalPairs):
-    """The role ``interpolation``, answered by a worker process."""
 
-    role = "interpolation"
+def _inpainted(answer: Any, arguments: Arguments, _: External) -> Any:
+    # Outside the mask the picture is untouched, whatever the worker says.
+    image = arguments["image"]
+    return np.where((arguments["mask"] >= 0.5)[..., None], picture(answer, image), image)
 
-    def midpoint(self, pairs: Sequence[tuple[Image, Image]]) -> list[Image]:
-        found = self._ask_pairs("midpoint", pairs)
-        return [picture(one, pair[0]) for one, pair in zip(found, pairs, strict=True)]
 
+def _probabilities(answer: Any, _: Arguments, external: External) -> NDArray[np.float32]:
+    names = several(answer, len(external.names))
+    return np.array([number(share) for share in names], np.float32)
 
-class ExternalAesthetic(External):
-    """The role ``aesthetic``, answered by a worker process."""
 
-    role = "aesthetic"
+def _no_frames() -> Any:
+    raise ValueError("no frames to score")
 
-    @property
-    def scale(self) -> tuple[float, float]:
-        """The lowest and highest value it gives in practice."""
-        low, high = (number(end) for end in several(self._property("scale"), 2))
-        return low, high
 
-    def score(self, images: Sequence[Image]) -> NDArray[np.float32]:
-        if not images:
-            return np.zeros(0, np.float32)
-        found = several(self._ask("score", images=_checked(images)), len(images))
-        return plane(np.array([number(one) for one in found]), (len(images),))
-
-
-class ExternalTechnical(External):
-    """The role ``technical``, answered by a worker process."""
-
-    role = "technical"
-
-    @property
-    def native_rate(self) -> bool:
-        """Whether it wants every frame of a piece; not unless its greeting says so."""
-        return self._worker.hello.properties.get("native_rate") is True
-
-    def score(self, frames: Sequence[Image]) -> float:
-        """One number for the frames of one piece, in order."""
-        if not frames:
-            raise ValueError("no frames to score")
-        return number(self._ask("score", frames=_checked(frames)), low=0.0, high=1.0)
-
-
-class ExternalVideoScore(External):
-    """The role ``videoscore``, answered by a worker process."""
-
-    role = "videoscore"
-    dimensions = (
-        *("visual_quality", "temporal_consistency", "dynamic_degree"),
-        *("text_alignment", "factual_consistency"),
-    )
-
-    @property
-    def max_frames(self) -> int:
-        """How many frames this version was trained on."""
-        return whole_number(self._property("max_frames"))
-
-    def score(self, frames: Sequence[Image], prompt: str) -> Mapping[str, float]:
-        """The five dimensions by name."""
-        found = self._ask("score", frames=_checked(frames), prompt=prompt)
-        if not isinstance(found, dict) or set(found) != set(self.dimensions):
-            raise unfit(found, f"an object with {', '.join(self.dimensions)}")
-        return {name: number(found[name]) for name in self.dimensions}
-
-
-class ExternalMatting(External):
-    """The role ``matting``, answered by a worker process."""
-
-    role = "matting"
-
-    def matte(self, images: Sequence[Image]) -> list[Mask]:
-        """Per image height × width in 0–1: 1 is foreground."""
-        if not images:
-            return []
-        found = several(self._ask("matte", images=_checked(images)), len(images))
-        return [mask_over(one, image) for one, image in zip(found, images, strict=True)]
-
-
-class ExternalDetection(External):
-    """The role ``detection``, answered by a worker process."""
-
-    role = "detection"
-
-    def detect(self, image: Image, phrases: Sequence[str]) -> list[Detection]:
-        """What was found, best first; the label is the phrase it answers."""
-        found = self._ask("detect", image=check_picture(image), phrases=list(phrases))
-        if not isinstance(found, list):
-            raise unfit(found, "a list of detections")
-        detections = [detection(one, phrases) for one in found]
-        return sorted(detections, key=lambda one: -one.score)
-
-
-class ExternalSegmentation(External):
-    """The role ``segmentation``, answered by a worker process."""
-
-    role = "segmentation"
-
-    def segment(self, image: Image, boxes: Sequence[Box]) -> list[Mask]:
-        if not boxes:
-            return []
-        found = self._ask("segment", image=check_picture(image), boxes=[list(box) for box in boxes])
-        return [mask_over(one, image) for one in several(found, len(boxes))]
-
-
-class ExternalInpainting(External):
-    """The role ``inpainting``, answered by a worker process."""
-
-    role = "inpainting"
-
-    def inpaint(self, image: Image, mask: Mask, prompt: str = "") -> Image:
-        """The picture with the masked part made new; the rest is untouched, whatever it says."""
-        soft = check_mask(mask, image)
-        found = picture(self._ask("inpaint", image=image, mask=soft, prompt=prompt), image)
-        return np.where((soft >= 0.5)[..., None], found, image)
-
-
-class ExternalImageEdit(External):
-    """The role ``image_edit``, answered by a worker process."""
-
-    role = "image_edit"
-
-    def recolour(self, image: Image, mask: Mask | None, thing: str, colour: str) -> Image:
-        """The picture with ``thing`` in ``colour``."""
-        soft = None if mask is None else check_mask(mask, image)
-        found = self._ask(
-            "recolour", image=check_picture(image), mask=soft, thing=thing, colour=colour
-        )
-        return picture(found, image)
-
-
-def _checked(images: Sequence[Image]) -> list[Image]:
-    return [check_picture(image) for image in images]
-
-
-class ExternalLabels(External):
-    """The role ``labels``, answered by a worker process."""
-
-    role = "labels"
-
-    @property
-    def names(self) -> list[str]:
-        return [str(one) for one in self._property("names")]
-
-    def probabilities(self, image: Image) -> NDArray[np.float32]:
-        found = self._ask("probabilities", image=check_picture(image))
-        return np.array([number(one) for one in several(found, len(self.names))], np.float32)
-
-
-class ExternalAny(External):
-    """Fills a role of a plugin: what its protocol names is asked for as it is."""
-
-    def __init__(self, role: str, worker: ExternalWorker) -> None:
-        super().__init__(worker)
-        self.role = role
-
-    def __getattr__(self, name: str) -> Any:
-        if name in facts(self.role):
-            return self._property(name)
-        if name not in acts(self.role):
-            raise AttributeError(name)
-        call = inspect.signature(getattr(role_entry(self.role).factory, name))
-
-        def ask(*arguments: Any, **named: Any) -> Any:
-            given = call.bind(self, *arguments, **named).arguments
-            return self._ask(name, **dict(list(given.items())[1:]))
-
-        return ask
-
-
-_KINDS: dict[str, type[External]] = {
-    kind.role: kind
-    for kind in (
-        *(ExternalTextEmbedding, ExternalImageText, ExternalImageFeatures, ExternalFlow),
-        *(ExternalInterpolation, ExternalAesthetic, ExternalTechnical, ExternalVideoScore),
-        *(ExternalMatting, ExternalDetection, ExternalSegmentation, ExternalInpainting),
-        *(ExternalImageEdit, ExternalLabels),
-    )
+@dataclass(frozen=True, slots=True)
+class _Method:
+    read: Callable[[Any, Arguments, External], Any]
+    """Check an answer and turn it into what the role promises."""
+    many: str = ""
+    """The argument that may be empty: then nobody is asked."""
+    nothing: Callable[[], Any] = list
+
+
+_METHODS: Mapping[tuple[str, str], _Method] = {
+    ("text_embedding", "embed"): _Method(_rows("texts"), "texts", no_rows),
+    ("image_text", "count_tokens"): _Method(lambda answer, *_: whole_number(answer)),
+    ("image_text", "embed_images"): _Method(_rows("images"), "images", no_rows),
+    ("image_text", "embed_texts"): _Method(_rows("texts"), "texts", no_rows),
+    ("image_features", "features"): _Method(_rows("images"), "images", no_rows),
+    ("flow", "flow"): _Method(_fields, "pairs"),
+    ("interpolation", "midpoint"): _Method(_midpoints, "pairs"),
+    ("aesthetic", "score"): _Method(_scores, "images", lambda: np.zeros(0, np.float32)),
+    ("technical", "score"): _Method(
+        lambda answer, *_: number(answer, low=0.0, high=1.0), "frames", _no_frames
+    ),
+    ("videoscore", "score"): _Method(_dimensions),
+    ("matting", "matte"): _Method(_mattes, "images"),
+    ("detection", "detect"): _Method(_detections),
+    ("segmentation", "segment"): _Method(_masks, "boxes"),
+    ("inpainting", "inpaint"): _Method(_inpainted),
+    ("image_edit", "recolour"): _Method(
+        lambda answer, arguments, _: picture(answer, arguments["image"])
+    ),
+    ("labels", "probabilities"): _Method(_probabilities),
 }
-"""Whose answers are checked for what the role promises."""
-
-
-def filled_by(role: str, worker: ExternalWorker) -> External:
-    """The backend of a role that a worker fills."""
-    kind = _KINDS.get(role)
-    return ExternalAny(role, worker) if kind is None else kind(worker)
+_PROPERTIES: Mapping[tuple[str, str], Callable[[Any], Any]] = {
+    ("image_text", "max_tokens"): whole_number,
+    ("videoscore", "max_frames"): whole_number,
+    ("aesthetic", "scale"): lambda ends: tuple(number(end) for end in several(ends, 2)),
+    ("labels", "names"): lambda names: [str(name) for name in names],
+}

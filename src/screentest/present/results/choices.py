@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from screentest.core.table import Cell, Column, Table
 from screentest.core.verdict import Verdict
 from screentest.present.notebook import Shown
 from screentest.present.screens import Screen, comparison_screen
+from screentest.present.text import number, p_value, percent
 
 if TYPE_CHECKING:  # a job loads what it needs, not what the results of others are made of
     from screentest.analysis.judges.compare import Compared, RankedRow
@@ -44,7 +46,7 @@ class Verdicts(Shown):
         return [self.table()]
 
     def table(self) -> Table:
-        """Which is better in each aspect, and why; no choice where the order decides."""
+        """The better one in each aspect, and why; no choice where the order decides."""
         columns = (
             Column("aspect", "By" if self.by else "Aspect"),
             Column("better", "Better"),
@@ -58,7 +60,7 @@ class Verdicts(Shown):
 
     @property
     def answered(self) -> bool:
-        """Whether there is an answer in any aspect."""
+        """True where there is an answer in any aspect."""
         return any(cell is not None for cell in self.table().column("better"))
 
 
@@ -76,14 +78,14 @@ def _choice(
             return None, ": ".join([failure.reason.value, *message]), None
     assert as_given is not None
     assert swapped is not None
-    one, other = as_given.unwrap(), swapped.unwrap().flipped
-    choice = one.choice
+    verdict, other = as_given.unwrap(), swapped.unwrap().flipped
+    choice = verdict.choice
     if choice is not other.choice:
         return "unclear", "the order of presentation decides", None
-    note = one.rationale
-    if one.first is not None and one.second is not None:
-        note = f"{one.first:.3f} against {one.second:.3f}"
-    sides = {"first": one.evidence_first, "second": one.evidence_second}
+    note = verdict.rationale
+    if verdict.first is not None and verdict.second is not None:
+        note = f"{number(verdict.first)} against {number(verdict.second)}"
+    sides = {"first": verdict.evidence_first, "second": verdict.evidence_second}
     if sides.get(choice.flipped.value):
         worst = min(sides[choice.flipped.value], key=lambda point: point.value)
         moment = f"the {choice.flipped.value} falls behind at {float(worst.span.start):.1f} s"
@@ -141,22 +143,22 @@ class Comparison(Shown):
             table = self.screen().table
             return [table] if table is not None else []
         compared = self._judges
-        found = [self._pair()] if compared.rows else []
+        tables = [self._pair()] if compared.rows else []
         if compared.ranking:
-            found += [self._ranking(), self._differences()]
-        return [*found, *([_agreement(compared.agreement)] if compared.agreement else [])]
+            tables += [self._ranking(), self._differences()]
+        return [*tables, *([_agreement(compared.agreement)] if compared.agreement else [])]
 
     def _pair(self) -> Table:
         def between(ends: Sequence[float]) -> str:
             return f"{100 * ends[0]:.2f} … {100 * ends[1]:.2f}"
 
         def starred(p: float) -> str:
-            return f"{p:.3f}{'*' if p < 0.05 else ''}"
+            return f"{p_value(p)}{'*' if p < 0.05 else ''}"
 
         columns = (
             Column("name", " "),
-            Column("first", "First", show=_percent, align="right"),
-            Column("second", "Second", show=_percent, align="right"),
+            Column("first", "First", show=partial(percent, digits=2), align="right"),
+            Column("second", "Second", show=partial(percent, digits=2), align="right"),
             Column("difference", "Differ", show=lambda one: f"{100 * one:+.2f}", align="right"),
             Column("interval", "Interval", show=between, align="right"),
             Column("p_holm", "p", show=starred, align="right"),
@@ -191,7 +193,7 @@ class Comparison(Shown):
         columns = (
             Column("name", "Of"),
             Column("side", " "),
-            Column("mean", "Mean", show=_percent, align="right"),
+            Column("mean", "Mean", show=partial(percent, digits=2), align="right"),
             Column("tied", "Tied"),
             Column("items", "In common", show="{:,}".format, align="right"),
             Column("dropped", detail=True),
@@ -217,15 +219,11 @@ class Comparison(Shown):
         return Table("differences", "Every two", columns, rows)
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.2f}"
-
-
 def _ranked_sides(row: RankedRow) -> Iterator[tuple[str, str, bool]]:
     """Each side with a letter for each set of sides that cannot be told apart; the 27th is aa."""
     letters: dict[str, list[str]] = {}
-    for number, group in enumerate(row.ranking.tied_sets):
-        letter = chr(ord("a") + number % 26) * (number // 26 + 1)
+    for place, group in enumerate(row.ranking.tied_sets):
+        letter = chr(ord("a") + place % 26) * (place // 26 + 1)
         for name in group:
             letters.setdefault(name, []).append(letter)
     for name in row.ranking.systems:
@@ -240,12 +238,12 @@ def _agreement(agreement: Outcome[RankAgreement]) -> Table:
         Column("judges", "Judges"),
         Column("left_out", detail=True),
     )
-    found = agreement.value
+    ranks = agreement.value
     title = "Ranking of judges on both testbeds"
-    if found is None:
+    if ranks is None:
         return Table("rank_agreement", title, columns, (), f"{title}: {agreement.failure}")
     rows = [
-        (name, one.value, one.p_value, len(found.systems), list(found.left_out))
-        for name, one in (("spearman", found.spearman), ("kendall", found.kendall))
+        (name, statistic.value, statistic.p_value, len(ranks.systems), list(ranks.left_out))
+        for name, statistic in (("spearman", ranks.spearman), ("kendall", ranks.kendall))
     ]
     return Table("rank_agreement", title, columns, rows)

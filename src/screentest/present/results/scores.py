@@ -82,7 +82,7 @@ class Scores(Tabular):
 
     def _headline(self) -> str:
         values = self.results.values
-        scored = sum(one.outcome.ok for one in values)
+        scored = sum(value.outcome.ok for value in values)
         where = f" in {self.run}" if self.run is not None else ""
         read = f"\n  {self.layout}" if self.layout else ""
         videos = plural(len(self), "video")
@@ -94,7 +94,9 @@ class Scores(Tabular):
     @property
     def means(self) -> dict[str, float]:
         """The mean of each value that any video has; for a tracker."""
-        return {one.name: one.summary.value for one in self.totals if one.summary is not None}
+        return {
+            total.name: total.summary.value for total in self.totals if total.summary is not None
+        }
 
     def wide(self, library: str = "") -> Any:
         """A frame with a row for each video and a column for each value: pandas, or polars."""
@@ -102,10 +104,12 @@ class Scores(Tabular):
 
     def wide_records(self) -> list[dict[str, Cell]]:
         """A row for each video: id, prompt, groups, and its values; None where one is missing."""
-        groups = dict.fromkeys(name for one in self.results.items.values() for name in one.groups)
+        groups = dict.fromkeys(
+            name for entry in self.results.items.values() for name in entry.groups
+        )
         rows: list[dict[str, Cell]] = []
         for name, item in self.results.items.items():
-            about = {f"group.{one}": item.groups.get(one) for one in groups}
+            about = {f"group.{entry}": item.groups.get(entry) for entry in groups}
             values: dict[str, Cell] = dict.fromkeys(self.results.names)
             values |= self[name].numbers
             rows.append({"item": name, "prompt": item.text, **about, **values})
@@ -126,7 +130,7 @@ class Scores(Tabular):
         return values_table(self.results, full=full)
 
     def tables(self, by: str = "", *, full: bool = False, pool: Pool = "worst") -> list[Table]:
-        """What each suite adds up to, and the mean of every value; by a group of the items.
+        """The standings of each suite, and the mean of every value; by a group of the items.
 
         ``full`` writes whole signatures instead of their short form; ``pool`` takes each video by
         its worst tenth, or by its mean.
@@ -134,7 +138,7 @@ class Scores(Tabular):
         return result_tables(self.results, by, full=full, pool=pool)
 
     def comparison(self, by: str = "", *, pool: Pool = "worst") -> ModelComparison | None:
-        """Which model is better, in what, and what is not known; None where there is one only.
+        """Compare the models; None where there is one only.
 
         ``by`` is ``GROUP`` or ``GROUP=A,B…``; ``pool`` takes each video by its worst tenth, or by
         its mean.
@@ -143,14 +147,14 @@ class Scores(Tabular):
 
     def screen(self, by: str = "", *, pool: Pool = "worst") -> Screen:
         """The first screen: the models side by side, or of one alone its worst videos."""
-        found = self.comparison(by, pool=pool)
-        if found is not None:
-            return comparison_screen(found)
+        compared = self.comparison(by, pool=pool)
+        if compared is not None:
+            return comparison_screen(compared)
         return scores_screen(self.results, pool)
 
     @property
     def not_scored(self) -> Table:
-        """Why values are missing, and what to do; the same words once."""
+        """Reasons for missing values with advice; the same words once."""
         return missing_table(self.results)
 
     @property
@@ -165,18 +169,18 @@ class Scores(Tabular):
 
     @property
     def borders(self) -> BorderedVideos | None:
-        """How many videos have borders (letterbox, pillarbox); None where none has."""
+        """The number of videos that have borders (letterbox, pillarbox); None where none has."""
         return bordered_videos(self.results)
 
     def value(self, item: str, name: str) -> Value:
         """One value of one video: its outcome is a score, or the reason why there is none."""
-        found = self.results.of_item(item).get(name)
-        if found is None:
+        value = self.results.of_item(item).get(name)
+        if value is None:
             raise UnknownName(
                 f"{self.run or 'the result'} has no {name!r} of {item!r}",
                 advice=f"Values: {', '.join(self.results.names)}.",
             )
-        return found
+        return value
 
 
 WORST = 3
@@ -203,12 +207,12 @@ class ItemScores(Shown):
         if not self.most_moments:
             return []
         short = self.names
-        found = lowest(
+        moments = lowest(
             self.results, self.values, scales_of(self.results), self.most_moments, by_time=False
         )
         return [
-            (one.time, ", ".join(_low_words(short[low.name], low) for low in one.lows))
-            for one in found
+            (moment.time, ", ".join(_low_words(short[low.name], low) for low in moment.lows))
+            for moment in moments
         ]
 
     @property
@@ -219,12 +223,14 @@ class ItemScores(Shown):
     @property
     def numbers(self) -> dict[str, float]:
         """Its values by name; what is missing is in ``reasons``."""
-        return {one.name: one.outcome.value.value for one in self.values if one.outcome.value}
+        return {
+            value.name: value.outcome.value.value for value in self.values if value.outcome.value
+        }
 
     @property
     def reasons(self) -> dict[str, Failure]:
-        """Why a value is missing, by its name."""
-        return {one.name: one.outcome.failure for one in self.values if one.outcome.failure}
+        """The reasons for missing values, by name."""
+        return {value.name: value.outcome.failure for value in self.values if value.outcome.failure}
 
     def _headline(self) -> str:
         asked = f" ({one_line(self.item.text, 40)})" if self.item.text else ""
@@ -244,7 +250,7 @@ class ItemScores(Shown):
         return [name for owner, name in self.results.pending if owner == self.item.id]
 
     def about(self) -> dict[str, Any]:
-        """What is known besides its values."""
+        """Facts besides its values."""
         return {
             "item": self.item.id,
             "video": str(self.item.video),
@@ -258,9 +264,9 @@ class ItemScores(Shown):
         """Every value with its curve; one that is missing has a reason."""
         columns = ("name", "value", "higher_is_better", "signature", "curve", "details", "failed")
         rows: list[tuple[Cell, ...]] = []
-        for one in self.values:
-            score, failure = one.outcome.value, one.outcome.failure
-            higher = self.results.outputs[one.name].higher_is_better
+        for entry in self.values:
+            score, failure = entry.outcome.value, entry.outcome.failure
+            higher = self.results.outputs[entry.name].higher_is_better
             failed: dict[str, Any] | None = None
             if failure is not None:
                 failed = {
@@ -271,7 +277,7 @@ class ItemScores(Shown):
             curve: list[Any] = [_exact_moment(point) for point in score.curve] if score else []
             details = dict(score.details) if score else {}
             value = score.value if score else None
-            rows.append((one.name, value, higher, one.signature, curve, details, failed))
+            rows.append((entry.name, value, higher, entry.signature, curve, details, failed))
         return Table("values", "Values", columns, rows)
 
     def place(self, name: str) -> tuple[int, int] | None:
@@ -280,23 +286,27 @@ class ItemScores(Shown):
         None where neither direction is better, where there is nothing to be better than, and where
         the run's videos are not compared in it.
         """
-        own, info = self.results.of_item(self.item.id).get(name), self.results.outputs[name]
-        score = own.outcome.value if own else None
-        known = [one.outcome.value.value for one in self.results.of(name) if one.outcome.value]
-        if score is None or not info.better or len(set(known)) < 2 or self.rates_differ(name):
+        mine, info = self.results.of_item(self.item.id).get(name), self.results.outputs[name]
+        score = mine.outcome.value if mine else None
+        numbers = [
+            value.outcome.value.value for value in self.results.of(name) if value.outcome.value
+        ]
+        if score is None or not info.better or len(set(numbers)) < 2 or self.rates_differ(name):
             return None
         sign = 1 if info.higher_is_better else -1
-        return 1 + sum(sign * one > sign * score.value for one in known), len(known)
+        return 1 + sum(sign * value > sign * score.value for value in numbers), len(numbers)
 
     def rates_differ(self, name: str) -> tuple[float, float] | None:
         """The frame rates, where they are why the run's videos have no order in a value."""
         return rates_differ(self.results, name) if self.results.outputs[name].better else None
 
     def is_last(self, name: str) -> bool:
-        """Whether it has a place, and no video of the run is worse; others may share it."""
-        own, place = self.numbers.get(name), self.place(name)
-        known = [one.outcome.value.value for one in self.results.of(name) if one.outcome.value]
-        return place is not None and place[0] + known.count(own or 0.0) > place[1]
+        """True where it has a place, and no video of the run is worse; others may share it."""
+        number, place = self.numbers.get(name), self.place(name)
+        numbers = [
+            value.outcome.value.value for value in self.results.of(name) if value.outcome.value
+        ]
+        return place is not None and place[0] + numbers.count(number or 0.0) > place[1]
 
     def scored(self, width: int = 14, *, blocks: bool = True, described: bool = True) -> Table:
         """The values there are, each with its place among the videos of the run, and with its curve
@@ -309,11 +319,11 @@ class ItemScores(Shown):
         short = self.names
         rows: list[tuple[Cell, ...]] = []
         notes: dict[str, None] = {}
-        for one in sorted(self.values, key=self._standing):
-            score = timed(one).outcome.value
-            if score is None or not (described or self.results.outputs[one.name].better):
+        for value in sorted(self.values, key=self._standing):
+            score = timed(value).outcome.value
+            if score is None or not (described or self.results.outputs[value.name].better):
                 continue
-            better, place = self.results.outputs[one.name].better, self.place(one.name)
+            better, place = self.results.outputs[value.name].better, self.place(value.name)
             line = worst = ""
             if len(score.curve) > 1:
                 line = sparkline(score.curve, width, BLOCKS if blocks else PLAIN)
@@ -322,12 +332,12 @@ class ItemScores(Shown):
                 if better and len({point.value for point in score.curve}) > 1:
                     worst = f"{number(low.value)} at {timecode(low.span.start)[:-2]}"
             among = f"{place[0]:,}/{place[1]:,}" if place else ""
-            if place and place[0] < place[1] and self.is_last(one.name):
+            if place and place[0] < place[1] and self.is_last(value.name):
                 among = f"last of {place[1]:,}"
-            if rates := self.rates_differ(one.name):
+            if rates := self.rates_differ(value.name):
                 among = "not compared"
                 notes[f"{rates[0]:.4g} to {rates[1]:.4g}"] = None
-            rows.append((short[one.name], score.value, ARROWS[better], among, line, worst))
+            rows.append((short[value.name], score.value, ARROWS[better], among, line, worst))
         columns = (
             Column("value", "Value"),
             Column("score", "Score", show=number, align="right"),
@@ -344,14 +354,14 @@ class ItemScores(Shown):
         """The values that only describe, each with its number."""
         names = self.names
         return [
-            f"{names[one.name]} {number(one.outcome.value.value)}"
-            for one in self.values
-            if one.outcome.value and not self.results.outputs[one.name].better
+            f"{names[value.name]} {number(value.outcome.value.value)}"
+            for value in self.values
+            if value.outcome.value and not self.results.outputs[value.name].better
         ]
 
     @property
     def names(self) -> Mapping[str, str]:
-        """What each value is called where it is shown: in words."""
+        """Labels of values."""
         return labels(self.results)
 
     def _standing(self, value: Value) -> tuple[bool, bool, float]:

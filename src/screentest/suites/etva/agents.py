@@ -20,10 +20,10 @@ from pydantic import BaseModel
 
 from screentest.core import NoValue, Outcome, Reason, attempt
 from screentest.models.ask import Query, send
+from screentest.models.ask.templates import Prompts, Slot, Trusted
 from screentest.models.chat.messages import ChatRequest, Sampling
 from screentest.models.chat.parsing import spoken
 from screentest.models.roles import Chat
-from screentest.models.templates import Prompts, Slot, Trusted
 from screentest.suites.etva.answers import ANSWER_SAMPLING
 from screentest.suites.etva.checks import (
     complaint,

@@ -11,11 +11,11 @@ from typing import Any, Protocol
 
 from screentest.core import Filter, Frame, Outcome, Reason, Span, attempt
 from screentest.models.ask import Frames, Placing, Query, send
+from screentest.models.ask.templates import Pictures, Prompts, Slot
 from screentest.models.chat.messages import ChatRequest, Encoding, Part, Sampling, timed
 from screentest.models.chat.parsing import parse_yes_no, spoken
 from screentest.models.chat.refusals import declines
 from screentest.models.roles import Chat
-from screentest.models.templates import Pictures, Prompts, Slot
 from screentest.suites.etva.graph import AnswersAnswer
 from screentest.suites.etva.questions import PromptQuestion, QuestionSet
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from screentest.core import Failure, Outcome, Progress, Silent, UserError
 from screentest.core.codec import parse_json
 from screentest.inputs.manifest import read_manifest
-from screentest.models.runtimes import batches
+from screentest.models.networks.runtimes import batches
 from screentest.suites.etva.data import read_prompts
 from screentest.suites.etva.questions import (
     QuestionSet,

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from screentest.core import Resources
 from screentest.english.chunks import chunks_of
 from screentest.models.ask import Query
-from screentest.models.forms import Said
+from screentest.models.ask.forms import NonBlank
 from screentest.suites.locot2v.data import Event, HumanAction, PromptRecord
 
 _LONGEST = 2000
@@ -20,7 +20,7 @@ MOST = 60
 class EventForm(BaseModel):
     """One event as a model answers it."""
 
-    event: Said = Field(max_length=_LONGEST)
+    event: NonBlank = Field(max_length=_LONGEST)
     subjects: list[str] = Field(max_length=20)
     setting: str = Field(max_length=_LONGEST)
     action: str = Field(max_length=_LONGEST)
@@ -36,8 +36,8 @@ class EventsForm(BaseModel):
 class ActionForm(BaseModel):
     """Who does what."""
 
-    subject: Said = Field(max_length=_LONGEST)
-    action: Said = Field(max_length=_LONGEST)
+    subject: NonBlank = Field(max_length=_LONGEST)
+    action: NonBlank = Field(max_length=_LONGEST)
 
 
 class ActionsForm(BaseModel):

@@ -25,7 +25,7 @@ from screentest.suites.locot2v.data import Event, PromptRecord, PromptSuite, rea
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from screentest.models.templates import Slot
+    from screentest.models.ask.templates import Slot
 
     M = TypeVar("M", bound=BaseModel)
 

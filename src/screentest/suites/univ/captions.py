@@ -19,8 +19,8 @@ from screentest.core.metric import MetricInfo, Outcomes, OutputInfo, Resources
 from screentest.core.outcome import Failure, Outcome, Point, Reason, Score
 from screentest.core.registry import register
 from screentest.models.ask import Frames, send
+from screentest.models.ask.templates import Slot
 from screentest.models.chat.messages import ChatRequest
-from screentest.models.templates import Slot
 from screentest.suites.univ.builtin.describer import DescriptionConsumer
 from screentest.suites.univ.requests import AT_ONCE, CAPTION, request, shown
 from screentest.suites.univ.schema import (

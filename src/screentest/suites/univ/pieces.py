@@ -17,8 +17,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from screentest.core import Item, NoValue, Reason, Resources, Shot, Size, Span
+from screentest.models.ask.templates import Pictures
 from screentest.models.chat.messages import Encoding, encode
-from screentest.models.templates import Pictures
 
 PieceLevel: TypeAlias = Literal["video", "shots", "both"]
 

@@ -13,7 +13,7 @@ from screentest.models.chat.messages import ChatRequest, Sampling
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from screentest.models.templates import Slot
+    from screentest.models.ask.templates import Slot
 
 JUDGE = "chat.judge"
 CAPTION = "chat.caption"

@@ -26,7 +26,7 @@ from pydantic import (
 )
 
 from screentest.core import NoValue
-from screentest.models.forms import Grounds
+from screentest.models.ask.forms import Explanation
 from screentest.suites.univ import vocabulary as words
 from screentest.suites.univ.vocabulary import Dimension
 
@@ -267,7 +267,7 @@ class Inspection(_Form):
 class Mark(_Form):
     """Points with a reason; the reason comes first."""
 
-    reason: Grounds
+    reason: Explanation
     score: Annotated[int, Field(ge=0, le=MOST, strict=True)]
 
 
@@ -306,7 +306,7 @@ class Match(_Form):
 
     quote: str
     """The caption's words that speak of it; empty where there are none."""
-    reason: Grounds
+    reason: Explanation
     score: Annotated[Literal["1", "0.5", "0"], BeforeValidator(_score)]
 
     @model_validator(mode="before")

@@ -13,8 +13,8 @@ from screentest.core.metric import Outcomes, Resources
 from screentest.core.outcome import Failure, Outcome, Point, Score
 from screentest.measure.items import lacking
 from screentest.models.ask import Frames, send
+from screentest.models.ask.templates import Slot
 from screentest.models.chat.messages import ChatRequest
-from screentest.models.templates import Slot
 from screentest.suites.univ.pieces import (
     Piece,
     PieceLevel,

@@ -23,8 +23,8 @@ from screentest.core.metric import MetricInfo, Outcomes, OutputInfo, Resources
 from screentest.core.outcome import Json, Outcome, Point, Reason, Score
 from screentest.core.registry import register
 from screentest.models.ask import send
+from screentest.models.ask.templates import Slot, Trusted, neutralise
 from screentest.models.chat.messages import ChatRequest
-from screentest.models.templates import Slot, Trusted, neutralise
 from screentest.suites.univ.checklist import ChecklistEntry, read_checklist
 from screentest.suites.univ.data import Truth, read_truth
 from screentest.suites.univ.pieces import UnivTask

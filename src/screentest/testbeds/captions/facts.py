@@ -22,9 +22,9 @@ from pydantic import BaseModel, Field
 from screentest._util.atomic import storage_error, write_whole
 from screentest.core import DecodeError, Outcome, Signature, from_json, to_json
 from screentest.models.ask import Query, send
+from screentest.models.ask.templates import Prompts
 from screentest.models.chat.messages import ChatRequest, Sampling
 from screentest.models.roles import Chat
-from screentest.models.templates import Prompts
 
 
 class CaptionAction(NamedTuple):
@@ -171,7 +171,7 @@ class AnswerCache(Generic[T]):
         self._kind = kind
 
     def get(self, signature: Signature, text: str) -> T | None:
-        """What was kept for a text, if anything was."""
+        """The facts kept for a text, if there are any."""
         try:
             return from_json(self._kind, self._path(signature, text).read_bytes())
         except (OSError, DecodeError):
@@ -244,9 +244,9 @@ class ChatExtractor:
         outcomes: dict[str, Outcome[CaptionFacts]] = {}
         asked: list[str] = []
         for caption in dict.fromkeys(captions):
-            known = CaptionFacts() if not caption.strip() else self._recall(caption)
-            if known is not None:
-                outcomes[caption] = Outcome.of(known)
+            facts = CaptionFacts() if not caption.strip() else self._recall(caption)
+            if facts is not None:
+                outcomes[caption] = Outcome.of(facts)
             else:
                 asked.append(caption)
         answers = send(self._chat, [self.request(caption) for caption in asked])
@@ -255,14 +255,14 @@ class ChatExtractor:
         return [outcomes[caption] for caption in captions]
 
     def request(self, caption: str) -> ChatRequest:
-        """What is asked about one caption."""
+        """The request about one caption."""
         return READ.request(self._prompts, {"caption": caption})
 
     def _recall(self, caption: str) -> CaptionFacts | None:
-        known = self._known.get(caption)
-        if known is None and self._cache is not None:
-            known = self._cache.get(self.signature, caption)
-        return known
+        kept = self._known.get(caption)
+        if kept is None and self._cache is not None:
+            kept = self._cache.get(self.signature, caption)
+        return kept
 
     def _keep(self, caption: str, answer: CaptionAnswer) -> CaptionFacts:
         facts = answer.facts()

@@ -22,10 +22,10 @@ def positions(clauses: Clauses, caption: str) -> Iterator[Placed]:
     for number, chunk in enumerate(chunks):
         if number < skip:
             continue
-        found = _place(chunks, number)
-        if found is None:
+        place = _place(chunks, number)
+        if place is None:
             continue
-        first, last, start, end = found
+        first, last, start, end = place
         skip = last + 1
         location = caption[start:end]
         if chunk.is_noun and first == last and _side_of_thing(chunk):
@@ -88,7 +88,7 @@ def _place(chunks: list[Chunk], number: int) -> tuple[int, int, int, int] | None
 
 
 def _anchored(before: Chunk | None) -> bool:
-    """Whether a bare left or right is a side: "on the left", "turns left", "upper left"."""
+    """Return True if a bare left or right is a side: "on the left", "turns left", "upper left"."""
     if before is None:
         return False
     if before.low in _HEIGHTS or before.tag in (Tag.PREP, Tag.DET, Tag.POSS, Tag.ADJECTIVE):
@@ -102,7 +102,7 @@ def _side_of_thing(chunk: Chunk) -> bool:
 
 
 def _there(clauses: Clauses, first: int, end: int) -> list[Chunk]:
-    """What is at the place named by the chunks from ``first`` to ``end``."""
+    """Find the thing at the place named by the chunks from ``first`` to ``end``."""
     chunks = clauses.chunks
     while first > 0 and chunks[first - 1].tag in (Tag.DET, Tag.ADJECTIVE, Tag.POSS):
         first -= 1
@@ -156,22 +156,22 @@ def _next_noun(chunks: list[Chunk], at: int) -> list[Chunk]:
 
 
 def backgrounds(clauses: Clauses) -> Iterator[Chunk]:
-    """What is said to be behind, in the background, or to have something in front of it."""
+    """Find things that are behind, in the background, or have something in front of them."""
     chunks = clauses.chunks
     for number, chunk in enumerate(chunks):
-        found: list[Chunk] = []
+        behind: list[Chunk] = []
         if chunk.is_noun and chunk.low in ("background", "backdrop"):
-            found = list(_round_word(clauses, number)) or [chunk]
+            behind = list(_round_word(clauses, number)) or [chunk]
         elif chunk.tag is Tag.PREP and chunk.low == "behind":
-            found = [each for each in _behind(clauses, number) if not each.animate]
+            behind = [each for each in _behind(clauses, number) if not each.animate]
         elif chunk.low == "of" and _in_front(chunks, number):
-            found = [each for each in _listed(chunks, number + 1) if not each.animate]
+            behind = [each for each in _listed(chunks, number + 1) if not each.animate]
         elif chunk.tag is Tag.PREP and chunk.low == "against" and not _contrasts(chunks, number):
-            found = [each for each in _listed(chunks, number + 1) if each.kind == "scenes"]
+            behind = [each for each in _listed(chunks, number + 1) if each.kind == "scenes"]
         named = chunk.low in ("background", "backdrop")
         yield from (
             each
-            for each in found
+            for each in behind
             if each.kind != "abstract"
             and each.kind not in ("people", "animals")
             and not each.negated
@@ -185,14 +185,14 @@ def _in_front(chunks: list[Chunk], number: int) -> bool:
 
 
 def _contrasts(chunks: list[Chunk], number: int) -> bool:
-    """Whether "against" compares colours, or is where something hits: waves against a cliff."""
+    """Return True if "against" compares colours, or is where a thing hits: against a cliff."""
     before = chunks[number - 1] if number else chunks[number]
     verb = before.words[0].verb
     return verb is not None and (verb.base == "contrast" or verb.motion)
 
 
 def _round_word(clauses: Clauses, number: int) -> Iterator[Chunk]:
-    """What a mention of the background names."""
+    """The thing that a mention of the background names."""
     chunks = clauses.chunks
     following = chunks[number + 1] if number + 1 < len(chunks) else None
     if following is not None and following.low == "of":
@@ -268,11 +268,11 @@ def _listed(chunks: list[Chunk], at: int) -> Iterator[Chunk]:
 
 
 def _listed_before(chunks: list[Chunk], at: int) -> Iterator[Chunk]:
-    found = []
+    result = []
     for place in range(at, max(-1, at - _AHEAD), -1):
         chunk = chunks[place]
         if chunk.is_noun:
-            found.append(chunk)
+            result.append(chunk)
         elif chunk.tag is not Tag.AND:
             break
-    yield from reversed(found)
+    yield from reversed(result)

@@ -59,7 +59,7 @@ _STATES = frozenset(("seat", "dress", "clothe"))
 
 
 def movements(clauses: Clauses) -> Iterator[CaptionAction]:
-    """What moves, the camera apart."""
+    """List what moves, the camera apart."""
     ideas = {
         id(chunk.words[0])
         for chunk, then in pairwise(clauses.chunks)
@@ -74,7 +74,7 @@ def movements(clauses: Clauses) -> Iterator[CaptionAction]:
 
 
 def human_actions(clauses: Clauses) -> Iterator[CaptionAction]:
-    """What people do, hands that are seen alone included."""
+    """List what people do, hands that are seen alone included."""
     for agent, word in _deeds(clauses):
         if agent.kind == "people" or agent.low in ("hand", "hands"):
             yield CaptionAction(agent.name, word.text)
@@ -106,8 +106,10 @@ def _deeds(clauses: Clauses) -> Iterator[tuple[Chunk, Word]]:
             yield from ((agent, word) for agent in chunk.agents)
         elif chunk.is_noun:
             # A verb that is in no list is an attribute here as often as not: "a living room".
-            known = (each for each in chunk.words if each.tag is Tag.PARTICIPLE)
-            yield from ((chunk, each) for each in known if each.verb and each.verb.base != each.low)
+            participles = (each for each in chunk.words if each.tag is Tag.PARTICIPLE)
+            yield from (
+                (chunk, each) for each in participles if each.verb and each.verb.base != each.low
+            )
 
 
 # Colours with the objects that have them.
@@ -175,12 +177,12 @@ T = TypeVar("T", bound=tuple[str, ...])
 
 
 def rules_signature() -> Signature:
-    """What facts by these rules depend on."""
+    """The signature of facts by these rules."""
     return Signature.of(NAME, version=VERSION, lexicon=lexicon().digest)
 
 
 def read_caption(caption: str) -> CaptionFacts:
-    """What a caption says. Every word in it is quoted from the caption, as written there."""
+    """Read a caption. Every word in it is quoted from the caption, as written there."""
     clauses = Clauses(chunks_of(caption))
     nouns = [chunk for chunk in clauses.chunks if chunk.is_noun and not chunk.negated]
     return CaptionFacts(
@@ -210,9 +212,9 @@ def _names(chunks: Iterable[Chunk]) -> tuple[str, ...]:
     return tuple(name for (name,) in _once((chunk.name,) for chunk in chunks))
 
 
-def _once(found: Iterable[T]) -> tuple[T, ...]:
+def _once(values: Iterable[T]) -> tuple[T, ...]:
     """Each once, in order; upper and lower case are the same."""
     seen: dict[tuple[str, ...], T] = {}
-    for each in found:
+    for each in values:
         seen.setdefault(tuple(part.lower() for part in each), each)
     return tuple(seen.values())

@@ -78,7 +78,7 @@ def grey(image: Image) -> Image:
 
 
 def displaced(image: Image, across: int, down: int) -> Image:
-    """What lies ``across`` pixels to the right and ``down`` pixels below, for every pixel.
+    """Shift a picture: to the left by ``across`` pixels, up by ``down`` pixels.
 
     Beyond its edges a picture goes on with the pixels at the edge.
 

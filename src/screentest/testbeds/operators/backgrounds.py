@@ -59,14 +59,14 @@ class Backgrounds:
             return cls(tuple(packaged()))
         if not folder.is_dir():
             raise BadOption(f"{folder} is not a folder", advice="Give one with pictures in it.")
-        found = sorted(path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES)
-        readable = tuple(path for path in found if _opens(path))
+        files = sorted(path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES)
+        readable = tuple(path for path in files if _opens(path))
         if not readable:
             raise BadOption(
                 f"no picture in {folder} can be read",
                 advice="Put some landscapes there (JPEG or PNG).",
             )
-        broken = tuple(path.name for path in found if path not in readable)
+        broken = tuple(path.name for path in files if path not in readable)
         return cls(readable, broken)
 
     @property
@@ -92,7 +92,7 @@ class Backgrounds:
 
 
 def _opens(path: Path) -> bool:
-    """Whether all of the picture can be decoded."""
+    """Return True if all of the picture can be decoded."""
     from PIL import Image as Pictures
 
     try:
@@ -121,8 +121,8 @@ def background_consistency(*, folder: str = "", every: float = 1.0) -> Backgroun
     """
     if not every >= 0:  # NaN is not
         raise ValueError(f"invalid every {every:g}: must be 0 or more seconds")
-    found = Backgrounds.of(Path(folder).expanduser() if folder else None)
-    return BackgroundConsistency(found, every)
+    backgrounds = Backgrounds.of(Path(folder).expanduser() if folder else None)
+    return BackgroundConsistency(backgrounds, every)
 
 
 class BackgroundConsistency:
@@ -166,8 +166,8 @@ class BackgroundConsistency:
         """The film with jumping backgrounds in the chosen clips."""
         matting = context.models.role("matting")
 
-        def change(one: Chosen) -> FrameFunction:
-            jumps = Jumps(len(self._backgrounds.paths), context.rng_of(one.clip))
+        def change(choice: Chosen) -> FrameFunction:
+            jumps = Jumps(len(self._backgrounds.paths), context.rng_of(choice.clip))
 
             def run(frames: Iterator[Frame]) -> Iterator[Image]:
                 start: Time | None = None

@@ -88,10 +88,10 @@ def colour_striped(
 ) -> Image:
     """Slanted stripes of a paint unlike the thing; severity is their opacity."""
     left, top, right, bottom = box_of(mask)
-    own = mean_of(image[mask >= 0.5])
+    mean = mean_of(image[mask >= 0.5])
     first = int(clip_rng.integers(len(PAINTS)))
     ranked = [*PAINTS[first:], *PAINTS[:first]]
-    paint = next(one for one in ranked if np.abs(np.array(one) - own).sum() > 150)
+    paint = next(colour for colour in ranked if np.abs(np.array(colour) - mean).sum() > 150)
     rows, columns = np.indices(mask.shape)
     wide = max(2, (right - left + bottom - top) // 10)
     striped = ((columns - left + rows - top) // wide) % 2

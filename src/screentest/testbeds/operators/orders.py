@@ -74,9 +74,9 @@ class EndedEarly(CaptionedClip):
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
         """The film without its end."""
-        some = sorted(chosen, key=lambda one: one.clip.number, reverse=True)
-        gone = some[: share_of(len(some), severity)]
-        return list(pieces(context.film, {one.clip.number: None for one in gone}))
+        ordered = sorted(chosen, key=lambda choice: choice.clip.number, reverse=True)
+        gone = ordered[: share_of(len(ordered), severity)]
+        return list(pieces(context.film, {choice.clip.number: None for choice in gone}))
 
 
 @register(
@@ -94,14 +94,14 @@ class NeighbourRepeated(CaptionedClip):
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
         """The film with neighbours in the places of the chosen clips."""
-        some = {one.clip.number: one.clip for one in chosen[: share_of(len(chosen), severity)]}
-        clips = [clip for clip in context.film.clips if clip.number not in some]
+        touched = [choice.clip for choice in chosen[: share_of(len(chosen), severity)]]
+        clips = [clip for clip in context.film.clips if clip not in touched]
         replaced: dict[int, VideoPart | None] = {}
-        for number, clip in some.items():
+        for clip in touched:
             # One that is replaced itself would come from nowhere.
-            before = [one for one in clips if one.number < number]
+            before = [other for other in clips if other.number < clip.number]
             nearest = before[-1] if before else clips[0]
-            replaced[number] = Keep(nearest.span, clip.span)
+            replaced[clip.number] = Keep(nearest.span, clip.span)
         return list(pieces(context.film, replaced))
 
 
@@ -131,12 +131,12 @@ def other_film(*, folder: str = "") -> OtherFilm:
             }
         )
     place = Path(folder).expanduser()
-    found = sorted(path for path in place.glob("*") if path.suffix.lower() in FILMS)
-    if not found:
+    files = sorted(path for path in place.glob("*") if path.suffix.lower() in FILMS)
+    if not files:
         raise BadOption(f"there are no films in {place}", advice="Put some there (mp4, mkv, webm).")
-    if len({path.stem for path in found}) < len(found):  # pairs name them without the ending
+    if len({path.stem for path in files}) < len(files):  # pairs name them without the ending
         raise BadOption(f"two films in {place} have one name", advice="Rename one of them.")
-    return OtherFilm({path: [] for path in found})
+    return OtherFilm({path: [] for path in files})
 
 
 GREY = "frenchgp_1906"
@@ -165,8 +165,10 @@ class OtherFilm(CaptionedClip):
 
     def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
         """Not of the film that looks most like the clip: this source may be that one."""
-        own = _looks(look.pictures(clip))
-        paths = sorted(self._films, key=lambda path: (_difference(own, _looks_of(path)), path.name))
+        looks = _looks(look.pictures(clip))
+        paths = sorted(
+            self._films, key=lambda path: (_difference(looks, _looks_of(path)), path.name)
+        )
         for number in range(TRIES):
             film, start = self._passage(paths[1:] or paths, clip.span.duration, rng.at(number))
             if _shows_something(film, Span(start, start + clip.span.duration)):
@@ -178,7 +180,7 @@ class OtherFilm(CaptionedClip):
         film = rng.pick(films, "film")
         shots = self._films[film] or [Span(Time(0), survey(film).end)]
         long = [shot for shot in shots if shot.duration >= length]
-        shot = rng.pick(long or [max(shots, key=lambda one: one.duration)], "shot")
+        shot = rng.pick(long or [max(shots, key=lambda shot: shot.duration)], "shot")
         room = max(Time(0), shot.duration - length)
         return film, shot.start + room * rng.number(1000, "start") / 1000
 
@@ -186,10 +188,10 @@ class OtherFilm(CaptionedClip):
         """The film with clips of other films in the places of the chosen ones."""
         films = {path.stem: path for path in self._films}
         replaced: dict[int, VideoPart | None] = {}
-        for one in chosen[: share_of(len(chosen), severity)]:
-            start = Fraction(str(one.details["from"]))
-            change = shown_instead(films[str(one.details["film"])], start)
-            replaced[one.clip.number] = Reencode(one.clip.span, change, Pixels.RGB)
+        for choice in chosen[: share_of(len(chosen), severity)]:
+            start = Fraction(str(choice.details["from"]))
+            change = shown_instead(films[str(choice.details["film"])], start)
+            replaced[choice.clip.number] = Reencode(choice.clip.span, change, Pixels.RGB)
         return list(pieces(context.film, replaced))
 
 
@@ -233,7 +235,7 @@ def _looks_of(path: Path) -> tuple[float, ...]:
 
 
 def _shows_something(path: Path, span: Span) -> bool:
-    """Whether each of a few pictures of a passage does; beyond the end, it goes round."""
+    """Return True if each of a few pictures of a passage does; beyond the end, it goes round."""
     table = survey(path)
     moments = sorted(moment % table.end for moment in evenly(span, 3))
     for frame in sample_frames(path, moments, table=table):
@@ -244,7 +246,7 @@ def _shows_something(path: Path, span: Span) -> bool:
 
 
 def _looks(images: Sequence[Image]) -> tuple[float, ...]:
-    """How often each of 64 colours is seen."""
+    """Count how often each of 64 colours is seen."""
     counts = np.zeros(64)
     for image in images:
         coarse = (image[::4, ::4] >> 6).reshape(-1, 3).astype(np.int64)
@@ -252,8 +254,8 @@ def _looks(images: Sequence[Image]) -> tuple[float, ...]:
     return tuple(counts / max(1.0, counts.sum()))
 
 
-def _difference(one: Sequence[float], other: Sequence[float]) -> float:
-    return round(float(np.abs(np.subtract(one, other)).sum()), 6)
+def _difference(first: Sequence[float], other: Sequence[float]) -> float:
+    return round(float(np.abs(np.subtract(first, other)).sum()), 6)
 
 
 # Temporal flow: the story in another order.
@@ -283,8 +285,8 @@ def two_swapped(count: int, severity: float) -> list[int]:
 )
 def reversed_order(count: int, severity: float) -> list[int]:
     """So many of the clips come in reversed order."""
-    some = share_of(count, severity, least=2)
-    return [*reversed(range(some)), *range(some, count)]
+    moved = share_of(count, severity, least=2)
+    return [*reversed(range(moved)), *range(moved, count)]
 
 
 @degradation(aspect="temporal_flow", of="clips", needs="caption", summary="a clip comes too late")
@@ -333,11 +335,13 @@ class PlayedBackwards(CaptionedClip):
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
         """The film with the passage from its end to its beginning."""
-        some = sorted(chosen, key=lambda one: one.clip.number)
-        some = some[: share_of(len(some), severity, least=2)]
+        ordered = sorted(chosen, key=lambda choice: choice.clip.number)
+        ordered = ordered[: share_of(len(ordered), severity, least=2)]
         moved: dict[int, VideoPart | None] = {
-            place.clip.number: Reencode(one.clip.span, _backwards(one.clip.frames), Pixels.I420)
-            for place, one in zip(some, reversed(some), strict=True)
+            place.clip.number: Reencode(
+                choice.clip.span, _backwards(choice.clip.frames), Pixels.I420
+            )
+            for place, choice in zip(ordered, reversed(ordered), strict=True)
         }
         return list(pieces(context.film, moved))
 

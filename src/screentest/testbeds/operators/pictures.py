@@ -159,11 +159,13 @@ class AppearanceStyle:
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
         """The film with the chosen clips in their style."""
 
-        def change(one: Chosen) -> Callable[[Image], Image]:
-            style = STYLES[str(one.details["style"])]
+        def change(choice: Chosen) -> Callable[[Image], Image]:
+            style = STYLES[str(choice.details["style"])]
             return lambda image: mixed(image, style(image), severity)
 
-        return changed_clips(context, chosen, lambda one: frame_by_frame(change(one)), Pixels.BGR)
+        return changed_clips(
+            context, chosen, lambda choice: frame_by_frame(change(choice)), Pixels.BGR
+        )
 
 
 def cartoon(image: Image) -> Image:

@@ -22,7 +22,7 @@ from screentest.video.edit.pictures import Pixels
     summary="left and right half exchanged",
 )
 def swapped_halves(image: Image) -> Image:
-    """What is at the left is at the right, and faces where it faced."""
+    """Put the left half at the right, facing where it faced."""
     quarter = image.shape[1] // 4  # a column of chroma is two of luma
     luma, chroma = planes(image)
     return of_planes(np.roll(luma, 2 * quarter, axis=1), np.roll(chroma, quarter, axis=2))
@@ -35,7 +35,7 @@ def swapped_halves(image: Image) -> Image:
     summary="upper and lower half exchanged",
 )
 def swapped_top_bottom(image: Image) -> Image:
-    """What is above is below, and upright."""
+    """Put the upper half below, upright."""
     luma, chroma = planes(image)
     quarter = luma.shape[0] // 4
     return of_planes(np.roll(luma, 2 * quarter, axis=0), np.roll(chroma, quarter, axis=1))

@@ -20,7 +20,7 @@ from screentest.testbeds.contract import (
     share_of,
 )
 from screentest.testbeds.operators.shared import CaptionedClip, changed_clips
-from screentest.testbeds.timeline import motion_told, must_move
+from screentest.testbeds.timeline import motion_details, must_move
 from screentest.video.edit.parts import FrameFunction, Keep, VideoPart
 from screentest.video.edit.pictures import Pixels
 
@@ -54,12 +54,12 @@ class DynamicsDegree:
     def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
         """A clip that stands still anyway cannot be stopped."""
         must_move(look, clip)
-        return motion_told(clip)
+        return motion_details(clip)
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
         """The film with the chosen clips held."""
         return changed_clips(
-            context, chosen, lambda one: held(one.clip.frames, severity), Pixels.I420
+            context, chosen, lambda choice: held(choice.clip.frames, severity), Pixels.I420
         )
 
 
@@ -105,7 +105,7 @@ class Comprehensiveness(CaptionedClip):
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
         """The film without the chosen clips."""
         gone = chosen[: share_of(len(chosen), severity)]
-        return list(pieces(context.film, {one.clip.number: None for one in gone}))
+        return list(pieces(context.film, {choice.clip.number: None for choice in gone}))
 
 
 # Temporal flow: the story in another order. Consecutive clips are shuffled.
@@ -126,12 +126,12 @@ class TemporalFlow(CaptionedClip):
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
         """The film with the chosen clips in each other's places."""
-        some = sorted(chosen, key=lambda one: one.clip.number)
-        some = some[: share_of(len(some), severity, least=2)]
-        order = another_order(len(some), context.rng) if some else []
+        ordered = sorted(chosen, key=lambda choice: choice.clip.number)
+        ordered = ordered[: share_of(len(ordered), severity, least=2)]
+        order = another_order(len(ordered), context.rng) if ordered else []
         moved: dict[int, VideoPart | None] = {
-            place.clip.number: Keep(some[number].clip.span)
-            for place, number in zip(some, order, strict=True)
+            place.clip.number: Keep(ordered[number].clip.span)
+            for place, number in zip(ordered, order, strict=True)
         }
         return list(pieces(context.film, moved))
 

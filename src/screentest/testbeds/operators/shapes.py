@@ -148,7 +148,7 @@ def _softened(mask: Mask, radius: float) -> Mask:
 
 
 def _sampled(picture: Any, columns: Any, rows: Any) -> Any:
-    """What lies at these places; beyond the edge, the edge, and nothing beyond that of a mask."""
+    """Sample a picture at these places; beyond the edge, the edge, of a mask nothing."""
     import cv2
 
     edge = cv2.BORDER_REPLICATE if picture.ndim == 3 else cv2.BORDER_CONSTANT

@@ -77,7 +77,7 @@ def changed_clips(
 ) -> list[VideoPart]:
     """The film with the chosen clips passed through a function each."""
     replaced: dict[int, VideoPart | None] = {
-        one.clip.number: Reencode(one.clip.span, change(one), pixels) for one in chosen
+        choice.clip.number: Reencode(choice.clip.span, change(choice), pixels) for choice in chosen
     }
     return list(pieces(context.film, replaced))
 
@@ -162,7 +162,7 @@ TOGETHER = 8
 def painted_over(
     hole: Callable[[Image], Mask | None], painter: Inpainting, severity: float
 ) -> FrameFunction:
-    """What ``hole`` finds in each frame, painted over; where it finds nothing, the frame stays.
+    """Paint over what ``hole`` finds in each frame; where it finds nothing, the frame stays.
 
     A diffusion model takes hardly longer for eight pictures than for one.
     """

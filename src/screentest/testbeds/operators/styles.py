@@ -33,7 +33,7 @@ def duotone(image: Image, severity: float, clip_rng: np.random.Generator) -> Ima
 
 @degradation(aspect="appearance_style", summary="drawn in lines on paper")
 def line_drawing(image: Image, severity: float) -> Image:
-    """What is darker than its surroundings is a line; severity mixes it with the picture."""
+    """Draw what is darker than its surroundings as a line; severity mixes it with the picture."""
     import cv2
 
     light = grey(image)
@@ -68,14 +68,14 @@ def _screens(height: int, width: int) -> Image:
     """Thresholds whose contours are dots: height × width × 3."""
     size = max(4.0, width / 80)
     rows, columns = np.mgrid[:height, :width]
-    found = []
+    frames = []
     for degrees in (15, 75, 45):
         angle = np.radians(degrees)
         across = columns * np.cos(angle) + rows * np.sin(angle)
         down = rows * np.cos(angle) - columns * np.sin(angle)
         waves = np.cos(2 * np.pi * across / size) + np.cos(2 * np.pi * down / size)
-        found.append(to_levels(127.5 + 56 * waves))
-    return np.stack(found, axis=-1)
+        frames.append(to_levels(127.5 + 56 * waves))
+    return np.stack(frames, axis=-1)
 
 
 @degradation(aspect="appearance_style", summary="an old film: brown, grainy, dark at the rim")

@@ -197,13 +197,13 @@ class Compression(AnyClip):
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
         """The film with the chosen clips encoded and decoded."""
 
-        def change(one: Chosen) -> FrameFunction:
-            return self.frames(context.rng_of(one.clip), severity)
+        def change(choice: Chosen) -> FrameFunction:
+            return self.frames(context.rng_of(choice.clip), severity)
 
         return changed_clips(context, chosen, change, self.pixels)
 
     def frames(self, rng: Rng, severity: float) -> FrameFunction:
-        """What it makes of the frames of one clip."""
+        """Change the frames of one clip."""
         if severity == 0:
             return frame_by_frame(lambda image: image)
         return recompressed(SMOOTHEST + (ROUGHEST - SMOOTHEST) * severity)

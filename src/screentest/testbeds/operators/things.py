@@ -82,14 +82,14 @@ class ObjectIntegrity:
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
         """The film with the object of each chosen clip painted away."""
 
-        def change(one: Chosen) -> FrameFunction:
-            hole = self._hole(context.models, str(one.details["object"]))
+        def change(choice: Chosen) -> FrameFunction:
+            hole = self._hole(context.models, str(choice.details["object"]))
             return painted_over(hole, context.models.role("inpainting"), severity)
 
         return changed_clips(context, chosen, change, Pixels.RGB)
 
     def _hole(self, models: Models, thing: str) -> Callable[[Image], Mask | None]:
-        """What is to be painted over, frame by frame; None where the thing is not seen."""
+        """The area to paint over, frame by frame; None where the thing is not seen."""
         if self._mask == "outline":
             shapes = ThingShapes(models, thing)
             return lambda image: _wider(shapes.find(image))
@@ -141,11 +141,11 @@ class Color:
     """Severity mixes the new colour with the old one."""
 
     def __init__(self, mask: ColorMask) -> None:
-        found = ("detection", "segmentation") if mask == "outline" else ()
+        roles = ("detection", "segmentation") if mask == "outline" else ()
         self.info = DegradationInfo(
             Aspect.COLOR,
             mentions="an object and its colour",
-            roles=(*found, "image_edit"),
+            roles=(*roles, "image_edit"),
             region=Region.THING,
             checks=("colour_reached",),
         )
@@ -166,8 +166,8 @@ class Color:
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
         """The film with the object of each chosen clip in its new colour."""
 
-        def change(one: Chosen) -> Callable[[Image], Image]:
-            thing, colour = str(one.details["object"]), str(one.details["to"])
+        def change(choice: Chosen) -> Callable[[Image], Image]:
+            thing, colour = str(choice.details["object"]), str(choice.details["to"])
 
             def edited(image: Image) -> Image:
                 role = context.models.role("image_edit")
@@ -175,7 +175,7 @@ class Color:
 
             if self._mask == "none":
                 return edited
-            shapes = ThingShapes(context.models, thing, coloured(str(one.details["from"])))
+            shapes = ThingShapes(context.models, thing, coloured(str(choice.details["from"])))
 
             def painted(image: Image) -> Image:
                 mask = shapes.find(image)
@@ -186,7 +186,9 @@ class Color:
 
             return painted
 
-        return changed_clips(context, chosen, lambda one: frame_by_frame(change(one)), Pixels.RGB)
+        return changed_clips(
+            context, chosen, lambda choice: frame_by_frame(change(choice)), Pixels.RGB
+        )
 
 
 NEAR = {
@@ -208,13 +210,18 @@ OF_ITS_COLOUR = 0.3
 
 
 def coloured(name: str) -> Callable[[Image, Mask], bool]:
-    """Whether what is under a mask has a colour; light and shade count as the same."""
-    wanted = [BASIC_COLOURS.index(one) for one in (name, *(NEAR[name] if name in HUELESS else ()))]
+    """Return True if what is under a mask has a colour; light and shade count as the same."""
+    wanted = [
+        BASIC_COLOURS.index(colour) for colour in (name, *(NEAR[name] if name in HUELESS else ()))
+    ]
 
     def fits(image: Image, mask: Mask) -> bool:
         pixels = image[mask >= 0.5]
-        some = pixels[:: max(1, len(pixels) // MOST_PIXELS)]
-        return bool(len(some)) and float(np.isin(name_pixels(some), wanted).mean()) >= OF_ITS_COLOUR
+        sample = pixels[:: max(1, len(pixels) // MOST_PIXELS)]
+        return (
+            bool(len(sample))
+            and float(np.isin(name_pixels(sample), wanted).mean()) >= OF_ITS_COLOUR
+        )
 
     return fits
 
@@ -225,7 +232,7 @@ MOST_PIXELS = 5000
 
 
 def _has_colour(look: Look, clip: FilmClip, thing: str, colour: str) -> bool:
-    """Whether most of a few pictures show the thing in that colour."""
+    """Return True if most of a few pictures show the thing in that colour."""
     if not is_shown(look, clip, thing):
         return False
     pictures = look.pictures(clip)
@@ -254,14 +261,14 @@ class SpatialRelationship:
         return bool(clip.facts.sides)
 
     def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
-        """What the caption puts where."""
+        """Read what the caption puts where."""
         placed = clip.facts.sides[0]
         return {"location": placed.location, "object": placed.object}
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
         """The film with the chosen clips mirrored."""
-        some = chosen[: share_of(len(chosen), severity)]
-        return changed_clips(context, some, lambda _: frame_by_frame(mirrored), Pixels.I420)
+        touched = chosen[: share_of(len(chosen), severity)]
+        return changed_clips(context, touched, lambda _: frame_by_frame(mirrored), Pixels.I420)
 
 
 def mirrored(picture: Image) -> Image:

@@ -46,7 +46,7 @@ NAMING_ROLES = ("detection", "segmentation", "matting")
 
 
 def guesses(models: Models, role: str) -> bool:
-    """Whether what fills a role only guesses; raises NoValue where nothing fills it."""
+    """Return True if what fills a role only guesses; raise NoValue where nothing fills it."""
     return bool(registry.entry(role, models.choice(role).backend).info.get("guesses"))
 
 
@@ -67,16 +67,16 @@ def must_name_things(models: Models, roles: Sequence[str]) -> None:
             )
 
 
-def overlap(one: Box, two: Box) -> float:
+def overlap(first: Box, second: Box) -> float:
     """Intersection over union.
 
     >>> overlap((0, 0, 2, 2), (1, 0, 3, 2))
     0.3333333333333333
     """
-    across = min(one[2], two[2]) - max(one[0], two[0])
-    down = min(one[3], two[3]) - max(one[1], two[1])
+    across = min(first[2], second[2]) - max(first[0], second[0])
+    down = min(first[3], second[3]) - max(first[1], second[1])
     shared = max(0.0, across) * max(0.0, down)
-    return shared / max(1e-9, _area(one) + _area(two) - shared)
+    return shared / max(1e-9, _area(first) + _area(second) - shared)
 
 
 def _area(box: Box) -> float:
@@ -92,8 +92,10 @@ def boxes_of(detector: Detector, image: Image, thing: str) -> list[Box]:
         inside = (max(left, 0.0), max(top, 0.0), min(right, width), min(bottom, height))
         return float(_area(inside) / (width * height))
 
-    found = [one.box for one in detector.detect(image, [thing]) if one.label == thing]
-    return [box for box in found if SMALLEST <= share(box) <= LARGEST]
+    boxes = [
+        detection.box for detection in detector.detect(image, [thing]) if detection.label == thing
+    ]
+    return [box for box in boxes if SMALLEST <= share(box) <= LARGEST]
 
 
 _PLURALS = frozenset({"men", "women", "people", "children", "mice", "geese", "sheep"})
@@ -101,7 +103,7 @@ _PAIRS = frozenset({"jeans", "trousers", "pants", "shorts", "glasses", "sunglass
 
 
 def is_plural(thing: str) -> bool:
-    """Whether a phrase names more than one thing.
+    """Return True if a phrase names more than one thing.
 
     >>> [is_plural(thing) for thing in ("three red cups", "a glass", "women", "blue jeans")]
     [True, False, True, False]
@@ -112,7 +114,7 @@ def is_plural(thing: str) -> bool:
 
 
 def is_shown(look: Look, clip: FilmClip, thing: str, most: float = LARGEST) -> bool:
-    """Whether most of a few pictures of the clip show the thing, filling at most so much of them.
+    """Return True if most of a few pictures show the thing, filling at most so much of them.
 
     Of several things one is not enough: the others would stay as they are.
     """
@@ -128,7 +130,7 @@ def is_shown(look: Look, clip: FilmClip, thing: str, most: float = LARGEST) -> b
 
 
 def is_told_apart(look: Look, clip: FilmClip, thing: str) -> bool:
-    """Whether the detector tells the thing from the others that the caption names.
+    """Return True if the detector tells the thing from the others that the caption names.
 
     One that finds a boy and a girl under either name would take both for the boy.
     """
@@ -138,7 +140,7 @@ def is_told_apart(look: Look, clip: FilmClip, thing: str) -> bool:
         mine = boxes_of(detector, image, thing)
         for other in others if len(mine) > 1 else ():
             theirs = boxes_of(detector, image, other)
-            if any(overlap(one, two) >= SAME for one in mine for two in theirs):
+            if any(overlap(box, two) >= SAME for box in mine for two in theirs):
                 return False
     return True
 
@@ -164,9 +166,9 @@ class Follower:
 
     def boxes(self, image: Image) -> list[Box]:
         """Its boxes in the next frame; none where it is gone."""
-        found = boxes_of(self._detector, image, self._thing)
-        if found:
-            self._last, self._missed = found, 0
+        boxes = boxes_of(self._detector, image, self._thing)
+        if boxes:
+            self._last, self._missed = boxes, 0
         else:
             self._missed += 1
             if self._missed > PATIENCE or self._before is None or _is_cut(self._before, image):
@@ -209,8 +211,8 @@ class ThingShapes:
     def _follow(self, image: Image) -> None:
         """Move what is known along with the picture."""
         self._age += 1
-        known = [] if self._mask is None else [self._mask]
-        if self._before is None or not known + self._passed_over:
+        masks = [] if self._mask is None else [self._mask]
+        if self._before is None or not masks + self._passed_over:
             return
         flow = _flow(image, self._before)
         # Where the picture before, moved along, is not this one, the masks mean nothing.
@@ -220,30 +222,30 @@ class ThingShapes:
             return
         # Nor do they where the thing itself is not what was there: it left, and the rest stayed.
         moved = [
-            one if (one >= 0.5).any() and apart[one >= 0.5].mean() <= APART else None
-            for one in (_moved(mask, flow) for mask in (*known, *self._passed_over))
+            shape if (shape >= 0.5).any() and apart[shape >= 0.5].mean() <= APART else None
+            for shape in (_moved(mask, flow) for mask in (*masks, *self._passed_over))
         ]
-        self._mask = moved[0] if known else None
-        self._passed_over = [one for one in moved[len(known) :] if one is not None]
+        self._mask = moved[0] if masks else None
+        self._passed_over = [shape for shape in moved[len(masks) :] if shape is not None]
 
     def _explains(self, boxes: Sequence[Box]) -> bool:
-        """Whether every box holds a shape that is known already, and lies as it lay over it."""
-        known = [*([] if self._mask is None else [self._mask]), *self._passed_over]
-        if not all(any(_fills(mask, box) for mask in known) for box in boxes):
+        """Return True if every box holds a shape that was there, and lies as it lay over it."""
+        shapes = [*([] if self._mask is None else [self._mask]), *self._passed_over]
+        if not all(any(_fills(mask, box) for mask in shapes) for box in boxes):
             return False
-        return _agreement(known, boxes) >= (1 - WORN) * self._usual
+        return _agreement(shapes, boxes) >= (1 - WORN) * self._usual
 
     def _look(self, image: Image, boxes: Sequence[Box]) -> None:
         self._age = 0
         masks = [mask for mask in self._segmentation.segment(image, boxes) if (mask >= 0.5).any()]
         mine = [mask for mask in masks if self._fits(image, mask)]
-        self._passed_over = [mask for mask in masks if not any(mask is one for one in mine)]
+        self._passed_over = [mask for mask in masks if not any(mask is other for other in mine)]
         self._mask = np.asarray(np.maximum.reduce(mine), np.float32) if mine else None
         self._usual = _agreement(masks, boxes)
 
 
 def _agreement(masks: Sequence[Mask], boxes: Sequence[Box]) -> float:
-    """How well the box around all shapes fits the one around all boxes."""
+    """Measure how well the box around all shapes fits the one around all boxes."""
     if not masks:
         return 0.0
     rows, columns = np.nonzero(np.maximum.reduce(masks) >= 0.5)

@@ -51,7 +51,7 @@ def page_of(testbed: Testbed) -> str:
 
 
 def data_of(testbed: Testbed) -> dict[str, Any]:
-    """What the script of the page is given."""
+    """The data for the script of the page."""
     places = {source.id: number for number, source in enumerate(testbed.sources)}
     summaries: dict[tuple[str, str], str] = {}
     for pair in testbed.pairs:
@@ -99,21 +99,21 @@ def _pair(
         "checked": figures_text(pair.checks),
         "moments": [
             {
-                "clip": one.clip,
-                "intact": [_seconds(one.intact.start), _seconds(one.intact.end)],
-                "changed": one.degraded
-                and [_seconds(one.degraded.start), _seconds(one.degraded.end)],
-                "details": {name: str(value) for name, value in one.details.items()},
+                "clip": touch.clip,
+                "intact": [_seconds(touch.intact.start), _seconds(touch.intact.end)],
+                "changed": touch.degraded
+                and [_seconds(touch.degraded.start), _seconds(touch.degraded.end)],
+                "details": {name: str(value) for name, value in touch.details.items()},
             }
-            for one in pair.touched
+            for touch in pair.touched
         ],
         "stretches": [
             [
-                _seconds(one.intact.start),
-                _seconds(one.intact.end),
-                None if one.changed is None else _seconds(one.changed),
+                _seconds(stretch.intact.start),
+                _seconds(stretch.intact.end),
+                None if stretch.changed is None else _seconds(stretch.changed),
             ]
-            for one in stretches(pair.touched, duration)
+            for stretch in stretches(pair.touched, duration)
         ],
     }
 

@@ -1,6 +1,6 @@
 // One video against others: those of other models on its prompt, or all of the run where there is one group.
 // The measure in which it is behind most of them comes first, then by distance, a share of the run's spread.
-// As in the answer: a difference counts where it is more than the measure's margin, and is printed.
+// As between models: a difference counts where it is more than the metric's margin, and than rounding makes.
 const MOST_DOTS = 120;
 
 const valueOf = (() => {
@@ -16,6 +16,7 @@ const spreadOf = (m) => {
   return spreads.get(m);
 };
 
+const differ = (one, two, margin) => Math.abs(one - two) > Math.max(margin, 1e-9 * Math.max(Math.abs(one), Math.abs(two)));
 const ordinal = (n) => `${n}${["th", "st", "nd", "rd"][n % 100 > 10 && n % 100 < 14 ? 0 : n % 10] || "th"}`;
 
 const against = (item, number_) => {
@@ -32,13 +33,13 @@ const against = (item, number_) => {
       continue;
     }
     const [low, high] = spreadOf(m);
-    if (!found.length || found.every((one) => number(one) === number(value))) {
+    if (!found.length || !found.some((one) => differ(one, value, 0))) {
       if (found.length) same.push(measure.title);
       else rows.push({ m, value, found, net: -2, far: 0 });
       continue;
     }
     const mean = found.reduce((sum, one) => sum + one, 0) / found.length;
-    const count = (sign) => found.filter((one) => sign * measure.up * (one - value) > measure.margin && number(one) !== number(value)).length;
+    const count = (sign) => found.filter((one) => sign * measure.up * (one - value) > 0 && differ(one, value, measure.margin)).length;
     const behind = count(1), ahead = count(-1);
     rows.push({ m, value, found, behind, ahead, net: (behind - ahead) / found.length, far: (measure.up * (mean - value)) / (high - low) });
   }

@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from screentest.core import Filter, FrameRequest, Image, NoValue, Reason, Resources, Size
 from screentest.models.ask import Query
-from screentest.models.forms import Grounds, Said
+from screentest.models.ask.forms import Explanation, NonBlank
 from screentest.suites.locot2v.metrics.herd import Expectations
 from screentest.video.samples import evenly
 
@@ -27,7 +27,7 @@ _LONGEST = 20_000
 class Written(BaseModel):
     """A text."""
 
-    text: Said = Field(max_length=_LONGEST)
+    text: NonBlank = Field(max_length=_LONGEST)
 
 
 class Faults(BaseModel):
@@ -39,7 +39,7 @@ class Faults(BaseModel):
 class EventPrompts(BaseModel):
     """One prompt per event, in order."""
 
-    prompts: list[Said] = Field(max_length=100)
+    prompts: list[NonBlank] = Field(max_length=100)
 
 
 def _one_for_each(slots: Mapping[str, Any], answer: EventPrompts) -> None:
@@ -51,7 +51,7 @@ def _one_for_each(slots: Mapping[str, Any], answer: EventPrompts) -> None:
 class Graded(BaseModel):
     """A grade with its explanation."""
 
-    explanation: Grounds
+    explanation: Explanation
     score: int = Field(ge=1, le=10)
 
 

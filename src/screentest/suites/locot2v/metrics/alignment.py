@@ -15,7 +15,7 @@ from screentest.core.metric import MetricInfo, Outcomes, OutputInfo, Resources
 from screentest.core.outcome import Outcome, Score
 from screentest.core.registry import register
 from screentest.models.ask import Frames, Query
-from screentest.models.templates import Trusted
+from screentest.models.ask.templates import Trusted
 from screentest.suites.locot2v.data import Event
 from screentest.suites.locot2v.events import ACTIONS, EVENTS, actions_of, events_of, events_of_text
 from screentest.suites.locot2v.requests import (
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from screentest.core.outcome import Json
-    from screentest.models.templates import Slot
+    from screentest.models.ask.templates import Slot
 
 
 OVERALL_ALIGNMENT = "locot2v_overall_alignment"

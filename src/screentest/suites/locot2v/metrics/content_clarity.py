@@ -19,8 +19,8 @@ from screentest.core.metric import MetricInfo, Outcomes, OutputInfo, Resources
 from screentest.core.outcome import Outcome, Score
 from screentest.core.registry import register
 from screentest.models.ask import Frames, Query
+from screentest.models.ask.forms import Explanation
 from screentest.models.chat.messages import Sampling
-from screentest.models.forms import Grounds
 from screentest.suites.locot2v.requests import Work, few, mean
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ ASPECTS = {
 class Mark(BaseModel):
     """Points with a reason."""
 
-    reason: Grounds
+    reason: Explanation
     score: int = Field(ge=0, le=MOST)
 
 

@@ -26,8 +26,8 @@ from screentest.core.metric import MetricInfo, Outcomes, OutputInfo, Resources
 from screentest.core.outcome import Outcome, Score
 from screentest.core.registry import register
 from screentest.models.ask import Frames, Query
-from screentest.models.forms import Said
-from screentest.models.templates import Trusted
+from screentest.models.ask.forms import NonBlank
+from screentest.models.ask.templates import Trusted
 from screentest.suites.locot2v.data import DIMENSIONS, ExpectationQuestion, PromptRecord
 from screentest.suites.locot2v.requests import Records, Work, few, no_score
 
@@ -64,7 +64,7 @@ class Expectations(BaseModel):
 class SixQuestions(BaseModel):
     """Closed questions on one dimension."""
 
-    questions: list[Said] = Field(min_length=PER_DIMENSION, max_length=PER_DIMENSION)
+    questions: list[NonBlank] = Field(min_length=PER_DIMENSION, max_length=PER_DIMENSION)
 
 
 class Polarity(BaseModel):

@@ -8,11 +8,18 @@ from typing import Any, Protocol
 import numpy as np
 
 import screentest
-from screentest.analysis.suites import Dimension, Suite
-from screentest.core import AspectInfo, Item, Resources, Table, register
-from screentest.inputs.importers import Corpus
-from screentest.models import Backend
-from screentest.models.roles import role
+from screentest import (
+    AspectInfo,
+    Backend,
+    Corpus,
+    Dimension,
+    Item,
+    Resources,
+    Suite,
+    Table,
+    register,
+    role,
+)
 
 
 @screentest.metric(rate=4, long_side=64)

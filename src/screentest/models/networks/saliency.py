@@ -44,9 +44,9 @@ def saliency(image: Image) -> Plane:
     small = to_oklab(limit_long_side(image, SIDE))
     lab = np.asarray(cv2.GaussianBlur(small, (0, 0), 1.0)).reshape(small.shape)
     barriers = barrier_distance(lab) @ np.array(COLOUR_WEIGHTS)
-    both = _stretched(barriers) + EDGE_WEIGHT * _edge_contrast(lab)
-    found = _stretched(both * (1 + _middle(*both.shape)) * (both > 0))
-    large = cv2.resize(found, (width, height), interpolation=cv2.INTER_LINEAR)
+    both = stretched(barriers) + EDGE_WEIGHT * _edge_contrast(lab)
+    salience = stretched(both * (1 + _middle(*both.shape)) * (both > 0))
+    large = cv2.resize(salience, (width, height), interpolation=cv2.INTER_LINEAR)
     return np.asarray(large).reshape(height, width)
 
 
@@ -86,13 +86,13 @@ def barrier_distance(plane: Plane) -> Plane:
 
 
 def _edge_contrast(lab: Plane) -> Plane:
-    """How far each colour is from those at the four edges; the farthest edge does not count,
+    """Distance of each colour from those at the four edges; the farthest edge does not count,
     since the object may touch it.
     """
     depth = max(1, round(EDGE_SHARE * min(lab.shape[:2])))
     edges = (lab[:depth], lab[-depth:], lab[:, :depth], lab[:, -depth:])
-    distances = np.stack([_stretched(_distance_from(lab, edge.reshape(-1, 3))) for edge in edges])
-    return _stretched(distances.sum(axis=0) - distances.max(axis=0))
+    distances = np.stack([stretched(_distance_from(lab, edge.reshape(-1, 3))) for edge in edges])
+    return stretched(distances.sum(axis=0) - distances.max(axis=0))
 
 
 def _distance_from(lab: Plane, colours: Plane) -> Plane:
@@ -108,19 +108,23 @@ def _middle(height: int, width: int) -> Plane:
     return np.asarray(np.exp(-(down[:, None] ** 2 + across**2) / 2))
 
 
-def _stretched(plane: Plane) -> Plane:
-    """From 0 to 1; all 0 where the plane is flat."""
+def stretched(plane: Plane, flat: float = 1e-9) -> Plane:
+    """Return the map with its lowest value at 0 and its highest at 1; all 0 where it is flat.
+
+    >>> stretched(np.array([0.2, 0.3, 0.4])).round(3).tolist()
+    [0.0, 0.5, 1.0]
+    """
     low, high = float(plane.min()), float(plane.max())
-    if high - low < 1e-9:
+    if high - low < flat:
         return np.zeros_like(plane)
-    return (plane - low) / (high - low)
+    return np.asarray((plane - low) / (high - low))
 
 
 ROUNDS = 5
 
 
 class Guess(IntEnum):
-    """What is thought of a pixel before cutting; the numbers are OpenCV's."""
+    """Guesses about a pixel before cutting; the numbers are OpenCV's."""
 
     BACKGROUND = 0
     FOREGROUND = 1
@@ -129,8 +133,8 @@ class Guess(IntEnum):
 
 
 def cut(image: Image, guesses: NDArray[np.uint8]) -> Mask:
-    """The mask that fits the colours and edges best, by OpenCV's GrabCut; the guess itself where
-    one side is empty.
+    """Return the mask that fits the colours and edges best, by OpenCV's GrabCut; the guess itself
+    where one side is empty.
     """
     import cv2
 

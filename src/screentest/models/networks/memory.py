@@ -37,7 +37,7 @@ class Memory:
         return len(self._kept)
 
     def find(self, key: Hashable) -> Any:
-        """What is kept under a key, or None."""
+        """Return the value under a key, or None."""
         if key not in self._kept:
             return None
         self._kept.move_to_end(key)
@@ -54,7 +54,7 @@ class Memory:
 
 
 def picture_key(image: Image) -> tuple[tuple[int, ...], bytes]:
-    """The same for pictures of the same bytes and shape."""
+    """Return a key that pictures of the same bytes and shape share."""
     digest = hashlib.blake2b(np.ascontiguousarray(image).data, digest_size=16).digest()
     return image.shape, digest
 
@@ -80,14 +80,12 @@ class RememberedMatting(_Remembered):
 
     def matte(self, images: Sequence[Image]) -> list[Mask]:
         keys = [("matting", *picture_key(image)) for image in images]
-        known = {key: self._memory.find(key) for key in keys}
-        unknown = {
-            key: image for key, image in zip(keys, images, strict=True) if known[key] is None
-        }
-        if unknown:
-            for key, mask in zip(unknown, self._backend.matte(list(unknown.values())), strict=True):
-                known[key] = _kept(self._memory, key, mask)
-        return [_opened(known[key]) for key in keys]
+        kept = {key: self._memory.find(key) for key in keys}
+        missing = {key: image for key, image in zip(keys, images, strict=True) if kept[key] is None}
+        if missing:
+            for key, mask in zip(missing, self._backend.matte(list(missing.values())), strict=True):
+                kept[key] = _kept(self._memory, key, mask)
+        return [_opened(kept[key]) for key in keys]
 
 
 class RememberedSegmentation(_Remembered):
@@ -99,12 +97,12 @@ class RememberedSegmentation(_Remembered):
         self, image: Image, boxes: Sequence[tuple[float, float, float, float]]
     ) -> list[Mask]:
         key = ("segmentation", *picture_key(image), tuple(tuple(map(float, box)) for box in boxes))
-        known = self._memory.find(key)
-        if known is None:
+        kept = self._memory.find(key)
+        if kept is None:
             masks = [_closed(mask) for mask in self._backend.segment(image, boxes)]
             self._memory.keep(key, masks, sum(packed.nbytes for packed, _ in masks))
-            known = masks
-        return [_opened(one) for one in known]
+            kept = masks
+        return [_opened(mask) for mask in kept]
 
 
 class RememberedDetector(_Remembered):
@@ -114,11 +112,11 @@ class RememberedDetector(_Remembered):
 
     def detect(self, image: Image, phrases: Sequence[str]) -> list[Detection]:
         key = ("detection", *picture_key(image), tuple(phrases))
-        known = self._memory.find(key)
-        if known is None:
-            known = list(self._backend.detect(image, phrases))
-            self._memory.keep(key, known, 1000 * (1 + len(known)))
-        return list(known)
+        kept = self._memory.find(key)
+        if kept is None:
+            kept = list(self._backend.detect(image, phrases))
+            self._memory.keep(key, kept, 1000 * (1 + len(kept)))
+        return list(kept)
 
 
 _WRAPPERS: Mapping[str, Callable[[Any, Memory], Any]] = {
@@ -129,7 +127,7 @@ _WRAPPERS: Mapping[str, Callable[[Any, Memory], Any]] = {
 
 
 def remembered(role: str, backend: T, memory: Memory) -> T:
-    """The backend with a memory, where its role has answers that are worth keeping."""
+    """Return the backend with a memory, where its role has answers that are worth keeping."""
     wrapper = _WRAPPERS.get(role)
     return backend if wrapper is None else wrapper(backend, memory)
 
@@ -144,7 +142,7 @@ def _kept(memory: Memory, key: Hashable, mask: Mask) -> _Packed:
 
 
 def _closed(mask: Mask) -> _Packed:
-    """A mask of zeros and ones takes a bit for each; any other stays as it is."""
+    """Pack a mask of zeros and ones into bits; any other stays as it is."""
     ones = mask == 1
     if mask.dtype == np.float32 and bool((ones | (mask == 0)).all()):
         return np.packbits(ones), mask.shape

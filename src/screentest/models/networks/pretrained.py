@@ -33,7 +33,7 @@ DIFFUSERS = (*TRANSFORMERS, "diffusers")
 
 
 def lacking(model: str, revision: str = "", packages: Sequence[str] = TRANSFORMERS) -> str:
-    """How to get what it takes to load a model of a hub without a download; empty: it is here."""
+    """Advice on loading a model of a hub without a download; empty: it is here."""
     missing = [name for name in packages if not installed(name)]
     if missing:
         return f"{', '.join(missing)} not installed: {install_line(missing)}"
@@ -45,14 +45,14 @@ def lacking(model: str, revision: str = "", packages: Sequence[str] = TRANSFORME
 
 @dataclass(frozen=True, slots=True)
 class ModelDevice:
-    """Where a model runs, and in which precision."""
+    """The device of a model, and its precision."""
 
     device: str
     dtype: Any
 
     @classmethod
     def choose(cls, device: str = "auto") -> ModelDevice:
-        """A GPU where there is one, in half precision; else the CPU in single precision."""
+        """Return a GPU where there is one, in half precision; else the CPU in single precision."""
         torch = optional("torch")
         if device == "auto":
             device = "cpu"
@@ -82,21 +82,21 @@ class Origin:
 
     @property
     def is_here(self) -> bool:
-        """Whether it is a folder, or its weights are in the hub's cache."""
+        """Tell whether it is a folder, or its weights are in the hub's cache."""
         if self.folder is not None:
             return True
         hub = optional("huggingface_hub")
         try:
-            found = hub.snapshot_download(
+            snapshot = hub.snapshot_download(
                 self.model, revision=self.revision or None, local_files_only=True
             )
         except (OSError, ValueError):  # not there, or no name that a hub would have
             return False
-        return any(Path(found).rglob("*.safetensors"))
+        return any(Path(snapshot).rglob("*.safetensors"))
 
     @property
     def card(self) -> str:
-        """What its makers say of it: README.md beside the weights; empty where there is none."""
+        """The words of its makers: README.md beside the weights; empty where there is none."""
         place = self.folder / _CARD if self.folder is not None else None
         if place is None:
             hub = optional("huggingface_hub")
@@ -113,7 +113,7 @@ class Origin:
 
     @property
     def name(self) -> str:
-        """What the loaders take."""
+        """The name that loaders take."""
         return str(self.folder or self.model)
 
     def load(self, loader: Callable[..., Any], *, weights: bool = True, **options: Any) -> Any:
@@ -154,7 +154,7 @@ class Origin:
         )
 
     def identity(self, loaded: Any, place: ModelDevice) -> dict[str, str]:
-        """What numbers depend on: weights, libraries, precision."""
+        """Return the parts of a signature: weights, libraries, precision."""
         torch = optional("torch")
         transformers = optional("transformers")
         commit = getattr(getattr(loaded, "config", None), "_commit_hash", None)
@@ -172,7 +172,7 @@ class Origin:
 
 
 def load_pipeline(kind: str, origin: Origin, place: ModelDevice) -> tuple[Any, dict[str, str]]:
-    """A pipeline of diffusers on its device, and its identity."""
+    """Return a pipeline of diffusers on its device, and its identity."""
     diffusers = optional("diffusers")
     loader = getattr(diffusers, kind).from_pretrained
     pipeline = origin.load(loader, dtype=place.dtype).to(place.device)
@@ -199,7 +199,7 @@ def pixel_inputs(processor: Any, images: Sequence[Image], place: ModelDevice) ->
 
 
 def _takes_tensors(processor: Any) -> bool:
-    """Whether pictures that are on the device already are worked on there."""
+    """Tell whether pictures that are on the device already are worked on there."""
     inner = getattr(processor, "image_processor", processor)
     return any(
         base.__name__ in ("BaseImageProcessorFast", "TorchvisionBackend")
@@ -218,7 +218,7 @@ def _copied(images: Sequence[Image], place: ModelDevice) -> Any:
 
 
 def fingerprint(folder: Path) -> str:
-    """A hash over all files of a model: weights, configuration, tokenizer, templates.
+    """Return a hash over all files of a model: weights, configuration, tokenizer, templates.
 
     Files of up to 64 MiB are read whole; of larger ones 64 blocks spread over them, since
     hashing tens of gigabytes at each start would cost minutes.
@@ -238,7 +238,7 @@ def fingerprint(folder: Path) -> str:
 
 
 def read_tensors(path: str, *, allow_pickle: bool, device: str = "cpu") -> dict[str, Any]:
-    """A state dict from a file of the user's: safetensors, or a pickle if that was allowed.
+    """Return a state dict from a file of the user's: safetensors, or a pickle if that was allowed.
 
     Even then the pickle is read by torch's restricted reader, which builds tensors only.
     """

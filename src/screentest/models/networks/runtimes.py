@@ -35,7 +35,7 @@ _loading = threading.Lock()
 
 
 def threads(wanted: int = 0) -> int:
-    """How many threads a model may use: as asked, as SCREENTEST_THREADS says, or all cores.
+    """Return the number of threads for a model: as asked, as SCREENTEST_THREADS says, or all cores.
 
     >>> threads(3)
     3
@@ -53,7 +53,7 @@ def threads(wanted: int = 0) -> int:
 
 
 def versions(*modules: str) -> dict[str, str]:
-    """The versions of runtimes, for signatures: their kernels round in their own way."""
+    """Return the versions of runtimes, for signatures: their kernels round in their own way."""
     return {_PACKAGES[module]: metadata.version(_PACKAGES[module]) for module in modules}
 
 
@@ -63,7 +63,7 @@ def onnx_session(
     wanted_threads: int = 0,
     arrays: Mapping[str, NDArray[np.float32]] | None = None,
 ) -> Any:
-    """An ONNX model, ready to run; ``arrays`` are the weights it declares and does not hold."""
+    """Return an ONNX model, ready to run; ``arrays`` are weights that it declares only."""
     onnxruntime = optional(ONNX)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads(wanted_threads)
@@ -82,7 +82,7 @@ def onnx_session(
 
 
 def litert_model(model: Path, *, wanted_threads: int = 0) -> Any:
-    """A LiteRT (.tflite) model, ready to run. One thread at a time may use it."""
+    """Return a LiteRT (.tflite) model, ready to run. One thread at a time may use it."""
     litert = optional(f"{LITERT}.interpreter")
     with _without_remarks():
         interpreter = litert.Interpreter(str(model), num_threads=threads(wanted_threads))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,46 +14,9 @@ import numpy as np
 if TYPE_CHECKING:
     from screentest.models.roles import TextEmbedding, Vectors
 
-# Common names of what COCO's classes cover, where the class's own name is not the usual word.
-FURTHER_NAMES: Mapping[str, tuple[str, ...]] = {
-    "person": (
-        *("man", "woman", "boy", "girl", "child", "kid", "baby", "human", "lady", "guy"),
-        *("people", "men", "women", "children", "crowd", "pedestrian", "player", "worker"),
-        *("chef", "dancer", "soldier", "technician", "farmer", "actor", "actress", "king"),
-        *("photographer", "biologist", "scientist", "gardener", "guide", "doctor", "nurse"),
-        *("teacher", "student", "artist", "painter", "musician", "singer", "driver", "rider"),
-        *("runner", "athlete", "tourist", "hiker", "climber", "swimmer", "surfer", "skier"),
-        *("fisherman", "waiter", "waitress", "barista", "astronaut", "firefighter", "officer"),
-        *("warrior", "knight", "queen", "prince", "princess", "bride", "groom", "passenger"),
-    ),
-    "bicycle": ("bike",),
-    "car": ("vehicle", "sedan", "taxi", "suv"),
-    "motorcycle": ("motorbike", "scooter"),
-    "airplane": ("plane", "aeroplane", "jet"),
-    "train": ("locomotive",),
-    "truck": ("lorry", "pickup"),
-    "boat": ("ship", "sailboat", "canoe"),
-    "bird": ("parrot", "cockatoo", "eagle", "gull", "duck", "swan", "chicken", "owl", "pigeon"),
-    "sports ball": ("ball", "football", "basketball", "volleyball"),
-    "cat": ("kitten",),
-    "dog": ("puppy",),
-    "horse": ("pony", "stallion"),
-    "sheep": ("lamb",),
-    "cow": ("bull", "calf", "cattle"),
-    "backpack": ("rucksack",),
-    "handbag": ("purse",),
-    "cup": ("mug",),
-    "donut": ("doughnut",),
-    "chair": ("armchair", "stool"),
-    "couch": ("sofa",),
-    "potted plant": ("plant",),
-    "dining table": ("table",),
-    "tv": ("television", "monitor"),
-    "cell phone": ("phone", "smartphone"),
-    "refrigerator": ("fridge",),
-    "teddy bear": ("stuffed toy",),
-}
-
+FURTHER_NAMES: Mapping[str, list[str]] = tomllib.loads(
+    Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
+)
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _ENDS_HEAD = frozenset(
     {"of", "in", "on", "at", "with", "by", "near", "under", "over", "behind", "beside", "from"}
@@ -65,15 +30,15 @@ class ClassMatcher:
     """Says which class a phrase means, and how sure it is.
 
     A phrase means a class if the thing it names bears the class's name or one of the further names
-    listed here; else if a text model finds it near enough to the class's name; else none, and the
-    detector cannot answer it.
+    in ``class_names.toml``; else if a text model finds it near enough to the class's name; else
+    none, and the detector cannot answer it.
     """
 
     def __init__(self, classes: Sequence[str], text: TextEmbedding, least: float) -> None:
         self._by_words = {
-            tuple(_singular(word) for word in name.split()): one
-            for one in classes
-            for name in (one, *FURTHER_NAMES.get(one, ()))
+            tuple(_singular(word) for word in name.split()): kind
+            for kind in classes
+            for name in (kind, *FURTHER_NAMES.get(kind, ()))
         }
         self._longest = max(len(words) for words in self._by_words)
         self._classes = classes
@@ -84,29 +49,29 @@ class ClassMatcher:
     def meanings(self, phrases: Sequence[str]) -> list[tuple[str, float] | None]:
         """Per phrase the class it means and their similarity; None where it means none."""
         heads = [_head(phrase) for phrase in phrases]
-        found = [self._named(head) for head in heads]
-        unnamed = [n for n, meaning in enumerate(found) if meaning is None and heads[n]]
+        meanings = [self._named(head) for head in heads]
+        unnamed = [n for n, meaning in enumerate(meanings) if meaning is None and heads[n]]
         if unnamed:
             vectors = self._text.embed([" ".join(heads[n]) for n in unnamed])
             for n, similarities in zip(unnamed, vectors @ self._vectors.T, strict=True):
                 best = int(np.argmax(similarities))
                 if similarities[best] >= self._least:
-                    found[n] = (self._classes[best], float(similarities[best]))
-        return found
+                    meanings[n] = (self._classes[best], float(similarities[best]))
+        return meanings
 
     def _named(self, head: Sequence[str]) -> tuple[str, float] | None:
-        """The class whose name ends last in the head: of a "dog bowl" it is the bowl."""
+        """Return the class whose name ends last in the head: of a "dog bowl" it is the bowl."""
         words = [_singular(word) for word in head]
         for end in range(len(words), 0, -1):
             for start in range(max(0, end - self._longest), end):
-                found = self._by_words.get(tuple(words[start:end]))
-                if found is not None:
-                    return found, 1.0
+                kind = self._by_words.get(tuple(words[start:end]))
+                if kind is not None:
+                    return kind, 1.0
         return None
 
 
 def _head(phrase: str) -> list[str]:
-    """The words of a phrase that name the thing, without articles and what follows.
+    """Return the words of a phrase that name the thing, without articles and what follows.
 
     >>> _head("A young woman in a red dress")
     ['young', 'woman']
@@ -126,7 +91,7 @@ def _head(phrase: str) -> list[str]:
 
 
 def _singular(word: str) -> str:
-    """A word without the ending of a plural.
+    """Return a word without the ending of a plural.
 
     >>> [_singular(word) for word in ("dogs", "buses", "glass", "knives", "puppies")]
     ['dog', 'bus', 'glass', 'knife', 'puppy']

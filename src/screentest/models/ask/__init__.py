@@ -27,6 +27,7 @@ from screentest.core.frames import Filter, Frame, FrameRequest, Size, VideoInfo
 from screentest.core.item import Span, Time
 from screentest.core.metric import Resources
 from screentest.core.outcome import Outcome, Reason
+from screentest.models.ask.templates import Pictures, Prompts
 from screentest.models.chat.messages import (
     ChatAnswer,
     ChatRequest,
@@ -36,14 +37,13 @@ from screentest.models.chat.messages import (
     Text,
     timed,
 )
-from screentest.models.templates import Pictures, Prompts
 from screentest.video.samples import evenly
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from screentest.models.ask.templates import Slot
     from screentest.models.roles import Chat
-    from screentest.models.templates import Slot
 
     Slots: TypeAlias = Mapping[str, Slot]
 
@@ -71,7 +71,7 @@ class Query:
     def request(
         self, prompts: Prompts, slots: Slots, *, repeat: int = 0, sampling: Sampling | None = None
     ) -> ChatRequest:
-        """The question as it is sent."""
+        """Return the question as it is sent."""
         use = self.use or self.template.replace("/", ".")
         rendered = prompts.render(self.template, slots)
         return ChatRequest(
@@ -105,7 +105,7 @@ class Query:
         return send(resources.role(self.role), requests, together=together)
 
     def one(self, resources: Resources, slots: Slots, *, repeat: int = 0) -> Any:
-        """The answer to a single question; raises NoValue where there is none."""
+        """Return the answer to a single question; raises NoValue where there is none."""
         request = self.request(resources.prompts, slots, repeat=repeat)
         (outcome,) = send(resources.role(self.role), [request])
         answer = outcome.unwrap()
@@ -115,7 +115,7 @@ class Query:
 
 
 def plain_request(text: str, pictures: Pictures, use: str) -> ChatRequest:
-    """A question in the user's own words, without a template: pictures first, then the text."""
+    """Return a question in the user's own words: pictures first, then the text."""
     return ChatRequest((*pictures.parts, Text(text)), use=use)
 
 
@@ -126,9 +126,9 @@ def send(chat: Chat, requests: Iterable[ChatRequest], *, together: int = 0) -> l
     """
     waiting = iter(requests)
     outcomes: list[Outcome[Any]] = []
-    while some := list(islice(waiting, together or None)):
-        answers = chat.ask(some)
-        outcomes += [_read(one, answer) for one, answer in zip(some, answers, strict=True)]
+    while batch := list(islice(waiting, together or None)):
+        answers = chat.ask(batch)
+        outcomes += [_read(request, answer) for request, answer in zip(batch, answers, strict=True)]
     return outcomes
 
 
@@ -146,7 +146,7 @@ def _read(request: ChatRequest, outcome: Outcome[ChatAnswer]) -> Outcome[Any]:
 
 
 class Placing(StrEnum):
-    """Where in a video the frames are taken."""
+    """Places in a video where frames are taken."""
 
     EVENLY = "evenly"
     """Each in the middle of its share of the time."""
@@ -160,7 +160,7 @@ class Placing(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Frames:
-    """How a video is shown to a model: ``count`` frames, or ``rate`` a second, each with its time.
+    """The way a video is shown: ``count`` frames, or ``rate`` a second, each with its time.
 
     >>> from fractions import Fraction
     >>> rates = Frames(rate=Fraction(4), slower=((15, Fraction(2)), (90, Fraction(1))))
@@ -203,14 +203,14 @@ class Frames:
     def show(
         self, resources: Resources, video: Path, span: Span | None = None, *, seed: int = 0
     ) -> Pictures:
-        """A video, or a piece of it, as pictures with "[t second]" before each."""
+        """Return a video, or a piece of it, as pictures with "[t second]" before each."""
         film = Film(video) if span is None or span == resources.info(video).span else None
         return self.pictures(self.of(resources, video, span, seed=seed), film)
 
     def of(
         self, resources: Resources, video: Path, span: Span | None = None, *, seed: int = 0
     ) -> Iterator[Frame]:
-        """The frames themselves, decoded anew at each call."""
+        """Return the frames themselves, decoded anew at each call."""
         info = resources.info(video)
         piece = span or info.span
         if self.placing is Placing.SHOTS:
@@ -226,7 +226,7 @@ class Frames:
         return Pictures(timed(frames, Encoding(quality=self.quality), film=film))
 
     def moments(self, info: VideoInfo, span: Span) -> list[Time]:
-        """When the frames of a piece are on the screen."""
+        """Return the times at which the frames of a piece are on the screen."""
         if self.rate is None:
             return evenly(span, self.count or self.least)
         # A video shorter than one frame's time still has that one frame.
@@ -235,7 +235,7 @@ class Frames:
         return [span.start + (place + Fraction(1, 2)) * each for place in chosen]
 
     def _chosen(self, info: VideoInfo, span: Span, there: int) -> tuple[Sequence[int], Fraction]:
-        """The numbers of the chosen frames, and the time of each frame."""
+        """Return the numbers of the chosen frames, and the time of each frame."""
         rate = self.rate_of(span.duration)
         if self.placing is Placing.STEPS:
             chosen: Sequence[int] = range(0, there, max(1, int(info.rate / rate)))
@@ -251,7 +251,7 @@ class Frames:
         return min([self.rate, *(rate for start, rate in self.slower if seconds >= start)])
 
     def size(self, info: VideoInfo, span: Span) -> Size:
-        """The size of each frame."""
+        """Return the size of each frame."""
         if self.short_side is not None:
             sides = (side for start, side in self.smaller if span.duration >= start)
             return Size(short_side=min([self.short_side, *sides]))

@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from screentest._util.optional import optional
 from screentest.core import Image
-from screentest.models.pretrained import ModelDevice, pixel_inputs
-from screentest.models.runtimes import batches
+from screentest.models.networks.pretrained import ModelDevice, pixel_inputs
+from screentest.models.networks.runtimes import batches
 
 _FEWEST_LAYERS: Final = 2
 
@@ -82,10 +82,10 @@ def _remember_positions(module: Any) -> None:
 
 
 def _layers(model: Any) -> list[Any]:
-    """The layers of the vision part, or of all there is where it has no such part."""
+    """Return the layers of the vision part, or of all there is where it has no such part."""
     torch = optional("torch")
     part = getattr(model, "vision_model", model)
-    stacks = [one for one in part.modules() if isinstance(one, torch.nn.ModuleList)]
+    stacks = [module for module in part.modules() if isinstance(module, torch.nn.ModuleList)]
     longest: list[Any] = list(max(stacks, key=len, default=()))
     return longest if len(longest) >= _FEWEST_LAYERS else []
 
@@ -114,7 +114,7 @@ class PictureBatches:
     def rows(
         self, images: Sequence[Image], compute: Callable[[Mapping[str, Any]], Any]
     ) -> list[Any]:
-        """What ``compute`` gives for each batch, on the device."""
+        """Return the results of ``compute`` for each batch, on the device."""
         while True:
             try:
                 return list(self._computed(images, compute))

@@ -25,7 +25,7 @@ SMOOTHEST = 0.05
 
 
 def blur(grey: Plane) -> float:
-    """How much of the edges survives a second blurring: 0.2 very sharp, 0.95 very blurred.
+    """Return the share of edges that survives a second blurring: 0.2 very sharp, 0.95 very blurred.
 
     After Crété and others, 2007: blurring takes much from a sharp edge and little from one that
     is blurred already.
@@ -53,7 +53,7 @@ def blur(grey: Plane) -> float:
 
 
 def blockiness(grey: Plane) -> float:
-    """How far steps on a grid of 8 pixels stand above all other steps: 0 none, 1 and more strong.
+    """Excess of steps on a grid of 8 pixels over all other steps: 0 none, 1 and more strong.
 
     The place of the grid is found. A grid of 2 or 4 pixels, as scaling leaves, does not count,
     nor does one long edge.
@@ -62,18 +62,18 @@ def blockiness(grey: Plane) -> float:
     >>> blockiness(np.add.outer(line, line)), blockiness(np.add.outer(line // 8 * 8, line)) > 0.5
     (0.0, True)
     """
-    found = []
+    strengths = []
     for lines in (grey, grey.T):
         steps = np.abs(np.diff(lines, axis=1))
         rise = steps[:, 1:-1] - (steps[:, :-2] + steps[:, 2:]) / 2
         profile = np.clip(rise, -20, 20).mean(axis=0)
         phases = sorted(float(np.median(profile[start::BLOCK])) for start in range(BLOCK))
-        found.append(max(0.0, phases[-1] - phases[-2]) / (float(steps.mean()) + 0.5))
-    return float(np.mean(found))
+        strengths.append(max(0.0, phases[-1] - phases[-2]) / (float(steps.mean()) + 0.5))
+    return float(np.mean(strengths))
 
 
 def noise(grey: Plane) -> float:
-    """The deviation of noise in grey levels, from the smoothest blocks that are not cut off.
+    """Return the deviation of noise in grey levels, from the smoothest blocks that are not cut off.
 
     Being that of the smoothest, it reads about a quarter low.
 
@@ -111,21 +111,21 @@ def statistics(grey: Plane) -> Plane:
     """
     import cv2
 
-    found: list[float] = []
+    numbers: list[float] = []
     for scale in range(SCALES):
         if scale:
             height, width = grey.shape
             grey = cv2.resize(grey, (width // 2, height // 2), interpolation=cv2.INTER_AREA)
         local = normalised(np.asarray(grey))
         power = float((local**2).mean()) + 1e-9
-        found += [
+        numbers += [
             float(np.abs(local).mean()) ** 2 / power,
             float(np.log(local.var() + 1e-6)),
             float((local[:, 1:] * local[:, :-1]).mean()) / power,
             float((local[1:] * local[:-1]).mean()) / power,
             float((local[1:, 1:] * local[:-1, :-1]).mean()) / power,
         ]
-    return np.array(found)
+    return np.array(numbers)
 
 
 def normalised(grey: Plane) -> Plane:
@@ -142,7 +142,7 @@ def normalised(grey: Plane) -> Plane:
 
 
 def distance(grey: Plane) -> float:
-    """How far a picture is from good ones, in standard deviations: 1 to 4 is usual, above 6 is far.
+    """Distance of a picture from good ones, in standard deviations: 1 to 4 is usual, 6 is far.
 
     Locally normalised brightness (Ruderman, 1994) has nearly the same distribution in all
     undistorted photographs; blur, noise and compression each change it. As in NIQE (Mittal and

