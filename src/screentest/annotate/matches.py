@@ -16,7 +16,7 @@ from screentest.video.sandbox import supervised
 
 
 def arena_units(path: Path, by: str) -> list[Unit]:
-    """Every two models on every prompt that both have.
+    """Return every two models on every prompt that both have.
 
     Several videos of one prompt by one model meet those of the other in the order of the manifest,
     the first with the first; what one has more of is left out.
@@ -29,14 +29,14 @@ def arena_units(path: Path, by: str) -> list[Unit]:
     group, _, listed = by.partition("=")
     items = read_manifest(path)
     wanted = [name.strip() for name in listed.split(",") if name.strip()]
-    found = {item.groups[group] for item in items if item.groups.get(group)}
+    result = {item.groups[group] for item in items if item.groups.get(group)}
     for name in wanted:
-        if name not in found:
+        if name not in result:
             raise BadOption(
                 f"no item has {name!r} as its {group}",
-                advice=f"There are: {', '.join(sorted(found)) or 'none'}.",
+                advice=f"There are: {', '.join(sorted(result)) or 'none'}.",
             )
-    models = sorted(set(wanted) or found)
+    models = sorted(set(wanted) or result)
     if len(models) < 2:
         raise UserError(
             f"{path} has {len(models) or 'no'} {group}{'s' * (not models)} to compare",
@@ -48,10 +48,10 @@ def arena_units(path: Path, by: str) -> list[Unit]:
         if model in models and case:
             cases[case][model].append(item)
     units = [
-        _of_two(case, group, (one, other), pair)
+        _of_two(case, group, (entry, other), pair)
         for case, held in cases.items()
-        for one, other in itertools.combinations(models, 2)
-        for pair in zip(held.get(one, ()), held.get(other, ()), strict=False)
+        for entry, other in itertools.combinations(models, 2)
+        for pair in zip(held.get(entry, ()), held.get(other, ()), strict=False)
     ]
     if not units:
         raise UserError(f"{path}: no two {group}s have a video of the same prompt")
@@ -78,7 +78,7 @@ def _footage(item: Item) -> Footage:
 
 
 def _shared(pair: Sequence[Item], group: str) -> Mapping[str, str]:
-    """The groups that both videos are in."""
+    """Return the groups that both videos are in."""
     first, second = pair
     return {
         name: text

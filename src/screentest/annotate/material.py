@@ -50,7 +50,7 @@ def read_units(
 
 
 def unit_key(pair: Pair) -> str:
-    """The name of a pair within its testbed, the same in every version of it."""
+    """Return the name of a pair within its testbed, the same in every version of it."""
     rung = "" if pair.severity is None else f"/s{pair.severity:g}/n{pair.clips}"
     return f"{pair.source}/{pair.name}{rung}"
 
@@ -126,13 +126,13 @@ def _prompt(folder: Path, source: SourceFilm) -> str:
 
 
 def _inside(folder: Path, file: VideoFile | str) -> Path:
-    """A file of the testbed. One that somebody else made must not reach out of its folder."""
+    """Return a file of the testbed. One that somebody else made must not reach out of its folder."""
     try:
-        found = file_in(folder, file) if isinstance(file, str) else video_in(folder, file)
+        result = file_in(folder, file) if isinstance(file, str) else video_in(folder, file)
     except NoValue as error:
         name = file if isinstance(file, str) else file.path
         raise UserError(f"{folder / name}: {error.message}", advice=error.advice) from None
-    return found.resolve()
+    return result.resolve()
 
 
 def _of_manifest(path: Path, task: VoteTask, questions: Path | None) -> list[Unit]:
@@ -171,15 +171,15 @@ def _of_item(item: Item, task: VoteTask, questions: Sequence[UnitQuestion]) -> U
 
 
 def _read_questions(path: Path, known: set[str]) -> dict[str, tuple[UnitQuestion, ...]]:
-    found: dict[str, tuple[UnitQuestion, ...]] = {}
+    result: dict[str, tuple[UnitQuestion, ...]] = {}
     for number, row in _rows(path):
         name, texts = row.get("item"), row.get("questions")
         if not isinstance(name, str) or not isinstance(texts, list) or not texts:
             raise UserError(f"{path}, line {number}: a row has an item and its questions")
         if name not in known:
             raise UserError(f"{path}, line {number}: no item {name!r} in the manifest")
-        found[name] = tuple(_question(path, number, n, text) for n, text in enumerate(texts, 1))
-    return found
+        result[name] = tuple(_question(path, number, n, text) for n, text in enumerate(texts, 1))
+    return result
 
 
 def _question(path: Path, line: int, number: int, given: object) -> UnitQuestion:
@@ -192,9 +192,9 @@ def _question(path: Path, line: int, number: int, given: object) -> UnitQuestion
 
 
 def _with_gold(units: list[Unit], path: Path) -> list[Unit]:
-    known = {unit.key: unit for unit in units}
+    available = {unit.key: unit for unit in units}
     for number, row in _rows(path):
-        unit = known.get(str(row.get("unit")))
+        unit = available.get(str(row.get("unit")))
         if unit is None:
             raise UserError(
                 f"{path}, line {number}: no unit {row.get('unit')!r}",
@@ -206,8 +206,8 @@ def _with_gold(units: list[Unit], path: Path) -> list[Unit]:
             if not isinstance(why, str) or not why.strip():
                 raise UserError(f"{path}, line {number}: an example says why, in words")
             gold[EXAMPLE] = why.strip()
-        known[unit.key] = replace(unit, gold=gold)
-    return list(known.values())
+        available[unit.key] = replace(unit, gold=gold)
+    return list(available.values())
 
 
 def _rows(path: Path) -> list[tuple[int, Mapping[str, Any]]]:

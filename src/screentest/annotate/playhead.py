@@ -60,7 +60,7 @@ class Viewing:
         return Viewing(self.played, tuple(rests[-_MOST:]), self.spent + seconds)
 
     def has_seen(self, start: float, end: float) -> bool:
-        """Whether the playhead has been in an interval, not just crossed it."""
+        """Return whether the playhead has been in an interval, not just crossed it."""
         shown = sum(max(0.0, min(end, stop) - max(start, begin)) for begin, stop in self.played)
         rested = sum(seconds for at, seconds in self.rests if start <= at < end)
         # Positions come as decimals; the last thousandth decides nothing.
@@ -68,7 +68,7 @@ class Viewing:
         return 0 < shown >= enough or rested >= ENOUGH_REST
 
     def share(self, duration: float) -> float:
-        """How much of a video was played."""
+        """Return how much of a video was played."""
         if duration <= 0:
             return 0.0
         shown = sum(max(0.0, min(stop, duration) - begin) for begin, stop in self.played)
@@ -90,7 +90,7 @@ class Viewing:
 
 
 def take_reports(before: Viewing, reports: Sequence[object], *, elapsed: float) -> Viewing:
-    """What a page reports, added; raises Implausible where it contradicts the clock."""
+    """Return what a page reports, added; raises Implausible where it contradicts the clock."""
     now = before
     for report in reports:
         now = _take(now, report)

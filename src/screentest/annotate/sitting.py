@@ -193,8 +193,8 @@ def take_views(
     Raises Implausible where a page claims more than the clock allows.
     """
     with database.write(durable=False) as connection:
-        found = select(sittings).where(sittings.c.id == sitting)
-        row = connection.execute(found).first()
+        result = select(sittings).where(sittings.c.id == sitting)
+        row = connection.execute(result).first()
         if row is not None and row.expires_at <= time.time():
             # Who comes back late may go on only if nobody was given the place.
             unit = connection.execute(
@@ -202,7 +202,7 @@ def take_views(
             ).one()
             if row.done_at is None and not has_room(connection, unit, worker, rules):
                 raise Refused("expired", "its time ran out and somebody else has it now")
-        row = connection.execute(found.with_for_update()).first()
+        row = connection.execute(result.with_for_update()).first()
         if row is None or row.worker_id != worker:
             raise Refused("unknown", "this is not one of your tasks")
         if row.step != step or row.done_at is not None:
@@ -234,7 +234,7 @@ def seen_marks(connection: Connection, sitting: Row[Any], unit: Row[Any]) -> lis
 
 
 def side_of(video: int, left_video: int) -> str:
-    """Where a video of the unit stands."""
+    """Return where a video of the unit stands."""
     return "left" if video == left_video else "right"
 
 
@@ -261,7 +261,7 @@ def _go_on(connection: Connection, sitting: Row[Any], rules: Rules, step: Step, 
 
 
 def picked_video(choice: str, left_video: int) -> str:
-    """The chosen side as a video of the unit."""
+    """Return the chosen side as a video of the unit."""
     if choice == "same":
         return "tie"
     return "first" if (choice == "left") == (left_video == 0) else "second"
@@ -289,12 +289,12 @@ def _viewing(connection: Connection, sitting: Row[Any], side: str) -> Viewing | 
 
 
 def enough_watched(shares: Mapping[str, float], rules: Rules) -> bool:
-    """Whether every video was played as far as the rules ask; positions come as decimals."""
+    """Return whether every video was played as far as the rules ask; positions come as decimals."""
     return all(share >= rules.watch - 0.01 for share in shares.values())
 
 
 def watched_shares(connection: Connection, sitting: Row[Any]) -> dict[str, float]:
-    """How much of each video was played in this step."""
+    """Return how much of each video was played in this step."""
     rows = connection.execute(
         select(media.c.side, files.c.seconds)
         .select_from(media.join(files))

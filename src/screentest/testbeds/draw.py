@@ -127,7 +127,7 @@ def _message(
     unfit: Counter[str],
     unread: int = 0,
 ) -> str:
-    """The failure that says why there are not enough clips.
+    """Return the failure that says why there are not enough clips.
 
     >>> from screentest.core import Aspect
     >>> info = DegradationInfo(Aspect.COLOR, mentions="a colour")

@@ -109,7 +109,7 @@ class _OperatorRun:
         """By number of clips, where more severity harms less."""
 
     def make(self, rung: Rung | None) -> Pair:
-        """The pair of one rung."""
+        """Return the pair of one rung."""
         return self._placebo() if rung is None else self._degraded(rung)
 
     def _degraded(self, rung: Rung) -> Pair:
@@ -155,7 +155,7 @@ class _OperatorRun:
         return ClipDraw(degradation, self._context, look)
 
     def _settled(self, count: int) -> Mapping[int, CheckFault]:
-        """The clips that do not pass the check at the strongest rung: no rung may have them.
+        """Return the clips that do not pass the check at the strongest rung: no rung may have them.
 
         So all rungs of a ladder have the same clips, whichever of them are made today. Clips that
         must follow each other are settled for each number of them.
@@ -202,7 +202,7 @@ class _OperatorRun:
             return self._harmed(chosen, rung, Path(folder) / "tried.mp4")[1]
 
     def _harmed(self, chosen: Sequence[Chosen], rung: Rung, out: Path) -> tuple[Pair, PairCheck]:
-        """The pair, and what its check found; what does not pass is not left there."""
+        """Return the pair, and what its check found; what does not pass is not left there."""
         degradation: Degradation = self._built.thing
         parts = inside_borders(
             self._context.film, degradation.parts(self._context, chosen, rung.severity)

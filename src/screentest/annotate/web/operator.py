@@ -58,13 +58,13 @@ def overview(request: Request, visitor: NeedOperator) -> HTMLResponse:
 
 @router.get("/operator/worker/{label:path}")
 def one_worker(request: Request, visitor: NeedOperator, label: str) -> HTMLResponse:
-    """What somebody said, beside what the others said."""
+    """Return what somebody said, beside what the others said."""
     site = site_of(request)
     task = site.rules.task
     with site.database.read() as connection:
         records = read_records(connection, task)
         people = review(connection, records, rules_for(task))
-    person = next((one for one in people if one.label == label), None)
+    person = next((item for item in people if item.label == label), None)
     if person is None:
         raise HTTPException(404)
     mine = [record for record in records if record.worker == label]
@@ -109,7 +109,7 @@ def decide(
 
 
 def summary_of(record: VoteRecord) -> str:
-    """An answer in a word."""
+    """Return an answer in a word."""
     if record.answers is not None:
         return " ".join(f"{name}:{value}" for name, value in record.answers.items())
     if record.score is not None:
@@ -123,7 +123,7 @@ def summary_of(record: VoteRecord) -> str:
 
 @router.get("/operator/units")
 def all_units(request: Request, visitor: NeedOperator) -> HTMLResponse:
-    """Every unit of the task, with how many votes it has."""
+    """Return every unit of the task, with how many votes it has."""
     site = site_of(request)
     with site.database.read() as connection:
         rows = connection.execute(
@@ -134,7 +134,7 @@ def all_units(request: Request, visitor: NeedOperator) -> HTMLResponse:
 
 @router.get("/operator/unit/{number}")
 def one_unit(request: Request, visitor: NeedOperator, number: int) -> HTMLResponse:
-    """A unit with its videos, its text and what was said of it."""
+    """Return a unit with its videos, its text and what was said of it."""
     site = site_of(request)
     task = site.rules.task
     with site.database.read() as connection:
@@ -144,13 +144,13 @@ def one_unit(request: Request, visitor: NeedOperator, number: int) -> HTMLRespon
         if unit is None:
             raise HTTPException(404)
         text = connection.execute(select(texts).where(texts.c.id == unit.text_id)).one()
-        records = [one for one in read_records(connection, task) if one.unit == unit.key]
-        numbers = [one for one in (unit.first_file, unit.second_file) if one is not None]
-        found = {
+        records = [record for record in read_records(connection, task) if record.unit == unit.key]
+        numbers = [item for item in (unit.first_file, unit.second_file) if item is not None]
+        result = {
             row.id: row for row in connection.execute(select(files).where(files.c.id.in_(numbers)))
         }
     names = unit.models or (sides(task) if of_two(task) else ("video",))
-    videos = [(name, found[one]) for name, one in zip(names, numbers, strict=True)]
+    videos = [(name, result[item]) for name, item in zip(names, numbers, strict=True)]
     return page(
         request,
         "operator_unit.html",
@@ -165,7 +165,7 @@ def one_unit(request: Request, visitor: NeedOperator, number: int) -> HTMLRespon
 
 @router.api_route("/operator/file/{number}", methods=["GET", "HEAD"])
 def one_file(request: Request, visitor: NeedOperator, number: int) -> Response:
-    """A video, as it is served to workers."""
+    """Return a video, as it is served to workers."""
     with site_of(request).database.read() as connection:
         row = connection.execute(select(files).where(files.c.id == number)).first()
     if row is None or not is_whole(Path(row.served), row.bytes):
@@ -185,13 +185,13 @@ def make_links(
     site = site_of(request)
     host = request.headers["host"].lower()
     # The guard let this host through, so it is one of ours.
-    origin = next(one for one in sorted(site.origins) if urlsplit(one).netloc == host)
+    origin = next(item for item in sorted(site.origins) if urlsplit(item).netloc == host)
     if kind == "platform":
         token = invite_all(site.database)
         made = [("everybody", f"{origin}/join?participant=ID#{token}")]
     elif kind == "personal":
         links = invite(site.database, int(count))
-        made = [(one.label, f"{origin}/join#{one.token}") for one in links]
+        made = [(link.label, f"{origin}/join#{link.token}") for link in links]
     else:
         raise HTTPException(422, "A link must be personal or for a platform.")
     return page(request, "operator_links.html", visitor, links=made, kind=kind)

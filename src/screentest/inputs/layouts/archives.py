@@ -36,14 +36,15 @@ class WebDataset:
     LONGEST_TEXT = 2**20
 
     def accepts(self, path: Path) -> bool:
-        """A .tar file, or a folder that has some and no videos."""
+        """Return a .tar file, or a folder that has some and no videos."""
         if path.is_dir():
             listing = Listing(path)
             return bool(listing.ending(".tar")) and not listing.videos
         return path.suffix.lower() == ".tar" and path.is_file()
 
     def read(self, path: Path) -> Corpus:
-        """The samples of every archive; keys are distinguished by its name where they repeat."""
+        """Return the samples of every archive; keys are distinguished by its name where they
+        repeat."""
         archives = Listing(path).ending(".tar") if path.is_dir() else (path,)
         items: dict[str, Item] = {}
         problems: list[Problem] = []

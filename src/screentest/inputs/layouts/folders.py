@@ -34,7 +34,7 @@ class Models:
     for_films, for_videos = False, True
 
     def accepts(self, path: Path) -> bool:
-        """A folder without videos of its own, of at least two that a layout fits."""
+        """Return a folder without videos of its own, of at least two that a layout fits."""
         if not path.is_dir():
             return False
         listing = Listing(path)
@@ -45,7 +45,7 @@ class Models:
         return [folder for folder in listing.folders if Listing(folder).videos or _is_other(folder)]
 
     def read(self, path: Path) -> Corpus:
-        """The videos of all."""
+        """Return the videos of all."""
         listing = Listing(path)
         prompts = listing.first(PROMPT_LISTS)
         items: list[Item] = []

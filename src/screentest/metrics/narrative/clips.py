@@ -65,7 +65,7 @@ def offered_to(shot: int, shots: int, captions: int, window: int) -> range:
 
 
 def read_clip(outcome: Outcome[ClipAnswer], offered: frozenset[int]) -> Outcome[ClipAnswer]:
-    """The scores in an answer; a caption that was not offered makes all of it doubtful."""
+    """Return the scores in an answer; a caption that was not offered makes all of it doubtful."""
     if outcome.ok and outcome.unwrap().caption not in {0, *offered}:
         caption = outcome.unwrap().caption
         return Outcome.failed(Reason.UNPARSABLE, f"caption {caption} was not offered")
@@ -76,17 +76,17 @@ def added_up(
     clips: Sequence[SeenClip], captions: frozenset[int], *, most_failed: float
 ) -> dict[str, Outcome[Score]]:
     """One outcome per aspect. ``captions`` are the numbers of those that have a text."""
-    lost = [one.answer.failure for one in clips if one.answer.failure is not None]
+    lost = [clip.answer.failure for clip in clips if clip.answer.failure is not None]
     if len(lost) > most_failed * len(clips):
         # The clips that nobody saw may be the bad ones.
         nothing = _too_many_lost(lost, len(clips))
         return {aspect.value: nothing for aspect in BUILTIN_ASPECTS}
-    known = [(one.shot, one.answer.unwrap()) for one in clips if one.answer.ok]
+    available = [(clip.shot, clip.answer.unwrap()) for clip in clips if clip.answer.ok]
     details = {"clips": len(clips), "not_judged": len(lost)}
-    outcomes = {aspect.value: _worst(aspect, known, details) for aspect in OF_A_CLIP}
-    unseen = frozenset(number for one in clips if not one.answer.ok for number in one.offered)
-    outcomes[Aspect.COMPREHENSIVENESS.value] = _coverage(known, captions, unseen, details)
-    outcomes[Aspect.TEMPORAL_FLOW.value] = _order(known, details)
+    outcomes = {aspect.value: _worst(aspect, available, details) for aspect in OF_A_CLIP}
+    unseen = frozenset(number for clip in clips if not clip.answer.ok for number in clip.offered)
+    outcomes[Aspect.COMPREHENSIVENESS.value] = _coverage(available, captions, unseen, details)
+    outcomes[Aspect.TEMPORAL_FLOW.value] = _order(available, details)
     return outcomes
 
 
@@ -99,7 +99,7 @@ def _too_many_lost(lost: Sequence[Failure], clips: int) -> Outcome[Score]:
 def _worst(
     aspect: Aspect, known: Sequence[tuple[Shot, ClipAnswer]], details: dict[str, int]
 ) -> Outcome[Score]:
-    """The lower tails of the clips' marks."""
+    """Return the lower tails of the clips' marks."""
     if aspect in BY_CAPTION:
         known = [(shot, answer) for shot, answer in known if answer.caption]
     if not known:
@@ -121,7 +121,7 @@ def _coverage(
     unseen: frozenset[int],
     details: dict[str, int],
 ) -> Outcome[Score]:
-    """The share of captions that some clip shows.
+    """Return the share of captions that some clip shows.
 
     What a clip without an answer may have shown is neither there nor missing.
     """

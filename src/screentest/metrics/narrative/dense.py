@@ -87,7 +87,7 @@ class _DenseMeasurement:
         shots = list(self.resources.shots(self.item.video))
         clips = self.item.script.clips if self.item.script else ()
         # One line each, so that no caption can pass for the number and text of another.
-        captions = {number: " ".join(one.caption.split()) for number, one in enumerate(clips, 1)}
+        captions = {number: " ".join(clip.caption.split()) for number, clip in enumerate(clips, 1)}
         seen: list[SeenClip] = []
         for start in range(0, len(shots), _AT_ONCE):
             seen += self._asked(shots, range(start, min(start + _AT_ONCE, len(shots))), captions)

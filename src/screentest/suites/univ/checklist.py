@@ -70,7 +70,7 @@ class ChecklistEntry:
 
 
 def read_checklist(document: Mapping[str, Any]) -> tuple[ChecklistEntry, ...]:
-    """The entries of a ground truth, whichever of the two forms it has."""
+    """Return the entries of a ground truth, whichever of the two forms it has."""
     if "shots" in document and "described_by" in document:
         try:
             return from_description(VideoDescription.model_validate(document))
@@ -87,7 +87,7 @@ def read_checklist(document: Mapping[str, Any]) -> tuple[ChecklistEntry, ...]:
 
 
 def from_description(video: VideoDescription) -> tuple[ChecklistEntry, ...]:
-    """Every statement of every shot; what several shots say alike counts once."""
+    """Return every statement of every shot; what several shots say alike counts once."""
     entries: dict[tuple[str, str], ChecklistEntry] = {}
     for shot in video.shots:
         span = Span(seconds(shot.start), seconds(shot.end))
@@ -117,10 +117,10 @@ def _benchmark_entries(document: Mapping[str, Any]) -> Iterator[ChecklistEntry]:
 
 def _texts(value: object, where: str) -> Iterator[str]:
     given: Sequence[object] = value if isinstance(value, list) else [value]
-    for one in given:
-        if one is None:
+    for item in given:
+        if item is None:
             continue
-        if not isinstance(one, str):
+        if not isinstance(item, str):
             raise ManifestError(f"{where} holds something that is not text")
-        if one.strip() and one.strip().casefold() != "none":
-            yield one.strip()
+        if item.strip() and item.strip().casefold() != "none":
+            yield item.strip()

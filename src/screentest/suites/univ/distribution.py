@@ -36,7 +36,7 @@ class TermCounts:
 
 
 def distribution(shots: Iterable[Description]) -> dict[str, TermCounts]:
-    """All 21 sub-dimensions; those without a vocabulary are only said or silent."""
+    """Return all 21 sub-dimensions; those without a vocabulary are only said or silent."""
     listed = list(shots)
     counts: dict[str, Counter[str]] = {name: Counter() for name in ALL_SUBDIMENSIONS}
     silent: Counter[str] = Counter()
@@ -58,8 +58,8 @@ def _terms(shot: Description) -> Iterable[tuple[str, str]]:
         "background_scene": [str(scene.kind) for scene in shot.scenes],
         "action_event": [str(action.kind) for action in shot.actions],
     }
-    for name, some in kinds.items():
-        for kind in some:
+    for name, subset in kinds.items():
+        for kind in subset:
             yield name, _term(name, kind)
     for name, text in shot.by_subdimension():
         if name in ALL_SUBDIMENSIONS and name not in kinds and text.strip():
@@ -70,8 +70,8 @@ def _term(name: str, text: str) -> str:
     vocabulary = VOCABULARIES.get(name)
     if vocabulary is None:
         return "said"
-    found = classify(vocabulary, text)
-    return OTHER if found is None else found.value
+    result = classify(vocabulary, text)
+    return OTHER if result is None else result.value
 
 
 def _sorted(counts: Counter[str]) -> list[tuple[str, int]]:
@@ -80,7 +80,7 @@ def _sorted(counts: Counter[str]) -> list[tuple[str, int]]:
 
 @styled
 def draw_distribution(spreads: Mapping[str, TermCounts]) -> Figure:
-    """A small chart for each of the 21."""
+    """Return a small chart for each of the 21."""
     from matplotlib.ticker import MaxNLocator
 
     columns = 3

@@ -44,23 +44,23 @@ def task_standings(results: Results, by: str = "model") -> list[TaskStandings]:
     waiting = (split_value_name(name)[0] for _, name in results.pending)
     metrics = {*(value.metric for value in results.values), *waiting}
     order = list(UnivTask)
-    known = [(task, metric) for metric in metrics if (task := task_of(metric)) is not None]
+    available = [(task, metric) for metric in metrics if (task := task_of(metric)) is not None]
     return [
         TaskStandings(metric, standings(results, suite_of(metric), by))
-        for _, metric in sorted(known, key=lambda pair: (order.index(pair[0]), pair[1]))
+        for _, metric in sorted(available, key=lambda pair: (order.index(pair[0]), pair[1]))
     ]
 
 
 def dimension_table(tasks: Sequence[TaskStandings], by: str = "model") -> Table:
-    """The layout of the published table."""
+    """Return the layout of the published table."""
     rows = []
     for task in tasks:
-        for one in task.models:
-            means = {level.path[-1]: level.value for level in one.levels}
+        for model in task.models:
+            means = {level.path[-1]: level.value for level in model.levels}
             dimensions = [means[dimension.value] for dimension in Dimension]
-            cells = (*dimensions, one.top.value, one.top.scored, one.top.total, task.metric)
-            rows.append((task.name, one.group or None, *cells))
-    every = [level for task in tasks for one in task.models for level in one.levels]
+            cells = (*dimensions, model.top.value, model.top.scored, model.top.total, task.metric)
+            rows.append((task.name, model.group or None, *cells))
+    every = [level for task in tasks for item in task.models for level in item.levels]
     lacking = any(level.value is None and len(level.path) > 1 for level in every)
     unscored = any(level.value is None and len(level.path) == 1 for level in every)
     notes = (
@@ -72,7 +72,7 @@ def dimension_table(tasks: Sequence[TaskStandings], by: str = "model") -> Table:
         "UniVBench by task and dimension, per cent",
         (
             *("task", by),
-            *(Column(one.value, short, 1) for one, short in zip(Dimension, _SHORT, strict=True)),
+            *(Column(item.value, short, 1) for item, short in zip(Dimension, _SHORT, strict=True)),
             Column("average", "avg", 1),
             *("scored", "total", Column("metric", detail=True)),
         ),
@@ -82,19 +82,19 @@ def dimension_table(tasks: Sequence[TaskStandings], by: str = "model") -> Table:
 
 
 def task_radars(tasks: Sequence[TaskStandings]) -> Figure:
-    """A panel per task, an axis per dimension, a line per model; what has no value is a gap."""
+    """Return a panel per task, an axis per dimension, a line per model; what has no value is a gap."""
     panels = {
         task.name.upper(): {
-            one.group: {
+            model.group: {
                 level.path[-1]: level.value / 100
-                for level in one.levels
+                for level in model.levels
                 if level.value is not None and len(level.path) > 1
             }
-            for one in task.models
+            for model in task.models
         }
         for task in tasks
     }
-    return radar(panels, {one.value: TITLES[one] for one in Dimension})
+    return radar(panels, {item.value: TITLES[item] for item in Dimension})
 
 
 PUBLISHED: Mapping[UnivTask, tuple[int, int]] = {
@@ -129,7 +129,7 @@ class TaskCost:
 
 
 def task_costs(run: RunReader) -> list[TaskCost]:
-    """The cost table of a run, in the order of tasks; each case counts once."""
+    """Return the cost table of a run, in the order of tasks; each case counts once."""
     cases: dict[UnivTask, set[str]] = {}
     for record in run.records():
         task = task_of(record.key.evaluator)
@@ -158,8 +158,8 @@ def _cost(task: UnivTask, cases: int, calls: Sequence[Call]) -> TaskCost:
         task,
         cases,
         len(calls) / per,
-        math.fsum(one.tokens_in or 0 for one in receipts) / per,
-        math.fsum(one.tokens_out or 0 for one in receipts) / per,
-        math.fsum(one.latency for one in receipts) / per,
-        sum(one.status is not CallStatus.ANSWERED for one in receipts),
+        math.fsum(receipt.tokens_in or 0 for receipt in receipts) / per,
+        math.fsum(receipt.tokens_out or 0 for receipt in receipts) / per,
+        math.fsum(receipt.latency for receipt in receipts) / per,
+        sum(receipt.status is not CallStatus.ANSWERED for receipt in receipts),
     )

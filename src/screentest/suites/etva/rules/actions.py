@@ -59,7 +59,7 @@ class _Action:
         return be(self.agents[0], len(self.agents))
 
     def asked(self, rest: str = "") -> str:
-        """The question, with what follows the verb."""
+        """Return the question, with what follows the verb."""
         return " ".join(f"{self.be} {self.who} {self.words} {rest}".split()) + "?"
 
 
@@ -74,12 +74,12 @@ def actions(draft: Draft, clauses: Clauses) -> None:
         agents = tuple(agent for agent in _agents(clauses, at) if is_entity(agent))
         if agents:
             passive = chunk.tag is Tag.PASSIVE or chunk.words[0].low in ("made", "filled")
-            said = f"being {chunk.words[0].text}" if passive else doing(chunk.words[0])
-            _act(draft, clauses, at, _Action(agents, verb.base, said))
+            answer = f"being {chunk.words[0].text}" if passive else doing(chunk.words[0])
+            _act(draft, clauses, at, _Action(agents, verb.base, answer))
 
 
 def _agents(clauses: Clauses, at: int) -> list[Chunk]:
-    """Who does it; "two deer graze" has a plural that only the verb tells."""
+    """Return who does it; "two deer graze" has a plural that only the verb tells."""
     verb = clauses.chunks[at]
     before = clauses.before(at)
     near = clauses.chunks[before] if before >= 0 else None
@@ -149,6 +149,6 @@ def _manner(clauses: Clauses, at: int) -> tuple[str, int]:
 
 
 def _leads_on(clauses: Clauses, here: int) -> bool:
-    """Whether a preposition goes on to a noun, or to "the left of" one."""
+    """Return whether a preposition goes on to a noun, or to "the left of" one."""
     after = clauses.chunks[here + 1] if here + 1 < len(clauses.chunks) else None
     return after is not None and (after.is_noun or after.tag in (Tag.DET, Tag.DIRECTION))

@@ -24,16 +24,16 @@ def changes(draft: Draft, clauses: Clauses) -> None:
     """Every change of colour: from one to another, or to one."""
     for at, chunk in enumerate(clauses.chunks):
         agents = _turning(clauses, at)
-        said = _colours_after(clauses.chunks[at + 1 : at + 1 + _FARTHEST]) if agents else ""
-        for agent in agents if said else ():
+        answer = _colours_after(clauses.chunks[at + 1 : at + 1 + _FARTHEST]) if agents else ""
+        for agent in agents if answer else ():
             does = "Do" if is_many(agent) else "Does"
-            verb = "change" if said.startswith("from ") else _base(chunk)
-            asked = f"{does} {the(agent)} {verb} {said}?"
-            draft.attribute(draft.entity(agent), f"{verb} {said}", asked, Category.COLOR)
+            verb = "change" if answer.startswith("from ") else _base(chunk)
+            asked = f"{does} {the(agent)} {verb} {answer}?"
+            draft.attribute(draft.entity(agent), f"{verb} {answer}", asked, Category.COLOR)
 
 
 def spoken_for(clauses: Clauses, at: int) -> bool:
-    """Whether the verb at this place is asked about as a change of colour."""
+    """Return whether the verb at this place is asked about as a change of colour."""
     after = clauses.chunks[at + 1 : at + 1 + _FARTHEST]
     return bool(_turning(clauses, at)) and bool(_colours_after(after))
 
@@ -54,19 +54,19 @@ def likenesses(draft: Draft, clauses: Clauses) -> None:
 
 
 def _like(chunks: Sequence[Chunk]) -> Chunk | None:
-    """The noun that a shape is compared with, where these chunks say so."""
+    """Return the noun that a shape is compared with, where these chunks say so."""
     lows = [chunk.low for chunk in chunks]
     if lows[:1] == ["shaped"] and lows[1:2] in (["like"], ["as"]):
-        found = chunks[2:3]
+        result = chunks[2:3]
     elif lows[:3] in (["in", "shape", "of"], ["in", "form", "of"]):
-        found = chunks[3:4]
+        result = chunks[3:4]
     else:
         return None
-    return found[0] if found and found[0].is_noun else None
+    return result[0] if result and result[0].is_noun else None
 
 
 def _turning(clauses: Clauses, at: int) -> list[Chunk]:
-    """Who changes, where the chunk says that somebody or something does."""
+    """Return who changes, where the chunk says that somebody or something does."""
     chunk = clauses.chunks[at]
     verb = chunk.words[0].verb
     if chunk.tag is Tag.VERB and verb is not None and verb.base in _TURNING and not chunk.negated:
