@@ -212,7 +212,8 @@ class ProcessPool(WorkerPool[ProcessWorker[T], T]):
             self._context.set_forkserver_preload(list(preload or ()))
 
     def arguments(self) -> AbstractContextManager[tuple[Any, ...]]:
-        """Return what the next worker's target gets beside the pipe; left once it has been started."""
+        """Return what the next worker's target gets beside the pipe; left once it has been
+        started."""
         return nullcontext(())
 
     def ensure(self, count: int) -> None:

@@ -75,7 +75,8 @@ def next_sitting(database: Database, worker: int, rules: Rules) -> str | None:
 
 
 def left_for(connection: Connection, worker: int, rules: Rules) -> int:
-    """Return how many units the worker could still be given; those others are at are counted too."""
+    """Return how many units the worker could still be given; those others are at are counted
+    too."""
     wanted = _open(rules, gold=False)
     everything = connection.execute(select(func.count()).select_from(units).where(*wanted))
     mine = connection.execute(
@@ -141,7 +142,8 @@ def keep_alive(connection: Connection, sitting: str, rules: Rules) -> None:
 
 
 def has_room(connection: Connection, unit: Row[Any], worker: int, rules: Rules) -> bool:
-    """Return whether a worker's vote on a unit, which is locked, is wanted though its time ran out."""
+    """Return whether a worker's vote on a unit, which is locked, is wanted though its time ran
+    out."""
     if unit.gold is not None:
         return True
     others = connection.execute(

@@ -126,7 +126,8 @@ def _prompt(folder: Path, source: SourceFilm) -> str:
 
 
 def _inside(folder: Path, file: VideoFile | str) -> Path:
-    """Return a file of the testbed. One that somebody else made must not reach out of its folder."""
+    """Return a file of the testbed. One that somebody else made must not reach out of its
+    folder."""
     try:
         result = file_in(folder, file) if isinstance(file, str) else video_in(folder, file)
     except NoValue as error:

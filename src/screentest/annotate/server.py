@@ -48,7 +48,8 @@ def open_project(
     by: str = "model",
     progress: Progress | None = None,
 ) -> tuple[Database, list[Unit]]:
-    """Return the database of a project with all units of the task in it, videos ready to be served."""
+    """Return the database of a project with all units of the task in it, videos ready to be
+    served."""
     units = read_units(place, task, questions=questions, gold=gold, by=by)
     videos = [video.path for unit in units for video in unit.videos]
     prepared = prepare_all(videos, media_folder(place), progress=progress)

@@ -285,7 +285,8 @@ def opencv_clash(installed: Iterable[str] | None = None) -> Fault | None:
 
 
 def _ffmpeg() -> tuple[dict[str, str], dict[str, bool]]:
-    """Return the versions of FFmpeg's libraries inside PyAV, and the codecs screentest relies on."""
+    """Return the versions of FFmpeg's libraries inside PyAV, and the codecs screentest relies
+    on."""
     import av
 
     versions = {name: ".".join(map(str, numbers)) for name, numbers in av.library_versions.items()}

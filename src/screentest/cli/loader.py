@@ -120,7 +120,8 @@ def read_table(table: str, package: str = "screentest") -> dict[str, Row]:
 
 @cache
 def all_commands() -> dict[str, Row]:
-    """Return the commands and groups of the program; ours come before a plugin's of the same name."""
+    """Return the commands and groups of the program; ours come before a plugin's of the same
+    name."""
     plugins = {
         point.name: Row(point.dist.metadata["Summary"] or "" if point.dist else "", point.load)
         for point in importlib.metadata.entry_points(group=ENTRY_POINTS)

@@ -97,7 +97,8 @@ class Entry:
         return inspect.signature(self.factory).parameters
 
     def spec(self, options: Mapping[str, Any]) -> Spec:
-        """Return the full arguments, defaults included, converted to the types the factory names."""
+        """Return the full arguments, defaults included, converted to the types the factory
+        names."""
         from pydantic import TypeAdapter, ValidationError
 
         hints = typing.get_type_hints(self.factory)
@@ -171,7 +172,8 @@ class Registry:
         return keep
 
     def has(self, kind: str, name: str) -> bool:
-        """Return whether there is one of that name; imports the module that has it, and no other."""
+        """Return whether there is one of that name; imports the module that has it, and no
+        other."""
         if (kind, name) not in self._entries:
             module = self._index(kind).get(name)
             if module is not None:
@@ -191,7 +193,8 @@ class Registry:
         return self._entries[kind, name]
 
     def names(self, kind: str) -> list[str]:
-        """Return all names of a kind, sorted; read from text, so that next to nothing is imported."""
+        """Return all names of a kind, sorted; read from text, so that next to nothing is
+        imported."""
         self._import_single_homes(kind)
         self._load_plugins()
         registered = {name for entry_kind, name in self._entries if entry_kind == kind}
@@ -240,7 +243,8 @@ class Registry:
         return [home.format(kind=kind) for home in homes]
 
     def _index(self, kind: str) -> Mapping[str, str]:
-        """Return the modules that register a name of this kind, by the name, as their text has it."""
+        """Return the modules that register a name of this kind, by the name, as their text has
+        it."""
         if kind not in self._indexes:
             self._indexes[kind] = {
                 name: module

@@ -220,7 +220,8 @@ class ManifestImporter:
         return path.suffix.lower() in (".jsonl", ".csv")
 
     def read(self, path: Path) -> Corpus:
-        """Return the good rows; a file that is cut short, or has none, raises with every problem."""
+        """Return the good rows; a file that is cut short, or has none, raises with every
+        problem."""
         if path.is_dir():
             file = self._inside(path)
             if file is None:
@@ -323,7 +324,8 @@ def _half_named(listing: Listing) -> Iterator[str]:
 
 
 def _is_there(path: Path) -> bool:
-    """Return a typing error is reported at once; addresses and dead links are for who opens them."""
+    """Return a typing error is reported at once; addresses and dead links are for who opens
+    them."""
     address = any(part.endswith(":") for part in path.parts)
     return address or path.exists() or path.is_symlink()
 

@@ -177,7 +177,8 @@ CUT_SHORT = 0.4
 
 
 def _octaves(floor: float) -> Callable[[float], float]:
-    """Return a scale on which a doubling is a step, and anything far below ``floor`` is the same."""
+    """Return a scale on which a doubling is a step, and anything far below ``floor`` is the
+    same."""
     return lambda value: math.log2(value + floor)
 
 

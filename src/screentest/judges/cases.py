@@ -154,7 +154,8 @@ def read_abouts(run: RunReader) -> list[dict[str, Any]]:
 
 
 def strongest(cases: Iterable[Case]) -> list[Case]:
-    """Return the pairs with a better video, at the strongest rung of each source and degradation."""
+    """Return the pairs with a better video, at the strongest rung of each source and
+    degradation."""
     ladder = [case for case in cases if case.kind is not None and case.kind.has_answer]
     top: dict[tuple[str, str, str], tuple[float, int]] = {}
     for case in ladder:

@@ -198,7 +198,8 @@ class VlmText:
 
 
 def _describe(question: Question, shown: list[Pictures], resources: Resources) -> list[str]:
-    """Return a description of each video; what shows the same frames is described, and paid, once."""
+    """Return a description of each video; what shows the same frames is described, and paid,
+    once."""
     requests = []
     for frames in shown:
         slots: dict[str, Slot] = {

@@ -346,7 +346,8 @@ def explained(path: Path) -> Iterator[None]:
 
 @contextmanager
 def opening(path: Path) -> Iterator[None]:
-    """Return the same while a database is opened, when whatever SQLite cannot make out is damage."""
+    """Return the same while a database is opened, when whatever SQLite cannot make out is
+    damage."""
     try:
         with explained(path):
             yield

@@ -105,7 +105,8 @@ class RunReader:
             return [_start(row) for row in select(self._reading, "starts", self.folder)]
 
     def plan(self, evaluator: str = "") -> Iterator[RecordKey]:
-        """Yield every record that the latest start is to make, by key; or those of one evaluator."""
+        """Yield every record that the latest start is to make, by key; or those of one
+        evaluator."""
         where, arguments = _of(evaluator)
         with self._explained():
             query = f"SELECT {_KEY} FROM plan {where} ORDER BY {_KEY}"
@@ -164,13 +165,15 @@ class RunReader:
         return kept_notes.as_probes(self._kept("items", current))
 
     def contents(self) -> dict[str, str]:
-        """Return the sha256 of the files that were read, by path; those just written are not known."""
+        """Return the sha256 of the files that were read, by path; those just written are not
+        known."""
         with self._explained():
             rows = select(self._reading, "inputs", self.folder)
             return {str(row["path"]): str(row["sha256"]) for row in rows}
 
     def evaluators(self, *, current: bool = True) -> list[EvaluatorNote]:
-        """Return the metrics and judges that were kept; with ``current`` those of the latest start."""
+        """Return the metrics and judges that were kept; with ``current`` those of the latest
+        start."""
         return kept_notes.as_evaluators(self._kept("evaluators", current))
 
     def notes(self) -> dict[str, Any]:

@@ -151,7 +151,8 @@ def _cells_of(connection: sqlite3.Connection, table: str) -> Iterator[list[Any]]
 
 
 def _schema_pages(place: Path) -> dict[int, bytes]:
-    """Return the pages of a new run's database that hold its header and schema, by their numbers."""
+    """Return the pages of a new run's database that hold its header and schema, by their
+    numbers."""
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir()
     with closing(open_for_writing(place)) as new:

@@ -61,7 +61,8 @@ class Settings:
         return Models(self.models).summary(roles)
 
     def cap(self, most: str | float | Decimal) -> Decimal:
-        """Return the most that may be spent. Without a price for each model it could not be kept."""
+        """Return the most that may be spent. Without a price for each model it could not be
+        kept."""
         try:
             cap = Decimal(str(most))
         except InvalidOperation:

@@ -341,7 +341,8 @@ def of_prompts(testbed: Testbed) -> bool:
 
 
 def find_pair(testbed: Testbed, wanted: str) -> Pair:
-    """Return the pair that a user names: by its name, its path, or its end where only one ends so."""
+    """Return the pair that a user names: by its name, its path, or its end where only one ends
+    so."""
     for exact in (pair_name, lambda pair: f"{pair.source}/{pair.name}", _path):
         matches = [pair for pair in testbed.pairs if exact(pair) == wanted]
         if len(matches) == 1:
@@ -455,7 +456,8 @@ def _gaps(spans: Sequence[Span], duration: Time) -> Iterator[Span]:
 
 
 def _place(untouched: Time, places: Sequence[Span]) -> tuple[Time, Time | None]:
-    """Return where so much untouched time has passed, and how much follows before the next change."""
+    """Return where so much untouched time has passed, and how much follows before the next
+    change."""
     at = untouched
     for place in places:
         if place.start > at:

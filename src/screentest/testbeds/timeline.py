@@ -182,7 +182,8 @@ class TimeDegradation(NeedingDegradation):
 
 
 def retimed(shown: Sequence[float] | NDArray[np.float64]) -> FrameFunction:
-    """Return a frame function that shows these frames of a part; one with a fraction is in between."""
+    """Return a frame function that shows these frames of a part; one with a fraction is in
+    between."""
 
     def run(frames: Iterator[Frame]) -> Iterator[Image]:
         with FrameStore(frames, shown) as store:
@@ -379,7 +380,8 @@ class OrderDegradation(NeedingDegradation):
 def rearranged(
     context: Context, clips: Sequence[FilmClip], order: Sequence[int]
 ) -> list[VideoPart]:
-    """Return the film with ``clips`` in another order; one that comes again stands before the next."""
+    """Return the film with ``clips`` in another order; one that comes again stands before the
+    next."""
     places: list[list[VideoPart]] = [[] for _ in clips]
     spans = [clip.span for clip in clips]
     seen: list[int] = []

@@ -300,7 +300,8 @@ class _Examination:
                 yield from findings or self._harm(pair)
 
     def _harm(self, pair: Pair) -> Iterator[VerificationFinding]:
-        """Yield the harm is as its operator declares; one that is not installed declares nothing."""
+        """Yield the harm is as its operator declares; one that is not installed declares
+        nothing."""
         wrong = partial(VerificationFinding, "harm", pair_name(pair))
         if pair.name not in registry.names(PairKind.DEGRADATION.value):
             return
@@ -397,7 +398,8 @@ class _Examination:
 
 
 def _spec(pair: Pair) -> str:
-    """Return the operator with the options of its recipe; files that it drew on need not be here."""
+    """Return the operator with the options of its recipe; files that it drew on need not be
+    here."""
     neutral = registry.entry(PairKind.DEGRADATION.value, pair.name).info.get("neutral", ())
     options = {
         name: value for name, value in options_of(pair.recipe).items() if name not in neutral

@@ -165,7 +165,8 @@ class MemorySource:
         return True
 
     def frames(self, only: Container[int] | None = None) -> Iterator[tuple[Time, VideoFrame]]:
-        """Yield the pictures from here on with their times; with ``only`` those of these numbers."""
+        """Yield the pictures from here on with their times; with ``only`` those of these
+        numbers."""
         for number in range(self._next, len(self._video)):
             if only is None or number in only:
                 yield number / self._video.rate, self._video.frame(number)

@@ -44,7 +44,8 @@ class TableRow:
 
 
 def table_rows(path: Path) -> list[TableRow]:
-    """Return the rows of a .csv, .tsv, .json, .jsonl or .parquet file; ManifestError says why not."""
+    """Return the rows of a .csv, .tsv, .json, .jsonl or .parquet file; ManifestError says why
+    not."""
     try:
         if path.stat().st_size > LONGEST:
             raise Complaint(f"is larger than {LONGEST // 2**20} MiB")
@@ -145,7 +146,8 @@ def _type(file: Any, column: str) -> Any:
 
 
 def columns_of(path: Path) -> frozenset[str]:
-    """Return the columns of a table, of .csv and .jsonl by their first row; none where it has none."""
+    """Return the columns of a table, of .csv and .jsonl by their first row; none where it has
+    none."""
     suffix = path.suffix.lower()
     try:
         if suffix in (".csv", ".tsv", ".jsonl"):

@@ -182,7 +182,8 @@ _known: WeakKeyDictionary[Resources, dict[tuple[Path, float], ShotCaptions]] = W
 
 
 def shot_captions(item: Item, resources: Resources, colours: float) -> ShotCaptions:
-    """Return the table of an item; ``colours`` is what colour words weigh beside the role's cosine."""
+    """Return the table of an item; ``colours`` is what colour words weigh beside the role's
+    cosine."""
     made = _known.setdefault(resources, {})
     key = (item.video, colours)
     if key not in made:

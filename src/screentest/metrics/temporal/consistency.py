@@ -66,5 +66,6 @@ def subject_consistency(shot: Sequence[Image], resources: Resources) -> float | 
     nothing="no shot has two frames",
 )
 def background_consistency(shot: Sequence[Image], resources: Resources) -> float | None:
-    """Return how much the scene stays the same within a shot: VBench's formula, features of choice."""
+    """Return how much the scene stays the same within a shot: VBench's formula, features of
+    choice."""
     return consistency(resources.role(BACKGROUND).features(shot))

@@ -158,7 +158,8 @@ def write_by_chat(texts: Sequence[str], chat: Chat, prompts: Prompts) -> list[Ou
 
 
 def write_plainly(texts: Sequence[str], chat: Chat, prompts: Prompts) -> list[Outcome[QuestionSet]]:
-    """Return all questions of a prompt in one answer, after examples: the paper's vanilla baseline."""
+    """Return all questions of a prompt in one answer, after examples: the paper's vanilla
+    baseline."""
     categories: list[Slot] = [Trusted(f"{kind.value}: {MEANINGS[kind]}") for kind in ASKED]
     return _stage(
         chat,

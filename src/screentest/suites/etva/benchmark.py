@@ -58,7 +58,8 @@ def category_shares(counts: Distribution) -> dict[Category, float]:
 
 
 def distance(one: Distribution, other: Distribution) -> float:
-    """Return how far two distributions are apart: the share of questions that would have to change."""
+    """Return how far two distributions are apart: the share of questions that would have to
+    change."""
     first, second = category_shares(one), category_shares(other)
     return sum(abs(first[category] - second[category]) for category in Category) / 2
 

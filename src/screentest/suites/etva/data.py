@@ -61,7 +61,8 @@ class Transcript:
 def read_prompts(
     path: str | os.PathLike[str], questions: str | os.PathLike[str] | None = None
 ) -> list[ReleasedPrompt]:
-    """Return the prompts with their questions; categories from the ``questions`` file where given."""
+    """Return the prompts with their questions; categories from the ``questions`` file where
+    given."""
     place = Path(path)
     prompts = [_prompt(place, line, row) for line, row in _rows(place)]
     if questions is None:

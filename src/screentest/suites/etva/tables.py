@@ -116,7 +116,8 @@ def side_by_side(rows: Sequence[Averages]) -> Table:
 
 
 def difference_table(judged: Iterable[JudgedQuestion]) -> Table:
-    """Return every two models on the questions that both answered, with an interval over prompts."""
+    """Return every two models on the questions that both answered, with an interval over
+    prompts."""
     answers: dict[str, dict[tuple[str, str], list[float]]] = {}
     for item in judged:
         answered = answers.setdefault(item.model, {})

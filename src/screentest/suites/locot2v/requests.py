@@ -51,7 +51,8 @@ DESCRIBE = Query("locot2v/describe", None, "chat.describe")
 
 
 def description(item: Item, resources: Resources, frames: Frames) -> str:
-    """Return what the video shows, in one paragraph; the same question is not paid twice in a run."""
+    """Return what the video shows, in one paragraph; the same question is not paid twice in a
+    run."""
     text: str = DESCRIBE.one(resources, {"pictures": frames.show(resources, item.video)})
     return text.strip()
 

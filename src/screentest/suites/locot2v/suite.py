@@ -82,7 +82,8 @@ def suite_of(specs: Mapping[str, str]) -> Suite:
 
 
 def suite_in(results: Results) -> Suite | None:
-    """Return the suite as the metrics in these results were run; None where there are none of it."""
+    """Return the suite as the metrics in these results were run; None where there are none of
+    it."""
     result = {}
     for name in results.outputs:
         spec, _ = split_value_name(name)

@@ -67,7 +67,8 @@ def dimensions_of(standing: Standing) -> dict[str, float]:
 
 
 def item_scores(suite: Suite, results: Results) -> dict[str, dict[str, float]]:
-    """Return the sub-dimensions of every item, and its five dimensions as far as they can be had."""
+    """Return the sub-dimensions of every item, and its five dimensions as far as they can be
+    had."""
     result: dict[str, dict[str, float]] = {name: {} for name in results.items}
     (root,) = suite.dimensions
     leaves = {

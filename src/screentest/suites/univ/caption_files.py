@@ -61,7 +61,8 @@ def script_of(video: VideoDescription) -> Script:
 
 
 def captioned_items(items: Iterable[Item], captioned: Captioned) -> list[Item]:
-    """Return the items with their scripts; what they were asked to be gives way to what they are."""
+    """Return the items with their scripts; what they were asked to be gives way to what they
+    are."""
     return [
         replace(item, prompt="", script=script_of(captioned.videos[item.id]))
         for item in items

@@ -82,7 +82,8 @@ def dimension_table(tasks: Sequence[TaskStandings], by: str = "model") -> Table:
 
 
 def task_radars(tasks: Sequence[TaskStandings]) -> Figure:
-    """Return a panel per task, an axis per dimension, a line per model; what has no value is a gap."""
+    """Return a panel per task, an axis per dimension, a line per model; what has no value is a
+    gap."""
     panels = {
         task.name.upper(): {
             model.group: {

@@ -210,7 +210,8 @@ class Compression(AnyClip):
 
 
 def recompressed(rate_factor: float) -> FrameFunction:
-    """Return a frame function that sends a clip through x264 and back; few frames are held at once."""
+    """Return a frame function that sends a clip through x264 and back; few frames are held at
+    once."""
 
     def run(frames: Iterator[Frame]) -> Iterator[Image]:
         first = next(frames, None)

@@ -196,7 +196,8 @@ class HsvChange:
         self._edges_before: Image | None = None
 
     def of(self, picture: Image) -> float | None:
-        """Return the change up to this frame; None for a frame of another size, which is left out."""
+        """Return the change up to this frame; None for a frame of another size, which is left
+        out."""
         if self._full_shape is None:
             self._full_shape = picture.shape
         elif picture.shape != self._full_shape:

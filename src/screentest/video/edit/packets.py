@@ -76,7 +76,8 @@ def parameter_sets(header: bytes) -> tuple[bytes, ...]:
 
 
 def encoder_note(stream: bytes) -> str:
-    """Return the note of x264 on itself and its options in the first packet it writes; else empty."""
+    """Return the note of x264 on itself and its options in the first packet it writes; else
+    empty."""
     for unit in units(stream):
         begin = unit.find(_X264_MARK)
         if unit[0] & _KIND == _SEI and begin >= 0:

@@ -189,7 +189,8 @@ class _Renderer:
         self._check_encoder()
 
     def _starts_in(self, plan: _PartPlan, part: Reencode) -> set[int]:
-        """Return the ticks in a part at which a clip begins; with times of its own it is one clip."""
+        """Return the ticks in a part at which a clip begins; with times of its own it is one
+        clip."""
         if part.durations is not None:
             return {0}
         first = int(self._packets.ticks[plan.numbers.start])
