@@ -74,10 +74,10 @@ def test_values_are_those_of_the_same_frames_in_lossless_files(tmp_path: Path) -
 
 def test_a_small_clip_changes_no_number_of_the_next() -> None:
     """OpenCV's search for flow takes other scales for small pictures, and then keeps them."""
-    alone = screentest.score(frames=CLIP, fps=12, metrics="motion").means
-    small = screentest.score(frames=CLIP[:, :24, :24], fps=12, metrics="motion").means
-    assert screentest.score(frames=CLIP, fps=12, metrics="motion").means == alone
-    assert screentest.score(frames=CLIP[:, :24, :24], fps=12, metrics="motion").means == small
+    alone = screentest.score_frames(CLIP, fps=12, metrics="motion").means
+    small = screentest.score_frames(CLIP[:, :24, :24], fps=12, metrics="motion").means
+    assert screentest.score_frames(CLIP, fps=12, metrics="motion").means == alone
+    assert screentest.score_frames(CLIP[:, :24, :24], fps=12, metrics="motion").means == small
 
 
 def test_one_clip_has_values_reasons_and_no_folder(
