@@ -41,7 +41,7 @@ def behind_in(comparison: ModelComparison, model: str) -> list[Rank]:
 
 
 def first_and_last(comparison: ModelComparison, row: MetricRow) -> tuple[str, str]:
-    """The only first and the only last model in a metric; empty where that is shared."""
+    """Return the only first and the only last model in a metric; empty where that is shared."""
     first, last = (
         next((name for name in comparison.models if any(_of(row, comparison, name, last=end))), "")
         for end in (False, True)
@@ -57,7 +57,7 @@ def _ends(comparison: ModelComparison, model: str, *, last: bool) -> Iterator[Ra
     for row, mean, others in _open(comparison, model):
         sign = row.sign * (-1 if last else 1)
         # The nearest of the others: where it is as good, or as bad, the place is shared.
-        other = max(others, key=lambda one: sign * (one.mean or 0.0))
+        other = max(others, key=lambda item: sign * (item.mean or 0.0))
         gap = sign * (mean - (other.mean or 0.0))
         if gap > 0 and apart(mean, other.mean, row.least):
             yield Rank(row, other, gap / (row.spread or 1.0))
@@ -98,9 +98,9 @@ def _open(
 def _ordered(ranks: Iterator[Rank]) -> list[Rank]:
     """Order ranks by their gap; heuristics come last, and before them metrics without a margin."""
     ordered = sorted(
-        ranks, key=lambda one: (bool(one.row.stand_ins), one.row.margin is None, -one.gap)
+        ranks, key=lambda item: (bool(item.row.stand_ins), item.row.margin is None, -item.gap)
     )
-    return spread_out(ordered, lambda one: one.row.metric)
+    return spread_out(ordered, lambda item: item.row.metric)
 
 
 def spread_out(given: Sequence[T], metric: Callable[[T], str]) -> list[T]:
