@@ -15,8 +15,7 @@ from sqlalchemy import select
 from screentest.annotate.answers import BadAnswer
 from screentest.annotate.assignment import next_sitting
 from screentest.annotate.media import MediaResponse, is_whole
-from screentest.annotate.playhead import Implausible
-from screentest.annotate.sitting import Refused, take_views, take_vote
+from screentest.annotate.sitting import Implausible, Refused, take_views, take_vote
 from screentest.annotate.store.schema import files, media, sittings
 from screentest.annotate.web.guard import Throttle
 from screentest.annotate.web.visitor import (

@@ -28,8 +28,6 @@ from screentest.run.reader import RunReader
 from screentest.run.session import Tools, read_settings
 from screentest.suites.univ.caption_files import read_shots
 from screentest.suites.univ.data import read_univbench
-from screentest.suites.univ.distribution import distribution as count_terms
-from screentest.suites.univ.distribution import draw_distribution
 from screentest.suites.univ.pieces import PieceLevel, UnivTask
 from screentest.suites.univ.schema import description_schema
 from screentest.suites.univ.scores import judging_requests
@@ -38,10 +36,12 @@ from screentest.suites.univ.tables import (
     TaskCost,
     TaskStandings,
     dimension_table,
+    draw_distribution,
     task_costs,
     task_radars,
     task_standings,
 )
+from screentest.suites.univ.tables import distribution as count_terms
 from screentest.suites.univ.text_task import univ_v2t
 
 TaskOption = Annotated[

@@ -21,8 +21,7 @@ from screentest.english.chunks import Chunk, Clauses, chunks_of
 from screentest.english.lexicon import Tag, lexicon
 from screentest.suites.etva.graph import Category
 from screentest.suites.etva.questions import QuestionSet
-from screentest.suites.etva.rules.actions import actions
-from screentest.suites.etva.rules.changes import changes, likenesses
+from screentest.suites.etva.rules.actions import actions, changes, likenesses
 from screentest.suites.etva.rules.phrases import (
     MATERIALS,
     TIMES,
