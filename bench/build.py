@@ -36,9 +36,8 @@ from screentest.models import ModelChoice, Models
 from screentest.testbeds.captions.facts import CaptionAction, CaptionFacts, Coloured, Placed
 from screentest.testbeds.checks import check_pair
 from screentest.testbeds.contract import Context, Film, FilmLook, Rng, boundaries, film_of
-from screentest.testbeds.draw import ClipDraw
 from screentest.testbeds.intact import video_file
-from screentest.testbeds.pairs import touched
+from screentest.testbeds.pairs import ClipDraw, touched
 from screentest.testbeds.testbed import Pair
 from screentest.video.edit.normalize import NormalizedVideo, normalize
 from screentest.video.edit.parts import FrameFunction, Reencode, VideoPart

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from screentest.annotate.playhead import Implausible, Viewing, take_reports
+from screentest.annotate.sitting import Implausible, Viewing, take_reports
 
 moments = st.floats(0, 1000, allow_nan=False)
 

@@ -66,7 +66,7 @@ def certified(testbed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert fits(done.stdout)
     # By aspect, then what else was measured; three certificates.
     assert done.stdout.count("dynamics_degree") == 3
-    for words in ("Right %", "95%", "Order", "Placebo container", "Cost", "chance 50.0"):
+    for words in ("Right %", "95%", "Order", "Placebo container", "Cost", "(chance 50%)"):
         assert done.stdout.count(words) == 3
     return out
 

@@ -26,7 +26,7 @@ from screentest.core import (
     build,
 )
 from screentest.measure.items import measure
-from screentest.metrics.narrative.clips import ClipAnswer, SeenClip, added_up, offered_to, read_clip
+from screentest.metrics.narrative.dense import ClipAnswer, SeenClip, added_up, offered_to, read_clip
 from screentest.models import ModelChoice
 from screentest.run.session import Settings, Tools
 from screentest.testing.chat_answers import MALFORMED, Act, Answer, Asked

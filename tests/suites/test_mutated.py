@@ -16,8 +16,8 @@ from screentest.suites.etva.graph import read_category
 from screentest.suites.etva.questions import PromptQuestion, QuestionSet, read_question_sets
 from screentest.suites.locot2v.data import items_of_suite, read_prompt_suite
 from screentest.suites.univ.caption_files import read_shots
-from screentest.suites.univ.checklist import read_checklist
 from screentest.suites.univ.data import read_truth, read_univbench
+from screentest.suites.univ.text_task import read_checklist
 from tests.mutations import mutated
 from tests.suites.locot2v.test_data import FIRST, SECOND
 from tests.suites.univ.test_text_task import TRUTH

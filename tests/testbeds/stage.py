@@ -14,7 +14,7 @@ from screentest.core import build
 from screentest.models import Detection, Models
 from screentest.testbeds.captions.facts import CaptionAction, CaptionFacts, Coloured, Placed
 from screentest.testbeds.contract import Chosen, Context, Degradation, Film, FilmLook, Rng
-from screentest.testbeds.draw import ClipDraw
+from screentest.testbeds.pairs import ClipDraw
 from screentest.video.edit.encode import EncoderSettings
 from screentest.video.edit.parts import VideoPart
 from screentest.video.edit.splice import SplicedVideo, splice

@@ -9,12 +9,10 @@ import numpy as np
 import pytest
 
 from screentest.core import BadOption
-from screentest.hooks.contract import Alarm, BaseHook, Logged
-from screentest.hooks.media import playable
+from screentest.hooks.contract import Alarm, BaseHook, Logged, playable
 from screentest.video.memory import MemoryVideo, held
 from screentest.watch.alarms import STATE
-from screentest.watch.loop import Watch
-from screentest.watch.steps import Arrivals, read_step, step_pattern
+from screentest.watch.loop import Arrivals, Watch, read_step, step_pattern
 from tests.terminal import Screentest
 from tests.test_frames import RATE, moving
 

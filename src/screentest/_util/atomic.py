@@ -55,7 +55,7 @@ class OutputFile(io.RawIOBase):
         return self._try(lambda: os.lseek(self._descriptor, offset, whence))
 
     def tell(self) -> int:
-        """Where the next byte goes."""
+        """Return where the next byte goes."""
         return self.seek(0, os.SEEK_CUR)
 
     def sync(self) -> None:
@@ -73,7 +73,7 @@ class OutputFile(io.RawIOBase):
 
 @contextmanager
 def atomic_output(target: Path) -> Iterator[OutputFile]:
-    """A file to write, which takes the place of ``target`` when the block ends well.
+    """Return a file to write, which takes the place of ``target`` when the block ends well.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -120,7 +120,7 @@ def _write_all(descriptor: int, rest: memoryview) -> None:
 
 
 def storage_error(target: Path, error: OSError) -> StorageError:
-    """The error for ``target`` that could not be written."""
+    """Return the error for ``target`` that could not be written."""
     return StorageError(
         f"{shown_path(target)} cannot be written: {_said(error)}",
         advice="Free some space or check the folder and its permissions, then start again. "
@@ -134,7 +134,7 @@ def _said(error: OSError) -> str:
 
 
 def _open_unseen(target: Path) -> tuple[int, Path | None]:
-    """A descriptor for the new content, and its name where it needs one."""
+    """Return a descriptor for the new content, and its name where it needs one."""
     nameless = getattr(os, "O_TMPFILE", None)
     if nameless is not None and Path("/proc/self/fd").is_dir():
         # Older kernels and some file systems know no nameless files: then by name.

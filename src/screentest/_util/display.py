@@ -16,7 +16,8 @@ _MOST_ROWS = 20
 
 
 def short_text(headline: str, table: Table | None, most: int = MOST_LINES, more: str = "") -> str:
-    """A headline and the first rows of a table, in ``most`` lines; ``more`` says where the rest is.
+    """Return a headline and the first rows of a table, in ``most`` lines; ``more`` says where the
+    rest is.
 
     >>> table = Table("t", "T", ("name", "value"), [("flicker", 0.5), ("noise", 1.25), ("x", 2.0)])
     >>> print(short_text("Scores of one video", table, 3, more="records()"))
@@ -50,7 +51,7 @@ def _cut(line: str) -> str:
 
 
 def html_page(headline: str, tables: Sequence[Table], most: int = _MOST_ROWS) -> str:
-    """A headline and tables for a notebook, the first rows of each; all text is escaped."""
+    """Return a headline and tables for a notebook, the first rows of each; all text is escaped."""
     first, *rest = headline.splitlines()
     parts = [f"<div><strong>{escape(escaped(first))}</strong>"]
     parts += [f"<br>{escape(escaped(line))}" for line in rest]

@@ -10,7 +10,7 @@ _QUOTA = Path("/sys/fs/cgroup/cpu.max")
 
 
 def processors() -> int:
-    """How many, by the scheduler's mask and a container's quota; at least one."""
+    """Return how many, by the scheduler's mask and a container's quota; at least one."""
     allowed = os.cpu_count() or 1
     if hasattr(os, "sched_getaffinity"):
         allowed = len(os.sched_getaffinity(0))
@@ -37,7 +37,7 @@ def memory() -> int | None:
 
 
 def can_be_watched() -> bool:
-    """Whether this system says how much a process holds."""
+    """Return whether this system says how much a process holds."""
     return _STATM.exists()
 
 

@@ -30,7 +30,8 @@ _SHOWN_EVERY, _RELAYED_EVERY = 0.2, 0.1
 
 
 def watched(console: Console | None = None) -> Progress:
-    """A line in a notebook, a bar if stderr is a terminal, nothing if it is a file or a pipe."""
+    """Return a line in a notebook, a bar if stderr is a terminal, nothing if it is a file or a
+    pipe."""
     display = _notebook()
     if display is not None:
         return NotebookLine(display)
@@ -42,7 +43,7 @@ def watched(console: Console | None = None) -> Progress:
 
 
 def _notebook() -> Any:
-    """What shows things in a notebook; None elsewhere, also at the prompt of IPython."""
+    """Return what shows things in a notebook; None elsewhere, also at the prompt of IPython."""
     shell = sys.modules.get("IPython")
     running = shell.get_ipython() if shell is not None else None
     if running is None or not hasattr(running, "kernel"):
@@ -233,7 +234,7 @@ class Relay(_Counted):
 
 @contextmanager
 def relayed(display: Progress) -> Iterator[Progress]:
-    """A progress to hand to a worker; what it reports appears in ``display``."""
+    """Return a progress to hand to a worker; what it reports appears in ``display``."""
     if type(display) is Silent:  # nothing to show
         yield display
         return

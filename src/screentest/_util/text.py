@@ -8,7 +8,7 @@ from typing import Final
 
 
 def printable(text: str, instead: str = " ") -> str:
-    """The text with ``instead`` for every character that cannot be seen.
+    """Return the text with ``instead`` for every character that cannot be seen.
 
     >>> printable("film\\x1b[2J.mp4", "?")
     'film?[2J.mp4'
@@ -19,7 +19,7 @@ def printable(text: str, instead: str = " ") -> str:
 
 
 def escaped(text: str) -> str:
-    """The text with every character that cannot be seen written as an escape.
+    """Return the text with every character that cannot be seen written as an escape.
 
     >>> print(escaped("film\\x1b[2J.mp4"))
     film\\x1b[2J.mp4
@@ -35,7 +35,7 @@ def escaped(text: str) -> str:
 
 
 def one_line(text: str, longest: int) -> str:
-    """The text on one line of at most ``longest`` letters; where it is cut, it says so.
+    """Return the text on one line of at most ``longest`` letters; where it is cut, it says so.
 
     >>> one_line("a castle\\n  at dawn", 12)
     'a castle at…'
@@ -45,7 +45,7 @@ def one_line(text: str, longest: int) -> str:
 
 
 def plural(count: int, thing: str, things: str = "") -> str:
-    """A count with its noun.
+    """Return a count with its noun.
 
     >>> plural(1, "video"), plural(1200, "video")
     ('1 video', '1,200 videos')
@@ -54,7 +54,7 @@ def plural(count: int, thing: str, things: str = "") -> str:
 
 
 def shown_path(path: Path) -> str:
-    """A path in quotes as it may stand in a message; the middle of a long one is left out.
+    """Return a path in quotes as it may stand in a message; the middle of a long one is left out.
 
     >>> print(shown_path(Path("new\\nline.mp4")))
     'new\\nline.mp4'
@@ -64,7 +64,7 @@ def shown_path(path: Path) -> str:
 
 
 def natural(name: str) -> list[tuple[str, int]]:
-    """A key for sorting names that have numbers in them.
+    """Return a key for sorting names that have numbers in them.
 
     >>> sorted(["step_10/a", "step_9/b"], key=natural), sorted(["1000", "200"], key=natural)
     (['step_9/b', 'step_10/a'], ['200', '1000'])
@@ -81,7 +81,7 @@ _FORMULA: Final = frozenset("=+-@\t\r\n'\uff1d\uff0b\uff0d\uff20")
 
 
 def safe_cell(text: str) -> str:
-    """A text that no spreadsheet takes for a formula. Numbers are written as they are.
+    """Return a text that no spreadsheet takes for a formula. Numbers are written as they are.
 
     >>> safe_cell("=1+1"), safe_cell("fine"), plain_cell(safe_cell("=1+1"))
     ("'=1+1", 'fine', '=1+1')
@@ -90,7 +90,7 @@ def safe_cell(text: str) -> str:
 
 
 def plain_cell(text: str) -> str:
-    """The text that a safe cell stands for."""
+    """Return the text that a safe cell stands for."""
     return text[1:] if text.startswith("'") and _is_formula(text[1:]) else text
 
 

@@ -10,12 +10,13 @@ from typing import Any
 
 
 def tokens() -> str:
-    """The style sheet of colours and fonts that every page begins with."""
+    """Return the style sheet of colours and fonts that every page begins with."""
     return (files("screentest._util") / "tokens.css").read_text(encoding="utf-8")
 
 
 def policy(script: str, style: str, *, pictures: bool = False, embedded: bool = False) -> str:
-    """A policy for a page that opens from disk: this script, this style, no connection anywhere.
+    """Return a policy for a page that opens from disk: this script, this style, no connection
+    anywhere.
 
     Videos are those beside the page, and with ``embedded`` those inside it; ``pictures`` are
     inside it.

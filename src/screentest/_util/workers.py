@@ -105,7 +105,7 @@ class WorkerPool(ABC, Generic[W, T]):
 
     @property
     def busy(self) -> int:
-        """How many tasks are in flight."""
+        """Return how many tasks are in flight."""
         return sum(worker.task is not None for worker in self._workers)
 
     @abstractmethod
@@ -212,7 +212,8 @@ class ProcessPool(WorkerPool[ProcessWorker[T], T]):
             self._context.set_forkserver_preload(list(preload or ()))
 
     def arguments(self) -> AbstractContextManager[tuple[Any, ...]]:
-        """What the next worker's target gets beside the pipe; left once it has been started."""
+        """Return what the next worker's target gets beside the pipe; left once it has been
+        started."""
         return nullcontext(())
 
     def ensure(self, count: int) -> None:
@@ -292,14 +293,14 @@ class ProcessPool(WorkerPool[ProcessWorker[T], T]):
 
     def _hear(self, worker: ProcessWorker[T]) -> Iterator[Done[T] | Lost[T]]:
         try:
-            said = worker.pipe.recv_bytes()
-            message = self._read(said) if said else None
+            answer = worker.pipe.recv_bytes()
+            message = self._read(answer) if answer else None
         except Exception:  # noqa: BLE001 - gone, or what it said has no meaning
             yield from self._remove(worker)
             return
         if not worker.ready:
             worker.ready, self._false_starts = True, 0
-        elif not said:
+        elif not answer:
             worker.begun = True
         elif worker.task is not None:
             task, worker.task = worker.task, None
@@ -361,7 +362,7 @@ def _has_ended(worker: ProcessWorker[Any], happened: Collection[object]) -> bool
 
 
 def _lives(pid: int | None) -> bool:
-    """Whether a process runs; one that is dead and still listed does not."""
+    """Return whether a process runs; one that is dead and still listed does not."""
     try:
         os.kill(pid or 0, 0)
     except ProcessLookupError:
@@ -457,7 +458,8 @@ _one_at_a_time = threading.Lock()
 
 
 def is_main_needed(pickled: bytes = b"") -> bool:
-    """Whether workers need the main script: something is registered in it, or pickled from it."""
+    """Return whether workers need the main script: something is registered in it, or pickled from
+    it."""
     return MAIN in registry.modules or MAIN.encode() in pickled
 
 

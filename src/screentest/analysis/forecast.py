@@ -116,7 +116,7 @@ class Forecast:
     @property
     def cost(self) -> Decimal | None:
         """Of all together; None where any is not known."""
-        costs = [one.cost for one in self.work if one.calls != 0]
+        costs = [item.cost for item in self.work if item.calls != 0]
         return None if None in costs else sum(filter(None, costs), Decimal(0))
 
 
@@ -145,14 +145,14 @@ def forecast_score(
     for metric in map(resolve, names):
         measured = done.get(metric.name, set())
         left = [item for item in items if item.id not in measured]
-        one = Work(metric.name, models.used(metric.info.roles), len(left))
+        entry = Work(metric.name, models.used(metric.info.roles), len(left))
         asked = [call for call in calls if call.intent.request in requests.get(metric.name, ())]
         if asked:
-            work.append(_as_before(one, Cost.of(asked, len(measured)), len(left)))
+            work.append(_as_before(entry, Cost.of(asked, len(measured)), len(left)))
         else:
             shown = partial(_shown_for_scores, left)
             work.append(
-                _declared(one, metric.info.roles, metric.info.calls, shown, settings, models)
+                _declared(entry, metric.info.roles, metric.info.calls, shown, settings, models)
             )
     seconds = sum(tasks.values()) / len(tasks) if tasks else None
     most = min(workers or processors(), max(1, len(items)))
@@ -171,7 +171,7 @@ def forecast_certify(
         repeats = 1 if metrics else plan.repeats
         infos = [judge.info, *(resolve(spec).info for spec in metrics)]
         roles = list(dict.fromkeys(role for info in infos for role in info.roles))
-        one = Work(
+        entry = Work(
             judge.name,
             models.used(roles),
             len({item.id for case in cases for item in (case.first, case.second)}),
@@ -179,13 +179,13 @@ def forecast_certify(
         )
         shown = partial(_shown_to_judges, cases, len(plan.orders), repeats)
         calls = [each for info in infos for each in info.calls]
-        one = _declared(one, roles, calls, shown, settings, models)
+        entry = _declared(entry, roles, calls, shown, settings, models)
         before = (known or {}).get(judge.name)
         if before is not None and before.judgements:
-            one = replace(one, seconds=before.seconds * one.judgements)
+            entry = replace(entry, seconds=before.seconds * entry.judgements)
             if before.calls > before.uncounted:
-                one = _as_before(one, before, one.judgements)
-        work.append(one)
+                entry = _as_before(entry, before, entry.judgements)
+        work.append(entry)
     return Forecast(tuple(work), power=_power(plan))
 
 
@@ -219,7 +219,7 @@ def _declared(
 ) -> Work:
     """Forecast by the calls that a metric or judge declares."""
     asked = {role for role in roles if role.partition(".")[0] == "chat"}
-    if asked - {one.role for one in declared}:
+    if asked - {item.role for item in declared}:
         return replace(work, calls=None)  # it does not declare how often it asks
     if not declared or not asked:
         return work
@@ -228,11 +228,11 @@ def _declared(
         texts = Counter(shown(calls))
         count = texts.total()
         pictures = sum(many * number for (many, _), number in texts.items())
-        own = pictures * _picture_tokens(calls.long_side)
-        own += sum(_text_tokens(text) * number for (_, text), number in texts.items())
+        selected = pictures * _picture_tokens(calls.long_side)
+        selected += sum(_text_tokens(text) * number for (_, text), number in texts.items())
         price = _price_of(calls.role, settings, models)
-        costs.append(None if price is None else _cost(price, count, own, pictures))
-        total, tokens = total + count, tokens + own
+        costs.append(None if price is None else _cost(price, count, selected, pictures))
+        total, tokens = total + count, tokens + selected
     cost = None if None in costs else sum(filter(None, costs), Decimal(0))
     return replace(work, calls=total, tokens=tokens, cost=cost)
 
@@ -267,12 +267,12 @@ def _picture_tokens(long_side: int) -> int:
 
 
 def _text_tokens(text: str) -> int:
-    """The tokens of a prompt with the words around it, about."""
+    """Return the tokens of a prompt with the words around it, about."""
     return estimate_text_tokens(text) + _TEMPLATE
 
 
 def _cost(price: Price, calls: int, tokens: int, pictures: int) -> Decimal:
-    """The cost with answers of ordinary length."""
+    """Return the cost with answers of ordinary length."""
     words = price.input * tokens + price.output * ANSWER * calls
     return words / 1_000_000 + price.image * pictures
 
@@ -296,12 +296,12 @@ def _power(plan: Plan) -> Power:
         GroupPower(
             aspect,
             operator,
-            len({case.id for case in own}),
-            films := len({case.cluster for case in own}),
+            len({case.id for case in selected}),
+            films := len({case.cluster for case in selected}),
             smallest_found(films, level=level, power=POWER),
             smallest_found(films, level=level, power=POWER, noise=noise, kinds=kinds),
         )
-        for (aspect, operator), own in apart.items()
+        for (aspect, operator), selected in apart.items()
         for noise, kinds in [noises[aspect, operator]]
     )
     noise, kinds = max(noises.values(), default=(0.0, 1))
@@ -326,34 +326,42 @@ def _noises(
     for case in {case.id: case for case in plan.cases}.values():
         if case.is_harmless or case.control_of:
             put.setdefault(case.name, []).append(case)
-    controls = {own[0].control_of: name for name, own in put.items() if own[0].control_of}
+    controls = {
+        selected[0].control_of: name for name, selected in put.items() if selected[0].control_of
+    }
     harmless = set(put) - set(controls.values())
 
     def noise(aspect: Aspect, operator: str) -> tuple[float, int]:
-        family = [controls[name] for own, name in groups if own is aspect and name in controls]
+        family = [
+            controls[name] for selected, name in groups if selected is aspect and name in controls
+        ]
         if operator in controls:
             kinds = [put[controls[operator]]]
         else:
             kinds = [put[kind] for kind in sorted(harmless)]
             # The controls of all operators of a family are one bar.
             kinds += [[case for kind in family for case in put[kind]]] * (not operator)
-        each = [len(own) / len({case.cluster for case in own}) for own in kinds if own]
+        each = [
+            len(selected) / len({case.cluster for case in selected})
+            for selected in kinds
+            if selected
+        ]
         return (COIN / min(each), len(each)) if each else (0.0, 1)
 
     return {(aspect, operator): noise(aspect, operator) for aspect, operator in groups}
 
 
 def _groups(cases: Sequence[Case]) -> dict[tuple[Aspect, str], list[Case]]:
-    """The groups of which a certificate makes claims: operators, and aspects of several."""
-    found: dict[tuple[Aspect, str], list[Case]] = {}
+    """Return the groups of which a certificate makes claims: operators, and aspects of several."""
+    result: dict[tuple[Aspect, str], list[Case]] = {}
     for aspect in all_aspects():
-        own = [case for case in cases if case.aspect is aspect]
-        names = list(dict.fromkeys(case.name for case in own))
+        selected = [case for case in cases if case.aspect is aspect]
+        names = list(dict.fromkeys(case.name for case in selected))
         if len(names) > 1:
-            found[aspect, ""] = own
+            result[aspect, ""] = selected
         for name in names:
-            found[aspect, name] = [case for case in own if case.name == name]
-    return found
+            result[aspect, name] = [case for case in selected if case.name == name]
+    return result
 
 
 # Requests that can be made beforehand, and people's work.
@@ -387,7 +395,7 @@ def forecast_requests(
             asked.append(list(questions(item)))
         except NoValue as error:
             left_out.append((item.id, str(error.failure)))
-    every = [one for own in asked for one in own]
+    every = [entry for selected in asked for entry in selected]
     pictures = sum(len(request.pictures) for request, _ in every)
     tokens = sum(estimate_input_tokens(request) + extra for request, extra in every)
     most = sum(request.sampling.max_tokens for request, _ in every)
@@ -415,7 +423,7 @@ class Effort:
             raise BadOption("invalid share: must be in [0, 1]")
 
     def seconds(self, duration: float, characters: int) -> float:
-        """The seconds of one task."""
+        """Return the seconds of one task."""
         read = characters * self.reading_share / self.reading
         return self.watching * duration + read + self.overhead
 

@@ -53,7 +53,8 @@ class Value:
         return value_name(self.metric, self.output)
 
     def pooled(self, pool: Pool) -> Value:
-        """This value by the mean over the video, where it has one; the score is by the worst."""
+        """Return this value by the mean over the video, where it has one; the score is by the
+        worst."""
         score = self.outcome.value
         if pool == "worst" or score is None or not self.pools:
             return self
@@ -61,7 +62,7 @@ class Value:
         return replace(self, outcome=Outcome.of(replace(score, value=float(mean))))
 
     def as_whole(self) -> Value:
-        """This value of the whole video, as that of a clip of one shot is."""
+        """Return this value of the whole video, as that of a clip of one shot is."""
         if not self.pools:
             return self
         score = self.pooled("mean").outcome.unwrap()
@@ -126,11 +127,11 @@ class Results:
         return by_item
 
     def of(self, name: str) -> list[Value]:
-        """All values of one name."""
+        """Return all values of one name."""
         return self._by_name.get(name, [])
 
     def of_item(self, item: str) -> Mapping[str, Value]:
-        """All values of one item, by name."""
+        """Return all values of one item, by name."""
         return self._by_item.get(item, {})
 
     @property
@@ -139,11 +140,12 @@ class Results:
         return list(self.outputs)
 
     def traits_of(self, name: str) -> Traits:
-        """The facts of one value for the comparison of models; the usual ones where none are."""
+        """Return the facts of one value for the comparison of models; the usual ones where none
+        are."""
         return self.traits.get(name, Traits())
 
     def group(self, item: str, by: str) -> str:
-        """The group an item is in; empty where it is in none of that kind."""
+        """Return the group an item is in; empty where it is in none of that kind."""
         listed = self.items.get(item)
         if listed is None:
             return ""
@@ -179,7 +181,7 @@ class Results:
         return frozenset(name for name, count in names.items() if count > 1)
 
     def case(self, item: str) -> str:
-        """The prompt, or what stands for it: items with the same case are compared.
+        """Return the prompt, or what stands for it: items with the same case are compared.
 
         A benchmark's cases are named by the group ``case``, since what a model was given is not
         always text; otherwise it is the prompt. Without one, files of one name in several folders
@@ -208,7 +210,7 @@ class Results:
         return any(item_.video.name in self._paired_by_name for item_ in listed)
 
     def unit(self, item: str) -> str:
-        """The witness that an item belongs to: what is counted, and what tests are over.
+        """Return the witness that an item belongs to: what is counted, and what tests are over.
 
         That is its case, and all cases that are the same but for spaces and capitals, or that have
         a video in common: one video under twenty prompts says as much as under one. The unit has
@@ -250,7 +252,8 @@ class Results:
         return {case: sum(values) / len(values) for case, values in numbers.items()}
 
     def by_group(self, by: str) -> dict[str, Results]:
-        """The results of each group of items; items in no group of that kind are in ``""``."""
+        """Return the results of each group of items; items in no group of that kind are in
+        ``""``."""
         group = {item: self.group(item, by) for item in self.items}
         items: dict[str, dict[str, Item]] = {}
         values: dict[str, list[Value]] = {}
@@ -293,7 +296,8 @@ class Results:
         return cls(items, tuple(values.values()), outputs, waiting, tuple(suites), contents, traits)
 
     def as_run(self, name: str) -> Results:
-        """The same as one side of a comparison of runs: no item has the id of another run's."""
+        """Return the same as one side of a comparison of runs: no item has the id of another
+        run's."""
         items = [
             replace(
                 item,
@@ -311,7 +315,7 @@ class Results:
         )
 
     def only(self, items: Collection[str], metrics: Collection[str]) -> Results:
-        """The same with some items and some metrics alone."""
+        """Return the same with some items and some metrics alone."""
         kept = {name for name in self.outputs if split_value_name(name)[0] in metrics}
         return replace(
             self,
@@ -326,13 +330,13 @@ class Results:
         )
 
     def without(self, items: Collection[str]) -> Results:
-        """The same without the values of some items."""
+        """Return the same without the values of some items."""
         return replace(
             self, values=tuple(value for value in self.values if value.item not in items)
         )
 
     def pooled(self, pool: Pool) -> Results:
-        """The same with every video by its mean, or by its worst tenth, as it was measured.
+        """Return the same with every video by its mean, or by its worst tenth, as it was measured.
 
         What is descriptive has no worst part: it is always by the mean.
         """
@@ -371,7 +375,7 @@ class Results:
         return names
 
     def stand_ins_of(self, name: str) -> tuple[str, ...]:
-        """The heuristics that stood in for the model of a paper, in one value."""
+        """Return the heuristics that stood in for the model of a paper, in one value."""
         return self._stand_ins.get(name, ())
 
     @cached_property
@@ -386,7 +390,7 @@ class Results:
 
 
 def plain_text(text: str) -> str:
-    """A prompt without what makes no other prompt of it: spaces, and capitals.
+    """Return a prompt without what makes no other prompt of it: spaces, and capitals.
 
     >>> plain_text("  A dog\\n runs "), plain_text("a dog runs")
     ('a dog runs', 'a dog runs')
@@ -426,7 +430,7 @@ def joined_units(asked: Sequence[str], seen: Sequence[str]) -> list[str]:
 
 
 def plain_name(name: str) -> str:
-    """The name of a value without the options that change no number, such as a file's place.
+    """Return the name of a value without the options that change no number, such as a file's place.
 
     >>> plain_name("gone.exposure:x=1")
     'gone.exposure:x=1'
@@ -443,7 +447,7 @@ def plain_name(name: str) -> str:
 
 @cache
 def stand_ins(signature: str) -> tuple[str, ...]:
-    """The backends in a signature that do approximately what the model of a paper does.
+    """Return the backends in a signature that do approximately what the model of a paper does.
 
     >>> stand_ins("clipscore|v:2|model.image_text:label_text%7Cv%3A1")
     ('label_text',)
@@ -461,7 +465,7 @@ def stand_ins(signature: str) -> tuple[str, ...]:
 
 
 def read_results(run: RunReader) -> Results:
-    """The current values of a run, and which are still to come."""
+    """Return the current values of a run, and which are still to come."""
     outputs: dict[str, OutputInfo] = {}
     traits: dict[str, Traits] = {}
     declared: dict[str, tuple[str, ...]] = {}
@@ -492,7 +496,8 @@ def read_results(run: RunReader) -> Results:
 
 
 def _contents(items: Mapping[str, Item], stored: Mapping[str, str]) -> dict[str, str]:
-    """The hash of each video: as the run has it, and of new files where two have the same size."""
+    """Return the hash of each video: as the run has it, and of new files where two have the same
+    size."""
     hashes: dict[str, str] = {}
     unknown: dict[int, list[Item]] = {}
     for item in items.values():
@@ -537,7 +542,7 @@ def total(
     pending: int = 0,
     case: Callable[[str], str] | None = None,
 ) -> Total:
-    """The mean of one output with its interval, and why values are missing.
+    """Return the mean of one output with its interval, and why values are missing.
 
     ``case`` says which items are of one prompt: they are not independent of each other.
     """

@@ -57,7 +57,8 @@ class Standing:
 
 
 def standings(results: Results, suite: Suite, by: str = "") -> list[Standing]:
-    """The standing of all items, or of each group; the best first, those without a value last."""
+    """Return the standing of all items, or of each group; the best first, those without a value
+    last."""
     if not suite.dimensions and suite.add_up is None:
         return []
     add = suite.add_up or add_up
@@ -69,7 +70,7 @@ def standings(results: Results, suite: Suite, by: str = "") -> list[Standing]:
 
 
 def add_up(results: Results, suite: Suite) -> list[StandingLevel]:
-    """The tree over the items of ``results``, each dimension before its parts."""
+    """Return the tree over the items of ``results``, each dimension before its parts."""
     values = _Values.read(results, suite)
     return [level for root in suite.dimensions for level in values.levels(root, (), suite.scale)]
 
@@ -107,29 +108,29 @@ class _Values:
         names: dict[str, list[str]] = {}
         for name in results.outputs:
             names.setdefault(plain_name(name), []).append(name)
-        found = cls((), results.unit)
+        result = cls((), results.unit)
         touched: dict[str, None] = {}
         for leaf in suite.leaves:
-            numbers = found.numbers.setdefault(leaf, {})
-            excused = found.excused.setdefault(leaf, set())
+            numbers = result.numbers.setdefault(leaf, {})
+            excused = result.excused.setdefault(leaf, set())
             for name in names.get(plain_name(leaf), ()):
-                found.info[leaf] = results.outputs[name]
-                found.stand_ins[leaf] = results.stand_ins_of(name)
+                result.info[leaf] = results.outputs[name]
+                result.stand_ins[leaf] = results.stand_ins_of(name)
                 for value in results.of(name):
                     touched[value.item] = None
                     if value.outcome.value is not None:
                         numbers[value.item] = value.outcome.value.value
                     elif _is_inapplicable(value.outcome):
                         excused.add(value.item)
-        own = {name for leaf in found.numbers for name in names.get(plain_name(leaf), ())}
-        touched |= {item: None for item, name in results.pending if name in own}
-        found.items = list(touched)
-        return found
+        selected = {name for leaf in result.numbers for name in names.get(plain_name(leaf), ())}
+        touched |= {item: None for item, name in results.pending if name in selected}
+        result.items = list(touched)
+        return result
 
     def levels(
         self, node: Dimension, above: tuple[str, ...], scale: float
     ) -> Iterator[StandingLevel]:
-        """This node, then all below it; a dimension of one value is its own leaf."""
+        """Yield this node, then all below it; a dimension of one value is its own leaf."""
         path = (*above, node.name)
         yield self.level(path, node.title or node.name, node, scale)
         for part in node.parts:
@@ -167,7 +168,8 @@ class _Values:
         )
 
     def sum(self, node: Dimension) -> _Sum:
-        """The unweighted mean of the parts there are, and how much each leaf weighs in it."""
+        """Return the unweighted mean of the parts there are, and how much each leaf weighs in
+        it."""
         parts = [self.sum(part) for part in node.parts]
         for leaf in node.values:
             numbers = self.numbers[leaf].values()
@@ -223,6 +225,6 @@ def _is_inapplicable(outcome: Outcome[Any]) -> bool:
 
 
 def _better(infos: Iterable[OutputInfo]) -> Better:
-    """The direction that all values share; none where they differ."""
+    """Return the direction that all values share; none where they differ."""
     directions = {info.higher_is_better for info in infos}
     return "" if len(directions) != 1 else "higher" if directions.pop() else "lower"

@@ -50,7 +50,7 @@ class Dimension:
             raise ValueError(f"dimension {self.name!r} has either values or parts")
 
     def walk(self) -> Iterator[Dimension]:
-        """This dimension and all below it."""
+        """Yield this dimension and all below it."""
         yield self
         for part in self.parts:
             yield from part.walk()
@@ -119,13 +119,13 @@ class Suite:
 
 
 def read_suite(text: str) -> Suite:
-    """The suite that ``text`` names: ``name`` or ``name:option=value,…``."""
+    """Return the suite that ``text`` names: ``name`` or ``name:option=value,…``."""
     suite: Suite = build("suite", text).thing
     return suite
 
 
 def suites_in(results: Results) -> list[Suite]:
-    """The suites that were asked for; those that differ in no number are one."""
+    """Return the suites that were asked for; those that differ in no number are one."""
     suites: dict[tuple[str, tuple[str, ...]], Suite] = {}
     for text in results.suites:
         try:

@@ -38,7 +38,7 @@ STEPS: Final[Mapping[VoteTask, tuple[Step, ...]]] = MappingProxyType(
 
 
 def step_after(task: VoteTask, step: Step) -> Step | None:
-    """The step that follows, or None where that was the last.
+    """Return the step that follows, or None where that was the last.
 
     >>> step_after(VoteTask.CHECK, Step.CHOICE).value
     'check'
@@ -131,7 +131,7 @@ def check_answer(
     ties: bool = False,
     prompt: str = "",
 ) -> dict[str, Any]:
-    """The answer, as it is stored; raises BadAnswer.
+    """Return the answer, as it is stored; raises BadAnswer.
 
     >>> check_answer(Step.RATE, {"score": 3.5})
     {'score': 3.5}
@@ -160,7 +160,7 @@ def check_answer(
 
 
 def check_comment(given: object) -> str:
-    """A remark, whatever is in it; at most 100,000 characters."""
+    """Return a remark, whatever is in it; at most 100,000 characters."""
     if given is None:
         return ""
     if not isinstance(given, str):
@@ -208,7 +208,7 @@ def _storable(text: str) -> str:
 
 
 def check_gold(unit: Unit, answer: object, path: Path, line: int) -> dict[str, Any]:
-    """The known answer of a gold item as its file gives it."""
+    """Return the known answer of a gold item as its file gives it."""
     if unit.task in (VoteTask.PAIRS, VoteTask.CHECK):
         if answer not in (None, "intact", "degraded"):
             raise UserError(f"{path}, line {line}: the answer of a pair must be intact or degraded")
@@ -239,7 +239,7 @@ def check_gold(unit: Unit, answer: object, path: Path, line: int) -> dict[str, A
 
 
 def is_right(answer: Mapping[str, Any], gold: Mapping[str, Any]) -> bool:
-    """Whether an answer is the known one.
+    """Return whether an answer is the known one.
 
     >>> is_right({"score": 4.5}, {"low": 4.0, "high": 5.0})
     True

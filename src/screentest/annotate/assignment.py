@@ -41,7 +41,7 @@ class Rules:
 
 
 def current_sitting(connection: Connection, worker: int, task: VoteTask) -> Row[Any] | None:
-    """What the worker is at, if it is still theirs."""
+    """Return what the worker is at, if it is still theirs."""
     return connection.execute(
         select(sittings)
         .join(units)
@@ -57,7 +57,7 @@ def current_sitting(connection: Connection, worker: int, task: VoteTask) -> Row[
 
 
 def next_sitting(database: Database, worker: int, rules: Rules) -> str | None:
-    """The sitting the worker is at, or a new one; None where there is no more work."""
+    """Return the sitting the worker is at, or a new one; None where there is no more work."""
     with database.write() as connection:
         database.lock(connection)
         current = current_sitting(connection, worker, rules.task)
@@ -75,7 +75,8 @@ def next_sitting(database: Database, worker: int, rules: Rules) -> str | None:
 
 
 def left_for(connection: Connection, worker: int, rules: Rules) -> int:
-    """How many units the worker could still be given; those others are at are counted too."""
+    """Return how many units the worker could still be given; those others are at are counted
+    too."""
     wanted = _open(rules, gold=False)
     everything = connection.execute(select(func.count()).select_from(units).where(*wanted))
     mine = connection.execute(
@@ -96,7 +97,7 @@ def left_for(connection: Connection, worker: int, rules: Rules) -> int:
 
 
 def _done(connection: Connection, worker: int, rules: Rules) -> int:
-    """How many ordinary units the worker has finished."""
+    """Return how many ordinary units the worker has finished."""
     return int(
         connection.execute(
             select(func.count())
@@ -141,7 +142,8 @@ def keep_alive(connection: Connection, sitting: str, rules: Rules) -> None:
 
 
 def has_room(connection: Connection, unit: Row[Any], worker: int, rules: Rules) -> bool:
-    """Whether a worker's vote on a unit, which is locked, is wanted though its time ran out."""
+    """Return whether a worker's vote on a unit, which is locked, is wanted though its time ran
+    out."""
     if unit.gold is not None:
         return True
     others = connection.execute(
@@ -160,7 +162,8 @@ def has_room(connection: Connection, unit: Row[Any], worker: int, rules: Rules) 
 def _candidate(
     connection: Connection, worker: int, rules: Rules, now: float, *, gold: bool
 ) -> Row[Any] | None:
-    """What comes next, locked; among equals those begun by others, so that units get finished."""
+    """Return what comes next, locked; among equals those begun by others, so that units get
+    finished."""
     done = select(sittings.c.unit_id).where(
         sittings.c.worker_id == worker,
         or_(sittings.c.done_at.is_not(None), sittings.c.skipped.is_(True)),
@@ -187,14 +190,14 @@ def _candidate(
     if not gold:
         query = query.where(units.c.votes + func.coalesce(at_work.c.count, 0) < rules.votes)
     begun = select(sittings.c.unit_id).where(sittings.c.worker_id == worker)
-    known = select(units.c.source).where(units.c.id.in_(begun))
+    available = select(units.c.source).where(units.c.id.in_(begun))
     # Who has seen the intact film in another pair would recognise it: other films first.
-    fresh = connection.execute(query.where(units.c.source.not_in(known))).first()
+    fresh = connection.execute(query.where(units.c.source.not_in(available))).first()
     return fresh if fresh is not None else connection.execute(query).first()
 
 
 def _example(connection: Connection, worker: int, rules: Rules) -> Row[Any] | None:
-    """An example that the worker has not seen: examples come before everything else."""
+    """Return an example that the worker has not seen: examples come before everything else."""
     begun = select(sittings.c.unit_id).where(
         sittings.c.worker_id == worker,
         or_(sittings.c.done_at.is_not(None), sittings.c.skipped.is_(True)),
@@ -264,7 +267,7 @@ def _sit(connection: Connection, worker: int, unit: Row[Any], rules: Rules, now:
 
 
 def _side(connection: Connection, unit: int) -> int:
-    """Which video goes to the left: the one that was there less often, else by chance."""
+    """Return which video goes to the left: the one that was there less often, else by chance."""
     counts = [
         connection.execute(
             select(func.count())

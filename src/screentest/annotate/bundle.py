@@ -78,9 +78,9 @@ def write_bundle(
 
 
 def read_answers(path: Path, key: Path, units: Sequence[Unit]) -> list[VoteRecord]:
-    """The answers that a platform collected, as records that can be imported."""
+    """Return the answers that a platform collected, as records that can be imported."""
     task, pages = _read_key(key)
-    known = {unit.key: unit for unit in units}
+    available = {unit.key: unit for unit in units}
     records = []
     for number, line in enumerate(_lines(path), start=1):
         try:
@@ -88,7 +88,7 @@ def read_answers(path: Path, key: Path, units: Sequence[Unit]) -> list[VoteRecor
             answer = row["answer"]
             answer = parse_json(answer) if isinstance(answer, str) else answer
             page = pages[answer["page"]]
-            records.append(_record(task, known[page.unit], page, str(row["worker"]), answer))
+            records.append(_record(task, available[page.unit], page, str(row["worker"]), answer))
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise UserError(
                 f"{path}, answer {number}: {type(error).__name__}: {error}",
@@ -98,7 +98,7 @@ def read_answers(path: Path, key: Path, units: Sequence[Unit]) -> list[VoteRecor
 
 
 def task_of(key: Path) -> VoteTask:
-    """The task that the pages of a bundle ask."""
+    """Return the task that the pages of a bundle ask."""
     return _read_key(key)[0]
 
 
@@ -122,7 +122,7 @@ def _page(
         lines=_text(unit),
         prompt=unit.prompt,
         translated=False,
-        questions=[{"id": one.id, "text": one.text} for one in unit.questions],
+        questions=[{"id": question.id, "text": question.text} for question in unit.questions],
         harmed="",
         chosen="",
         parts=[],
@@ -154,14 +154,14 @@ def _text(unit: Unit) -> list[Line]:
 
 def _copy_videos(unit: Unit, prepared: Mapping[Path, Prepared], folder: Path) -> list[str]:
     ready = [prepared[video.path] for video in unit.videos]
-    length = served_length(one.bytes for one in ready)
+    length = served_length(item.bytes for item in ready)
     names = []
-    for one in ready:
+    for entry in ready:
         name = f"{secrets.token_urlsafe(12)}.mp4"
-        with atomic_output(folder / name) as file, one.path.open("rb") as source:
+        with atomic_output(folder / name) as file, entry.path.open("rb") as source:
             while chunk := source.read(_CHUNK):
                 file.write(chunk)
-            file.write(Padding(one.bytes, length).read(0, length))
+            file.write(Padding(entry.bytes, length).read(0, length))
         names.append(f"media/{name}")
     return names
 
@@ -171,7 +171,7 @@ def _read_key(path: Path) -> tuple[VoteTask, dict[str, Key]]:
         document = parse_json(path.read_bytes())
         if document["schema"] != SCHEMA:
             raise ValueError(f"schema {document['schema']}")
-        pages = {page: Key(one["unit"], one["left"]) for page, one in document["pages"].items()}
+        pages = {page: Key(item["unit"], item["left"]) for page, item in document["pages"].items()}
         if any(key.left not in (0, 1) or not isinstance(key.unit, str) for key in pages.values()):
             raise ValueError("a page has a unit and, on its left, video 0 or 1")
         return VoteTask(document["task"]), pages
@@ -195,14 +195,14 @@ def _record(
         raise ValueError("not every step is answered")
     if not VOTE_ID.fullmatch(answer["vote"]):
         raise ValueError("no id of a vote")
-    said: dict[str, Any] = {}
+    statement: dict[str, Any] = {}
     questions = [question.id for question in unit.questions]
     for step in STEPS[task]:
         # What a page sends is checked as in the app: a platform's file may have been edited.
-        said |= check_answer(
+        statement |= check_answer(
             step, steps[step.value], questions=questions, ties=True, prompt=unit.prompt
         )
-    choice = said.get("choice")
+    choice = statement.get("choice")
     return VoteRecord(
         task=task,
         unit=unit.key,
@@ -224,11 +224,11 @@ def _record(
         finished=True,
         vote=answer["vote"],
         choice=choice_word(task, picked_video(choice, key.left)) if choice is not None else None,
-        rating=said.get("rating"),
-        score=said.get("score"),
-        answers=said.get("answers"),
-        verdict=said.get("verdict"),
-        text=said.get("text"),
+        rating=statement.get("rating"),
+        score=statement.get("score"),
+        answers=statement.get("answers"),
+        verdict=statement.get("verdict"),
+        text=statement.get("text"),
         comment=str(answer.get("comment") or ""),
         watched={str(side): _finite(share) for side, share in answer["watched"].items()},
     )

@@ -217,6 +217,6 @@ def invite(
         if worker
         else make_links(database, count, days=days)
     )
-    for one in made:
-        out().print(f"{one.label}\t{url.rstrip('/')}/join#{one.token}", soft_wrap=True)
+    for item in made:
+        out().print(f"{item.label}\t{url.rstrip('/')}/join#{item.token}", soft_wrap=True)
     database.close()

@@ -72,7 +72,7 @@ def _quarter(cells: Cells) -> int:
 
 
 def _redness(light: Cells) -> Cells:
-    """How much redder than all else a saturated red is; 0 elsewhere."""
+    """Return how much redder than all else a saturated red is; 0 elsewhere."""
     red, rest = light[..., 0], light[..., 1] + light[..., 2]
     saturated = red >= _SATURATED * np.maximum(red + rest, 1e-6)
     return np.asarray(np.where(saturated, np.maximum(red - rest, 0), 0), np.float32)
@@ -91,7 +91,7 @@ class _Turns:
         self._recent: deque[tuple[Time, Cells]] = deque()
 
     def take(self, value: Cells, now: Time) -> Cells:
-        """The number of changes in the second that ends now."""
+        """Return the number of changes in the second that ends now."""
         if self._low is None:
             self._low, self._high = value.copy(), value.copy()
             self._way = np.zeros(value.shape, np.int8)
@@ -116,25 +116,25 @@ class _Turns:
 
 def flashes_in(path: Path) -> int:
     """Flashes a second, in the worst second of a file."""
-    found = Flashes()
-    scan(path, [found])
-    return found.worst
+    flashes = Flashes()
+    scan(path, [flashes])
+    return flashes.worst
 
 
 def measure_all(
     paths: Iterable[Path], *, progress: Progress | None = None
 ) -> Iterator[tuple[Path, int]]:
-    """The same of several files, each in a process of its own, as many at once as there are
+    """Yield the same of several files, each in a process of its own, as many at once as there are
     processors; in their order, each as soon as it is known."""
     wanted = list(dict.fromkeys(paths))
     workers = max(1, min(processors(), len(wanted)))
     with Supervisor(workers) as supervisor, progress or Silent() as watched:
         watched.begin("looking for flashes", len(wanted), "video")
-        for path, found in zip(wanted, supervisor.map(flashes_in, wanted), strict=True):
-            yield path, found.unwrap()
+        for path, result in zip(wanted, supervisor.map(flashes_in, wanted), strict=True):
+            yield path, result.unwrap()
             watched.advance()
 
 
 def are_risky(worst: int) -> bool:
-    """Whether people are to be warned."""
+    """Return whether people are to be warned."""
     return worst > MOST

@@ -44,19 +44,19 @@ class Language:
         return self.texts[key].format(**values) if values else self.texts[key]
 
     def under(self, prefix: str) -> dict[str, str]:
-        """The texts of one table, for a script."""
+        """Return the texts of one table, for a script."""
         return {key: text for key, text in self.texts.items() if key.startswith(f"{prefix}.")}
 
 
 def shipped() -> list[str]:
-    """The languages that come with screentest."""
+    """Return the languages that come with screentest."""
     folder = files(_PACKAGE) / "languages"
     names = [file.name.removesuffix(".toml") for file in folder.iterdir()]
     return sorted(name for name in names if not name.startswith("_"))
 
 
 def read_language(given: str, prompts: Prompts | None = None) -> Language:
-    """A shipped language by its code, or one in a file of yours.
+    """Return a shipped language by its code, or one in a file of yours.
 
     What aspects mean is, in English, what judges are told of them. Where a folder of templates
     says something else, that replaces the shipped texts of every language.
@@ -64,15 +64,15 @@ def read_language(given: str, prompts: Prompts | None = None) -> Language:
     ours, theirs = _aspects(Prompts()), _aspects(prompts or Prompts())
     english = {**theirs, **_flat(_shipped("en"))}
     if given in shipped():
-        own = _shipped(given)
+        selected = _shipped(given)
     elif given.endswith(".toml"):
-        own = _read(Path(given))
+        selected = _read(Path(given))
     else:
         raise BadOption(
             f"there is no language {given!r}",
             advice=f"Give one of {', '.join(shipped())}, or a .toml file.",
         )
-    texts = _flat(own)
+    texts = _flat(selected)
     if given in shipped():
         texts = {key: text for key, text in texts.items() if ours.get(key) == theirs.get(key)}
     strange = sorted(texts.keys() - english.keys())
@@ -89,7 +89,8 @@ def read_language(given: str, prompts: Prompts | None = None) -> Language:
 
 
 def _aspects(prompts: Prompts) -> dict[str, str]:
-    """What an aspect means, and what it is called where no file says it: plugins have no file."""
+    """Return what an aspect means, and what it is called where no file says it: plugins have no
+    file."""
     texts: dict[str, str] = {}
     for aspect in all_aspects():
         texts[f"aspect.{aspect}.name"] = aspect.title.capitalize()
@@ -109,13 +110,13 @@ def _read(path: Path) -> Mapping[str, Any]:
 
 
 def _flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for name, value in table.items():
         if isinstance(value, Mapping):
-            found |= _flat(value, f"{prefix}{name}.")
+            result |= _flat(value, f"{prefix}{name}.")
         else:
-            found[prefix + name] = str(value).strip()
-    return found
+            result[prefix + name] = str(value).strip()
+    return result
 
 
 def _values(text: str) -> set[str]:
@@ -148,18 +149,18 @@ class Translated:
 
 
 def passage_hash(passage: str) -> str:
-    """How a passage is known: its translation is kept once, whichever units show it."""
+    """Return how a passage is known: its translation is kept once, whichever units show it."""
     return hashlib.sha256(passage.encode("utf-8", "replace")).hexdigest()
 
 
 def passages_of(database: Database) -> list[str]:
-    """Every passage that workers read, once."""
-    found: dict[str, None] = {}
+    """Return every passage that workers read, once."""
+    result: dict[str, None] = {}
     with database.read() as connection:
         for row in connection.execute(select(texts.c.prompt, texts.c.clips)):
             passages = [clip[0] for clip in row.clips] or [row.prompt]
-            found |= dict.fromkeys(passage for passage in passages if passage.strip())
-    return list(found)
+            result |= dict.fromkeys(passage for passage in passages if passage.strip())
+    return list(result)
 
 
 def translate(
@@ -180,12 +181,12 @@ def translate(
     templates = prompts or Prompts()
     everything = passages_of(database)
     with database.read() as connection:
-        known = set(
+        available = set(
             connection.execute(
                 select(translations.c.text).where(translations.c.language == code)
             ).scalars()
         )
-    missing = [passage for passage in everything if passage_hash(passage) not in known]
+    missing = [passage for passage in everything if passage_hash(passage) not in available]
     failures: list[Failure] = []
     with progress or Silent() as watched:
         watched.begin("translating", len(missing), "passage")
@@ -198,7 +199,7 @@ def translate(
 
 
 def request_for(passage: str, language: str, prompts: Prompts) -> ChatRequest:
-    """What is asked about one passage."""
+    """Return what is asked about one passage."""
     room = Sampling(temperature=0.0, max_tokens=min(32_000, 500 + 3 * len(passage)))
     slots: dict[str, Slot] = {"passage": passage, "language": Trusted(language)}
     return TRANSLATE.request(prompts, slots, sampling=room)

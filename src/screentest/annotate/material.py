@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +17,6 @@ from screentest.annotate.answers import (
     UnitQuestion,
     check_gold,
 )
-from screentest.annotate.matches import arena_units
 from screentest.core import BadOption, Item, NoValue, PairKind, UserError
 from screentest.core.codec import parse_json
 from screentest.inputs.manifest import read_manifest
@@ -24,6 +25,78 @@ from screentest.testbeds.files import file_in, video_in
 from screentest.testbeds.testbed import FILE, Pair, SourceFilm, VideoFile, read_testbed
 from screentest.video.probe import probe
 from screentest.video.sandbox import supervised
+
+
+def arena_units(path: Path, by: str) -> list[Unit]:
+    """Return every two models on every prompt that both have.
+
+    Several videos of one prompt by one model meet those of the other in the order of the manifest,
+    the first with the first; what one has more of is left out.
+    """
+    if path.is_dir():
+        raise BadOption(
+            f"the task arena compares the models of a manifest; {path} is a folder",
+            advice="Give a manifest whose items have a group such as model.",
+        )
+    group, _, listed = by.partition("=")
+    items = read_manifest(path)
+    wanted = [name.strip() for name in listed.split(",") if name.strip()]
+    result = {item.groups[group] for item in items if item.groups.get(group)}
+    for name in wanted:
+        if name not in result:
+            raise BadOption(
+                f"no item has {name!r} as its {group}",
+                advice=f"There are: {', '.join(sorted(result)) or 'none'}.",
+            )
+    models = sorted(set(wanted) or result)
+    if len(models) < 2:
+        raise UserError(
+            f"{path} has {len(models) or 'no'} {group}{'s' * (not models)} to compare",
+            advice=f'Items need a group, such as {{"groups": {{"{group}": "ours"}}}}.',
+        )
+    cases: dict[str, dict[str, list[Item]]] = defaultdict(lambda: defaultdict(list))
+    for item in items:
+        model, case = item.groups.get(group, ""), item.groups.get("case") or item.text
+        if model in models and case:
+            cases[case][model].append(item)
+    units = [
+        _of_two(case, group, (entry, other), pair)
+        for case, held in cases.items()
+        for entry, other in itertools.combinations(models, 2)
+        for pair in zip(held.get(entry, ()), held.get(other, ()), strict=False)
+    ]
+    if not units:
+        raise UserError(f"{path}: no two {group}s have a video of the same prompt")
+    return units
+
+
+def _of_two(case: str, group: str, models: tuple[str, str], pair: tuple[Item, Item]) -> Unit:
+    first, second = pair
+    return Unit(
+        key=f"{first.id} : {second.id}",
+        task=VoteTask.ARENA,
+        source=case,
+        video=str(second.video),
+        videos=(_footage(first), _footage(second)),
+        prompt=first.text,
+        clips=first.script.clips if first.script is not None else (),
+        models=models,
+        groups=_shared(pair, group),
+    )
+
+
+def _footage(item: Item) -> Footage:
+    return Footage(item.video.resolve(), supervised(probe, item.video).unwrap().duration)
+
+
+def _shared(pair: Sequence[Item], group: str) -> Mapping[str, str]:
+    """Return the groups that both videos are in."""
+    first, second = pair
+    return {
+        name: text
+        for name, text in first.groups.items()
+        if name != group and second.groups.get(name) == text
+    }
 
 
 def read_units(
@@ -50,7 +123,7 @@ def read_units(
 
 
 def unit_key(pair: Pair) -> str:
-    """The name of a pair within its testbed, the same in every version of it."""
+    """Return the name of a pair within its testbed, the same in every version of it."""
     rung = "" if pair.severity is None else f"/s{pair.severity:g}/n{pair.clips}"
     return f"{pair.source}/{pair.name}{rung}"
 
@@ -126,13 +199,14 @@ def _prompt(folder: Path, source: SourceFilm) -> str:
 
 
 def _inside(folder: Path, file: VideoFile | str) -> Path:
-    """A file of the testbed. One that somebody else made must not reach out of its folder."""
+    """Return a file of the testbed. One that somebody else made must not reach out of its
+    folder."""
     try:
-        found = file_in(folder, file) if isinstance(file, str) else video_in(folder, file)
+        result = file_in(folder, file) if isinstance(file, str) else video_in(folder, file)
     except NoValue as error:
         name = file if isinstance(file, str) else file.path
         raise UserError(f"{folder / name}: {error.message}", advice=error.advice) from None
-    return found.resolve()
+    return result.resolve()
 
 
 def _of_manifest(path: Path, task: VoteTask, questions: Path | None) -> list[Unit]:
@@ -171,15 +245,15 @@ def _of_item(item: Item, task: VoteTask, questions: Sequence[UnitQuestion]) -> U
 
 
 def _read_questions(path: Path, known: set[str]) -> dict[str, tuple[UnitQuestion, ...]]:
-    found: dict[str, tuple[UnitQuestion, ...]] = {}
+    result: dict[str, tuple[UnitQuestion, ...]] = {}
     for number, row in _rows(path):
         name, texts = row.get("item"), row.get("questions")
         if not isinstance(name, str) or not isinstance(texts, list) or not texts:
             raise UserError(f"{path}, line {number}: a row has an item and its questions")
         if name not in known:
             raise UserError(f"{path}, line {number}: no item {name!r} in the manifest")
-        found[name] = tuple(_question(path, number, n, text) for n, text in enumerate(texts, 1))
-    return found
+        result[name] = tuple(_question(path, number, n, text) for n, text in enumerate(texts, 1))
+    return result
 
 
 def _question(path: Path, line: int, number: int, given: object) -> UnitQuestion:
@@ -192,9 +266,9 @@ def _question(path: Path, line: int, number: int, given: object) -> UnitQuestion
 
 
 def _with_gold(units: list[Unit], path: Path) -> list[Unit]:
-    known = {unit.key: unit for unit in units}
+    available = {unit.key: unit for unit in units}
     for number, row in _rows(path):
-        unit = known.get(str(row.get("unit")))
+        unit = available.get(str(row.get("unit")))
         if unit is None:
             raise UserError(
                 f"{path}, line {number}: no unit {row.get('unit')!r}",
@@ -206,8 +280,8 @@ def _with_gold(units: list[Unit], path: Path) -> list[Unit]:
             if not isinstance(why, str) or not why.strip():
                 raise UserError(f"{path}, line {number}: an example says why, in words")
             gold[EXAMPLE] = why.strip()
-        known[unit.key] = replace(unit, gold=gold)
-    return list(known.values())
+        available[unit.key] = replace(unit, gold=gold)
+    return list(available.values())
 
 
 def _rows(path: Path) -> list[tuple[int, Mapping[str, Any]]]:

@@ -50,7 +50,7 @@ class Prepared:
 def prepare_all(
     paths: Iterable[Path], folder: Path, *, progress: Progress | None = None
 ) -> dict[Path, Prepared]:
-    """Each file as it is to be served; those that had to be copied are in ``folder``."""
+    """Return each file as it is to be served; those that had to be copied are in ``folder``."""
     wanted = list(dict.fromkeys(paths))
     ready: dict[Path, Prepared] = {}
     with progress or Silent() as watched:
@@ -88,7 +88,7 @@ def prepare(path: Path, folder: Path) -> Prepared:
 
 
 def _tags(container: InputContainer) -> bool:
-    """Whether the file says anything of itself beyond what every file of its kind does."""
+    """Return whether the file says anything of itself beyond what every file of its kind does."""
     metadata: list[Mapping[str, str]] = [
         container.metadata,
         *(s.metadata for s in container.streams),
@@ -108,15 +108,15 @@ def _attached(container: InputContainer) -> bool:
 def _copy(container: InputContainer, stream: Any, target: Path) -> None:
     import av
 
-    sounds = [one for one in container.streams.audio if one.codec_context.name in _SOUNDS]
+    sounds = [item for item in container.streams.audio if item.codec_context.name in _SOUNDS]
     chosen = [stream, *sounds[:1]]
     with (
         atomic_output(target) as file,
         av.open(file, mode="w", format="mp4", container_options={"fflags": "+bitexact"}) as output,
     ):
         copies = {}
-        for one in chosen:
-            copies[one.index] = copy = output.add_stream_from_template(one)
+        for entry in chosen:
+            copies[entry.index] = copy = output.add_stream_from_template(entry)
             copy.metadata.clear()
         for packet in container.demux(chosen):
             if packet.dts is None:
@@ -128,8 +128,8 @@ def _copy(container: InputContainer, stream: Any, target: Path) -> None:
 
 def _digest(path: Path) -> str:
     status = path.stat()
-    known = f"{path}\0{status.st_size}\0{status.st_mtime_ns}"
-    return hashlib.sha256(known.encode("utf-8", "surrogateescape")).hexdigest()[:32]
+    available = f"{path}\0{status.st_size}\0{status.st_mtime_ns}"
+    return hashlib.sha256(available.encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 
 _STEP: Final = 1 << 16
@@ -138,7 +138,7 @@ _WIDE: Final = 1 << 32
 
 
 def served_length(sizes: Iterable[int]) -> int:
-    """The length at which files of these sizes are all served."""
+    """Return the length at which files of these sizes are all served."""
     least = max(sizes) + _HEADER
     return -(-least // _STEP) * _STEP
 
@@ -186,7 +186,7 @@ class Unsatisfiable(ValueError):
 
 
 def asked_range(header: str | None, length: int) -> tuple[int, int] | None:
-    """The first and last byte asked for; None: all of it.
+    """Return the first and last byte asked for; None: all of it.
 
     A header that is not a range, or several ranges at once, is ignored, as the standard allows:
     players ask for one.
@@ -230,13 +230,13 @@ class MediaResponse(Response):
         }
         status = 200
         try:
-            found = asked_range(asked, length)
+            result = asked_range(asked, length)
         except Unsatisfiable:
             headers["Content-Range"] = f"bytes */{length}"
             self._begin, self._end, status = 0, -1, 416
         else:
-            if found is not None:
-                self._begin, self._end = found
+            if result is not None:
+                self._begin, self._end = result
                 headers["Content-Range"] = f"bytes {self._begin}-{self._end}/{length}"
                 status = 206
         headers["Content-Length"] = str(self._end - self._begin + 1)
@@ -286,7 +286,7 @@ class MediaResponse(Response):
 
 
 def is_whole(path: Path, real: int) -> bool:
-    """Whether the file is still the one that was looked at."""
+    """Return whether the file is still the one that was looked at."""
     try:
         status = path.lstat()
     except OSError:

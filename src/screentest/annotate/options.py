@@ -63,7 +63,7 @@ TaskName = Annotated[
 
 
 def task_named(name: str) -> VoteTask:
-    """The task of that name."""
+    """Return the task of that name."""
 
     try:
         return VoteTask(name)
@@ -72,7 +72,7 @@ def task_named(name: str) -> VoteTask:
 
 
 def text_of(path: Path | None) -> str:
-    """The text of a file that the user has written."""
+    """Return the text of a file that the user has written."""
 
     if path is None:
         return ""
@@ -84,7 +84,7 @@ def text_of(path: Path | None) -> str:
 
 @contextmanager
 def opened(place: Path, store: str | None) -> Iterator[Database]:
-    """The store of a testbed or manifest, which must exist."""
+    """Return the store of a testbed or manifest, which must exist."""
 
     database = open_database(store or default_store(place))
     try:
@@ -94,6 +94,6 @@ def opened(place: Path, store: str | None) -> Iterator[Database]:
 
 
 def wanted_task(database: Database, name: str | None) -> VoteTask:
-    """The named task, or the only one in the store."""
+    """Return the named task, or the only one in the store."""
 
     return only_task(database, task_named(name) if name is not None else None)

@@ -61,16 +61,17 @@ def link_again(
 ) -> Invitation:
     """One more link for a worker."""
     with database.write() as connection:
-        found = connection.execute(select(workers.c.id).where(workers.c.label == label)).scalar()
-        if found is None:
+        result = connection.execute(select(workers.c.id).where(workers.c.label == label)).scalar()
+        if result is None:
             if not create:
                 raise UserError(f"there is no worker {label!r}")
-            found = _add(connection, label, "")
-        return Invitation(label, _link(connection, int(found), days))
+            result = _add(connection, label, "")
+        return Invitation(label, _link(connection, int(result), days))
 
 
 def invite_all(database: Database, *, days: float = LINK_DAYS) -> str:
-    """The token of one link for all participants of a platform, who bring ids of their own."""
+    """Return the token of one link for all participants of a platform, who bring ids of their
+    own."""
     token = secrets.token_urlsafe(24)
     row = {"token_hash": hashed(token), "expires_at": time.time() + days * DAY}
     with database.write() as connection:
@@ -80,7 +81,7 @@ def invite_all(database: Database, *, days: float = LINK_DAYS) -> str:
 
 
 def open_participant(database: Database, token: str, participant: str) -> str | None:
-    """A session for a participant who came by an open link; None where it is not one.
+    """Return a session for a participant who came by an open link; None where it is not one.
 
     Whoever has the link can bring any id. So these workers have labels that no other worker has:
     an id never opens the page of somebody with a personal link.
@@ -89,41 +90,41 @@ def open_participant(database: Database, token: str, participant: str) -> str | 
         return None
     now, label = time.time(), f"{PARTICIPANT_LABEL}{participant}"
     with database.write() as connection:
-        known = connection.execute(
+        available = connection.execute(
             select(open_links.c.token_hash).where(
                 open_links.c.token_hash == hashed(token), open_links.c.expires_at > now
             )
         ).first()
-        if known is None:
+        if available is None:
             return None
         return _session(connection, imported_worker(connection, label), now)
 
 
 def participant_of(label: str) -> str:
-    """The id that a platform gave a participant; empty for everybody else."""
+    """Return the id that a platform gave a participant; empty for everybody else."""
     return label.removeprefix(PARTICIPANT_LABEL) if label.startswith(PARTICIPANT_LABEL) else ""
 
 
 def imported_worker(connection: Connection, label: str) -> int:
-    """The worker of that label, made where there is none."""
-    found = connection.execute(select(workers.c.id).where(workers.c.label == label)).scalar()
-    return int(found) if found is not None else _add(connection, label, "")
+    """Return the worker of that label, made where there is none."""
+    result = connection.execute(select(workers.c.id).where(workers.c.label == label)).scalar()
+    return int(result) if result is not None else _add(connection, label, "")
 
 
 def open_session(database: Database, token: str) -> str | None:
-    """A session for whoever has this link; None where it is unknown or too old."""
+    """Return a session for whoever has this link; None where it is unknown or too old."""
     now = time.time()
     with database.write() as connection:
-        found = connection.execute(
+        result = connection.execute(
             select(links.c.worker_id).where(
                 links.c.token_hash == hashed(token), links.c.expires_at > now
             )
         ).scalar()
-        return None if found is None else _session(connection, int(found), now)
+        return None if result is None else _session(connection, int(result), now)
 
 
 def open_operator_session(database: Database) -> str:
-    """A session for the operator."""
+    """Return a session for the operator."""
     with database.write() as connection:
         return _session(connection, None, time.time())
 
@@ -135,7 +136,7 @@ def close_session(database: Database, session: str) -> None:
 
 
 def session_of(connection: Connection, session: str) -> tuple[bool, Annotator | None]:
-    """Whose session it is: the operator's, a worker's, or nobody's (False, None)."""
+    """Return whose session it is: the operator's, a worker's, or nobody's (False, None)."""
     row = connection.execute(
         select(sessions.c.worker_id, workers)
         .select_from(sessions.outerjoin(workers))
@@ -185,7 +186,7 @@ def note(connection: Connection, what: str, worker: int | None = None, **details
 
 
 def hashed(secret: str) -> str:
-    """What is kept of a secret: enough to know it again, not enough to use it."""
+    """Return what is kept of a secret: enough to know it again, not enough to use it."""
     return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
 
 

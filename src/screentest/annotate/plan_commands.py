@@ -75,17 +75,17 @@ def plan(
       screentest annotate plan videos.jsonl --task rate --wage 15 --fee 0.2
     """
 
-    found = read_units(place, task_named(task), questions=questions, by=by)
+    result = read_units(place, task_named(task), questions=questions, by=by)
     effort = Effort(watching, reading, reading_share, overhead)
     by_aspect: dict[str, list[Unit]] = {}
-    for unit in found:
+    for unit in result:
         by_aspect.setdefault(unit.aspect or task, []).append(unit)
-    sizes = {name: _sizes(some) for name, some in by_aspect.items()} | {"total": _sizes(found)}
+    sizes = {name: _sizes(subset) for name, subset in by_aspect.items()} | {"total": _sizes(result)}
     plans = [
-        (name, forecast_people(some, votes=votes, wage=wage, effort=effort, fee=fee))
-        for name, some in sizes.items()
+        (name, forecast_people(size, votes=votes, wage=wage, effort=effort, fee=fee))
+        for name, size in sizes.items()
     ]
-    keys = [unit.key for unit in found] if units else []
+    keys = [unit.key for unit in result] if units else []
     show(people_table(plans, currency), as_json=as_json, **({"items": keys} if units else {}))
     if units and not as_json:
         for key in keys:

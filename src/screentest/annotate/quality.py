@@ -57,7 +57,7 @@ class WorkerState:
 
     @property
     def flagged(self) -> bool:
-        """Whether several signs speak against them."""
+        """Return whether several signs speak against them."""
         return self.report is not None and self.report.flagged
 
 
@@ -77,7 +77,7 @@ class AspectAgreement:
 
 
 def worker_votes(records: Iterable[VoteRecord]) -> list[Vote]:
-    """The records as the rules on workers want them."""
+    """Return the records as the rules on workers want them."""
     return [
         Vote(
             worker=record.worker,
@@ -96,7 +96,8 @@ def worker_votes(records: Iterable[VoteRecord]) -> list[Vote]:
 
 
 def rules_for(task: VoteTask) -> WorkerRules:
-    """What counts as contradicting others: A and C, a score two points away, else any other."""
+    """Return what counts as contradicting others: A and C, a score two points away, else any
+    other."""
     if task is VoteTask.RATE:
         return WorkerRules(scale=tuple(map(str, SCORES)), steps=4)
     return WorkerRules()
@@ -116,24 +117,26 @@ def review(
     reasons = _reasons(connection)
     states = []
     for person in people:
-        said = mine[person.label]
-        choices = [record.correct for record in said if record.correct is not None]
-        known = [right for worker, right in gold if worker == person.id]
+        answer = mine[person.label]
+        choices = [record.correct for record in answer if record.correct is not None]
+        available = [right for worker, right in gold if worker == person.id]
         states.append(
             WorkerState(
                 label=person.label,
-                votes=len(said),
+                votes=len(answer),
                 right=sum(choices),
                 asked=len(choices),
-                gold_right=sum(known),
-                gold_asked=len(known),
-                pace=_median([one.seconds / one.duration for one in said if one.duration > 0]),
+                gold_right=sum(available),
+                gold_asked=len(available),
+                pace=_median(
+                    [item.seconds / item.duration for item in answer if item.duration > 0]
+                ),
                 report=reports.get(person.label),
                 excluded=bool(person.excluded),
                 reason=reasons.get(person.id, "") if person.excluded else "",
             )
         )
-    return sorted(states, key=lambda one: (-_signs(one), -one.votes, one.label))
+    return sorted(states, key=lambda item: (-_signs(item), -item.votes, item.label))
 
 
 def agreement(records: Iterable[VoteRecord]) -> list[AspectAgreement]:
@@ -142,9 +145,9 @@ def agreement(records: Iterable[VoteRecord]) -> list[AspectAgreement]:
     for record in records:
         if record.finished and not record.gold:
             by_aspect[record.aspect or record.task.value].append(record)
-    rows = [_agreement(aspect, said) for aspect, said in sorted(by_aspect.items())]
+    rows = [_agreement(aspect, item) for aspect, item in sorted(by_aspect.items())]
     if len(rows) > 1:
-        rows.append(_agreement("all", [one for said in by_aspect.values() for one in said]))
+        rows.append(_agreement("all", [item for answer in by_aspect.values() for item in answer]))
     return rows
 
 
@@ -179,27 +182,31 @@ def _interval(by_unit: dict[str, list[VoteRecord]], choices: Sequence[bool]) -> 
 
 
 def _ratings(units: Iterable[Sequence[VoteRecord]]) -> list[list[float | str]]:
-    """What each unit was called by its raters; A, B and C as 0, 1 and 2."""
-    found: list[list[float | str]] = []
+    """Return what each unit was called by its raters; A, B and C as 0, 1 and 2."""
+    result: list[list[float | str]] = []
     for records in units:
         first = records[0]
         match first.task:
             case VoteTask.CHECK:
-                found.append([float("ABC".index(one.rating)) for one in records if one.rating])
+                result.append(
+                    [float("ABC".index(record.rating)) for record in records if record.rating]
+                )
             case VoteTask.RATE:
-                found.append([one.score for one in records if one.score is not None])
+                result.append([record.score for record in records if record.score is not None])
             case VoteTask.PAIRS | VoteTask.ARENA:
-                found.append([one.choice for one in records if one.choice])
+                result.append([record.choice for record in records if record.choice])
             case VoteTask.PROMPTS:
-                found.append([one.verdict for one in records if one.verdict])
+                result.append([record.verdict for record in records if record.verdict])
             case VoteTask.QUESTIONS:
                 for question in first.answers or {}:
-                    found.append([float(one.answers[question]) for one in records if one.answers])
-    return found
+                    result.append(
+                        [float(record.answers[question]) for record in records if record.answers]
+                    )
+    return result
 
 
 def _answers(record: VoteRecord) -> list[tuple[str, str]]:
-    """What was said, question by question where there are several."""
+    """Return what was said, question by question where there are several."""
     if record.answers is not None:
         return [(f"?{name}", str(value)) for name, value in record.answers.items()]
     if record.score is not None:

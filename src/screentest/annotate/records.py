@@ -24,14 +24,15 @@ from screentest.testbeds.testbed import Testbed, read_testbed
 
 
 def choice_word(task: VoteTask, picked: str) -> str:
-    """The stored choice in the words of records: for pairs those of testbeds and of `certify`."""
+    """Return the stored choice in the words of records: for pairs those of testbeds and of
+    `certify`."""
     return dict(zip(("first", "second", "tie"), (*sides(task), "tie"), strict=True))[picked]
 
 
 def read_records(
     connection: Connection, task: VoteTask | None = None, *, only_finished: bool = False
 ) -> list[VoteRecord]:
-    """All that was said, in the order of the units and workers."""
+    """Return all that was said, in the order of the units and workers."""
     query = (
         select(
             votes.c.id.label("vote"),
@@ -62,7 +63,7 @@ def read_records(
 
 
 def without_excluded(records: Iterable[VoteRecord]) -> list[VoteRecord]:
-    """What remains when the votes of excluded workers are left out."""
+    """Return what remains when the votes of excluded workers are left out."""
     return [record for record in records if not record.excluded]
 
 
@@ -70,19 +71,19 @@ def _record(rows: list[Any]) -> VoteRecord:
     task = VoteTask(rows[0].task)
     rows = sorted(rows, key=lambda row: STEPS[task].index(Step(row.step)))
     last = rows[-1]
-    said: dict[str, Any] = {}
+    answer: dict[str, Any] = {}
     for row in rows:
         match Step(row.step):
             case Step.CHOICE:
-                said["choice"] = choice_word(task, row.answer["picked"])
+                answer["choice"] = choice_word(task, row.answer["picked"])
             case Step.CHECK:
-                said["rating"] = row.answer["rating"]
+                answer["rating"] = row.answer["rating"]
             case Step.RATE:
-                said["score"] = row.answer["score"]
+                answer["score"] = row.answer["score"]
             case Step.ANSWERS:
-                said["answers"] = row.answer["answers"]
+                answer["answers"] = row.answer["answers"]
             case Step.REVIEW:
-                said["verdict"], said["text"] = row.answer["verdict"], row.answer.get("text")
+                answer["verdict"], answer["text"] = row.answer["verdict"], row.answer.get("text")
     first, second = last.models or ("", "")
     return VoteRecord(
         task=task,
@@ -106,7 +107,7 @@ def _record(rows: list[Any]) -> VoteRecord:
         vote=last.vote,
         comment="\n".join(row.comment for row in rows if row.comment),
         watched=_watched(rows),
-        **said,
+        **answer,
     )
 
 
@@ -130,12 +131,12 @@ class Filtering:
     @property
     def kept(self) -> frozenset[str]:
         """The units that stay."""
-        return frozenset(key for found in self.by_aspect.values() for key in found.kept)
+        return frozenset(key for result in self.by_aspect.values() for key in result.kept)
 
     @property
     def total(self) -> Retention:
         """The last row of the table."""
-        return sum((one.retention for one in self.by_aspect.values()), Retention(0, 0, 0))
+        return sum((item.retention for item in self.by_aspect.values()), Retention(0, 0, 0))
 
 
 def filter_records(
@@ -154,12 +155,12 @@ def filter_records(
         else:
             rated[aspect][key] = ratings[key]
     order = [aspect.value for aspect in all_aspects()]
-    aspects = sorted(rated, key=lambda one: order.index(one) if one in order else len(order))
+    aspects = sorted(rated, key=lambda item: order.index(item) if item in order else len(order))
     return Filtering({aspect: filter_pairs(rated[aspect]) for aspect in aspects}, unrated)
 
 
 def write_filtered(folder: Path, out: Path, kept: frozenset[str]) -> Testbed:
-    """A testbed with the kept pairs only, and the placebos as they were.
+    """Return a testbed with the kept pairs only, and the placebos as they were.
 
     The folder must be empty, so that nothing of another testbed is mixed in.
     """
@@ -189,7 +190,7 @@ class Imported:
 
 def import_records(database: Database, records: Iterable[VoteRecord]) -> Imported:
     """Add what is not there yet; all of it or, where a row is wrong, nothing."""
-    added = known = unfinished = 0
+    added = available = unfinished = 0
     with database.write() as connection:
         for record in records:
             if not record.finished:
@@ -197,9 +198,9 @@ def import_records(database: Database, records: Iterable[VoteRecord]) -> Importe
             elif _add(connection, record):
                 added += 1
             else:
-                known += 1
-        note(connection, "import", added=added, known=known, unfinished=unfinished)
-    return Imported(added, known, unfinished)
+                available += 1
+        note(connection, "import", added=added, known=available, unfinished=unfinished)
+    return Imported(added, available, unfinished)
 
 
 def _add(connection: Connection, record: VoteRecord) -> bool:

@@ -48,7 +48,8 @@ def open_project(
     by: str = "model",
     progress: Progress | None = None,
 ) -> tuple[Database, list[Unit]]:
-    """The database of a project with all units of the task in it, videos ready to be served."""
+    """Return the database of a project with all units of the task in it, videos ready to be
+    served."""
     units = read_units(place, task, questions=questions, gold=gold, by=by)
     videos = [video.path for unit in units for video in unit.videos]
     prepared = prepare_all(videos, media_folder(place), progress=progress)
@@ -59,7 +60,7 @@ def open_project(
 
 
 def media_folder(place: Path) -> Path:
-    """Where copies of videos are that could not be served as they were."""
+    """Return where copies of videos are that could not be served as they were."""
     return default_store(place).parent / "media"
 
 
@@ -89,7 +90,7 @@ def make_site(
     finish: Finish | None = None,
     port: int = 0,
 ) -> Site:
-    """The site of a project."""
+    """Return the site of a project."""
     read = languages or [read_language(name) for name in DEFAULT_LANGUAGES]
     return Site(
         database=database,
@@ -139,7 +140,7 @@ def run(site: Site, listening: socket.socket, *, proxied: bool, ready: Callable[
 
 
 def create_app(site: Site) -> ASGIApp:
-    """The ASGI app of a site."""
+    """Return the ASGI app of a site."""
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
     app.state.site = site
     app.state.failures = Throttle(20, 60.0)

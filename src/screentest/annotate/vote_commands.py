@@ -81,8 +81,8 @@ def workers(
             people.exclude(database, restore, reason, excluded=False)
         chosen = wanted_task(database, task)
         with database.read() as connection:
-            found = review(connection, read_records(connection, chosen), rules_for(chosen))
-    show(_workers_table(found), as_json=as_json)
+            result = review(connection, read_records(connection, chosen), rules_for(chosen))
+    show(_workers_table(result), as_json=as_json)
 
 
 def filter_(
@@ -116,14 +116,14 @@ def filter_(
                 units.c.is_gold.is_(False),
             )
         )
-        known = {row.key: row.aspect for row in asked}
+        available = {row.key: row.aspect for row in asked}
     if without_excluded:
         records = reliable(records)
-    found = filter_records(records, units=known, least=votes)
+    result = filter_records(records, units=available, least=votes)
     agreed = agreement(records)
-    written = write_filtered(place, out, found.kept) if out is not None else None
-    undecided = {"undecided": found.unrated}
-    show(_retention_table(found), _agreement_table(agreed), as_json=as_json, **undecided)
+    written = write_filtered(place, out, result.kept) if out is not None else None
+    undecided = {"undecided": result.unrated}
+    show(_retention_table(result), _agreement_table(agreed), as_json=as_json, **undecided)
     if written is not None:
         err().print(f"{plural(len(written.pairs), 'pair')} in {out}", soft_wrap=True)
 
@@ -161,10 +161,10 @@ def results(
         with opened(place, store) as database, database.read() as connection:
             chosen = wanted_task(database, VoteTask.ARENA.value)
             records = read_records(connection, chosen, only_finished=True)
-    found = arena_of(records)
+    result = arena_of(records)
     if not as_json:
-        out().print(shown(arena_headline(found)), soft_wrap=False)
-    show(*people_tables(found), as_json=as_json, headline=arena_headline(found))
+        out().print(shown(arena_headline(result)), soft_wrap=False)
+    show(*people_tables(result), as_json=as_json, headline=arena_headline(result))
 
 
 def export(
@@ -240,7 +240,7 @@ def import_(
 def _answers(
     place: Path, store: str | None, votes: Path, key: Path, questions: Path | None
 ) -> tuple[Database, list[VoteRecord]]:
-    """The answers to a bundle, and the store for them, which is created if needed."""
+    """Return the answers to a bundle, and the store for them, which is created if needed."""
 
     where = store or default_store(place)
     database, units = open_project(place, where, task_of(key), questions=questions)
@@ -263,22 +263,22 @@ def _workers_table(found: Sequence[WorkerState]) -> Table:
     )
     rows = [
         (
-            one.label,
-            one.votes,
-            one.right,
-            one.asked,
-            one.gold_right,
-            one.gold_asked,
-            one.pace,
+            item.label,
+            item.votes,
+            item.right,
+            item.asked,
+            item.gold_right,
+            item.gold_asked,
+            item.pace,
             {
                 each.sign.value: {"count": each.count, "of": each.of}
-                for each in (one.report.signs if one.report is not None else ())
+                for each in (item.report.signs if item.report is not None else ())
             },
-            one.flagged,
-            one.excluded,
-            one.reason,
+            item.flagged,
+            item.excluded,
+            item.reason,
         )
-        for one in found
+        for item in found
     ]
     return Table("workers", "Workers", columns, rows)
 
@@ -288,7 +288,7 @@ def _mark(yes: bool) -> str:
 
 
 def _signs(signs: dict[str, dict[str, int]]) -> str:
-    return ", ".join(f"{name} {one['count']}/{one['of']}" for name, one in signs.items())
+    return ", ".join(f"{name} {sign['count']}/{sign['of']}" for name, sign in signs.items())
 
 
 def _retention_table(found: Filtering) -> Table:
@@ -302,7 +302,8 @@ def _retention_table(found: Filtering) -> Table:
         Column("kept", detail=True),
     )
     rows = [
-        (*_retention(name, one.retention), list(one.kept)) for name, one in found.by_aspect.items()
+        (*_retention(name, item.retention), list(item.kept))
+        for name, item in found.by_aspect.items()
     ]
     rows.append((*_retention("total", found.total), sorted(found.kept)))
     undecided = plural(found.unrated, "pair")
@@ -328,16 +329,16 @@ def _agreement_table(agreed: Sequence[AspectAgreement]) -> Table:
     )
     rows = [
         (
-            one.aspect,
-            one.units,
-            one.votes,
-            one.accuracy,
-            one.interval.low if one.interval else None,
-            one.interval.high if one.interval else None,
-            one.alpha,
-            one.kappa,
-            str(one.why) if one.why else None,
+            item.aspect,
+            item.units,
+            item.votes,
+            item.accuracy,
+            item.interval.low if item.interval else None,
+            item.interval.high if item.interval else None,
+            item.alpha,
+            item.kappa,
+            str(item.why) if item.why else None,
         )
-        for one in agreed
+        for item in agreed
     ]
     return Table("agreement", "Accuracy and agreement", columns, rows)

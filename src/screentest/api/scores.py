@@ -189,7 +189,7 @@ def score_frames(
     names = _metrics(single, suite)  # a misspelled one leaves nothing behind
     suite = "" if single else suite
     if out is None:
-        from screentest.api.memory import score_clips
+        from screentest.api.clips import score_clips
 
         with held_items(clips) as items:
             # One clip takes less time than a bar takes to be read.

@@ -285,7 +285,8 @@ def opencv_clash(installed: Iterable[str] | None = None) -> Fault | None:
 
 
 def _ffmpeg() -> tuple[dict[str, str], dict[str, bool]]:
-    """The versions of FFmpeg's libraries inside PyAV, and the codecs screentest relies on."""
+    """Return the versions of FFmpeg's libraries inside PyAV, and the codecs screentest relies
+    on."""
     import av
 
     versions = {name: ".".join(map(str, numbers)) for name, numbers in av.library_versions.items()}
@@ -294,7 +295,7 @@ def _ffmpeg() -> tuple[dict[str, str], dict[str, bool]]:
 
 
 def survey_registry(registry: Registry) -> tuple[list[Registered], dict[str, str]]:
-    """All entries of all kinds, and the kinds whose modules fail to import."""
+    """Return all entries of all kinds, and the kinds whose modules fail to import."""
     entries: list[Registered] = []
     broken: dict[str, str] = {}
     for kind in HOMES:
@@ -338,7 +339,8 @@ def _examined(entry: Entry) -> Registered:
 
 
 def _to_be_chosen(entry: Entry) -> str:
-    """The role that this metric or judge needs and no built-in backend fills; empty for none."""
+    """Return the role that this metric or judge needs and no built-in backend fills; empty for
+    none."""
     built = entry.factory(**dict(entry.spec({}).options))
     for name in built.info.roles:
         role = str(name).partition(".")[0]

@@ -120,7 +120,8 @@ def read_table(table: str, package: str = "screentest") -> dict[str, Row]:
 
 @cache
 def all_commands() -> dict[str, Row]:
-    """The commands and groups of the program; ours come before a plugin's of the same name."""
+    """Return the commands and groups of the program; ours come before a plugin's of the same
+    name."""
     plugins = {
         point.name: Row(point.dist.metadata["Summary"] or "" if point.dist else "", point.load)
         for point in importlib.metadata.entry_points(group=ENTRY_POINTS)
@@ -134,7 +135,7 @@ def all_commands() -> dict[str, Row]:
 
 
 def suite_tables() -> dict[str, tuple[str, str]]:
-    """The help and the commands of our own suites, by the suite's name."""
+    """Return the help and the commands of our own suites, by the suite's name."""
     suites = importlib.import_module("screentest.suites")
     tables = {}
     for module in pkgutil.iter_modules(suites.__path__):
@@ -145,7 +146,7 @@ def suite_tables() -> dict[str, tuple[str, str]]:
 
 
 def _suite_group(text: str, table: str) -> LazyGroup:
-    """The group ``suite``, with a group for each suite that has commands."""
+    """Return the group ``suite``, with a group for each suite that has commands."""
     group = LazyGroup("suite", text, table)
     for name, (help_, commands) in suite_tables().items():
         package = f"screentest.suites.{name}"
@@ -168,7 +169,7 @@ class CommandGroup(TyperGroup):
     """Commands that are not imported yet, by name."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """The names of all commands; nothing is imported."""
+        """Return the names of all commands; nothing is imported."""
         return sorted({*super().list_commands(ctx), *self.rows})
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
@@ -257,6 +258,6 @@ def _usage(name: str, ctx: Any) -> list[str]:
 
 
 def _record(name: str, made: Callable[[Any], tuple[str, str] | None], ctx: Any) -> Any:
-    """A line of the help as Typer made it, under another name; none of a hidden argument."""
+    """Return a line of the help as Typer made it, under another name; none of a hidden argument."""
     record = made(ctx)
     return None if record is None else (name, record[1])

@@ -8,5 +8,5 @@ from screentest.core import Progress
 
 
 def watched() -> Progress:
-    """A bar if stderr is a terminal; nothing if it is a file or a pipe."""
+    """Return a bar if stderr is a terminal; nothing if it is a file or a pipe."""
     return progress.watched(err())

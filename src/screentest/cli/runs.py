@@ -162,7 +162,7 @@ def _money(amount: str) -> str:
 
 
 def _minute(moment: str) -> str:
-    """A stored moment (UTC) as a person reads it, in local time."""
+    """Return a stored moment (UTC) as a person reads it, in local time."""
     return datetime.fromisoformat(moment).astimezone().strftime("%Y-%m-%d %H:%M") if moment else ""
 
 

@@ -71,7 +71,8 @@ def _metrics(suite: Any) -> Table:
 
 
 def _dimensions(suite: Any) -> Table:
-    """Every node of the tree after the one it is a part of; those without parts are values."""
+    """Return every node of the tree after the one it is a part of; those without parts are
+    values."""
     rows: list[tuple[list[str], str, int, str]] = []
 
     def walk(dimension: Any, above: list[str]) -> None:

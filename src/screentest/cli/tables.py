@@ -47,8 +47,8 @@ def show(*tables: core.Table, as_json: bool = False, **facts: Any) -> None:
 
 
 def rendered(given: core.Table, box: Box | None = SIMPLE_HEAD) -> Table:
-    """A table for the terminal. A cell that is too wide goes on in the next line, between words
-    where there is room for the longest of them."""
+    """Return a table for the terminal. A cell that is too wide goes on in the next line, between
+    words where there is room for the longest of them."""
     brief = given.short()
     result = Table(
         box=box,
@@ -107,7 +107,7 @@ def print_record(given: core.Table) -> None:
 
 
 def as_text(given: core.Table) -> str:
-    """A table for a file: plain text, as wide as it needs to be."""
+    """Return a table for a file: plain text, as wide as it needs to be."""
     page = io.StringIO()
     Console(file=page, width=200, color_system=None).print(rendered(given))
     return "".join(f"{line.rstrip()}\n" for line in page.getvalue().splitlines())

@@ -212,7 +212,7 @@ def _show_pair(testbed: Testbed, pair: Pair, as_json: bool) -> None:
 
 
 def _pair_table(pair: Pair, source: SourceFilm | None) -> Table:
-    """The pair as testbed.json has it, with the captions of the touched clips."""
+    """Return the pair as testbed.json has it, with the captions of the touched clips."""
     data: dict[str, Any] = to_object(pair)
     for entry, touched in zip(data.get("touched", []), pair.touched, strict=True):
         if source is not None and touched.clip < len(source.clips):

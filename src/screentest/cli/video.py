@@ -118,7 +118,7 @@ def _each(
 
 
 def short_names(paths: Sequence[Path]) -> tuple[Path | None, list[str]]:
-    """The folder that all paths share, where that makes them shorter, and the rest of each.
+    """Return the folder that all paths share, where that makes them shorter, and the rest of each.
 
     >>> short_names([Path("a/b/c.mp4"), Path("a/b/d.mp4")])
     (PosixPath('a/b'), ['c.mp4', 'd.mp4'])
@@ -415,7 +415,7 @@ def find_cut_list(video: Path, detector: str, progress: Progress) -> CutList:
 
 
 def _format_of(file: Path | None) -> CutListFormat:
-    """The format that a file's suffix names; a table where there is none."""
+    """Return the format that a file's suffix names; a table where there is none."""
     suffix = file.suffix.lower().lstrip(".") if file is not None else ""
     return CutListFormat(suffix) if suffix in ("json", "csv", "edl") else CutListFormat.TABLE
 

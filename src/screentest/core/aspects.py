@@ -59,9 +59,9 @@ class Aspect(str):
     TEXT_ALIGNMENT: ClassVar[Aspect]
 
     def __new__(cls, name: str) -> Aspect:
-        found = _objects.get(name)
-        if found is not None:
-            return found
+        result = _objects.get(name)
+        if result is not None:
+            return result
         if not _is_peoples(name) and name not in registry.names(KIND):
             raise ValueError(f"{name!r} is not an aspect: none of that name is registered")
         return _objects.setdefault(str(name), super().__new__(cls, name))
@@ -82,7 +82,8 @@ class Aspect(str):
 
     @property
     def asked(self) -> Aspect:
-        """What a judge is asked about: of people's aspects the one that is called alike, if any.
+        """Return what a judge is asked about: of people's aspects the one that is called alike, if
+        any.
 
         >>> Aspect("people/color").asked, Aspect("people/charm").asked
         (Aspect('color'), Aspect('people/charm'))
@@ -94,8 +95,8 @@ class Aspect(str):
     def info(self) -> AspectInfo:
         if _is_peoples(self.value):
             return AspectInfo(f"Which of the two videos people prefer, asked about: {self.title}.")
-        found: AspectInfo = registry.build(KIND, self.value).thing
-        return found
+        result: AspectInfo = registry.build(KIND, self.value).thing
+        return result
 
     def __str__(self) -> str:
         return "".join(self)
@@ -265,5 +266,5 @@ class PairKind(StrEnum):
 
     @property
     def has_answer(self) -> bool:
-        """Whether one of the two videos is the better one, so that a judge can be right."""
+        """Return whether one of the two videos is the better one, so that a judge can be right."""
         return self is not PairKind.PLACEBO

@@ -72,7 +72,7 @@ class LedgerClient(Protocol):
     """
 
     def recall(self, request: str) -> CallReceipt | None:
-        """The latest answer to this very request, where one was paid for already."""
+        """Return the latest answer to this very request, where one was paid for already."""
 
     def intend(self, intent: CallIntent) -> str:
         """Write the intent down and return its id.

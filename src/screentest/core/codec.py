@@ -79,16 +79,16 @@ def from_object(kind: type[T], data: object) -> T:
 def _explain(kind: Any, error: Any) -> str:
     name = getattr(kind, "__name__", str(kind))
     problems = []
-    found = error.errors(include_url=False, include_input=False)
-    for problem in found[:_SHOWN]:
+    result = error.errors(include_url=False, include_input=False)
+    for problem in result[:_SHOWN]:
         place = ".".join(str(step) for step in problem["loc"]) or "the whole"
         problems.append(f"{place}: {problem['msg']}")
-    more = f"; {len(found) - _SHOWN:,} more" if len(found) > _SHOWN else ""
+    more = f"; {len(result) - _SHOWN:,} more" if len(result) > _SHOWN else ""
     return f"not a valid {name}: " + "; ".join(problems) + more
 
 
 def parse_json(text: str | bytes, *, finite: bool = False) -> Any:
-    """What JSON of others says; raises ValueError for all that cannot be read.
+    """Return what JSON of others says; raises ValueError for all that cannot be read.
 
     With ``finite``, NaN and infinities cannot: they are not JSON, and cannot be written again.
     """

@@ -144,7 +144,7 @@ class Stopped(KeyboardInterrupt):
 
     @classmethod
     def unless_done(cls, result: R, exit_code: int) -> R:
-        """The result of a job that came to its end; raises where a signal ended it."""
+        """Return the result of a job that came to its end; raises where a signal ended it."""
         if exit_code:
             raise cls(result, exit_code)
         return result

@@ -71,7 +71,7 @@ class Size:
                 raise ValueError(f"invalid side of {side} pixels: must be 1 or more")
 
     def of(self, width: int, height: int) -> tuple[int, int]:
-        """The size in pixels for a video of ``width`` × ``height``."""
+        """Return the size in pixels for a video of ``width`` × ``height``."""
         if self.exact is not None:
             return self.exact
         side, limit = max(width, height), self.long_side
@@ -108,16 +108,17 @@ class Borders:
 
     @property
     def share(self) -> float:
-        """How much of the frame they are."""
+        """Return how much of the frame they are."""
         across, down = self.inside
         return 1 - across * down / (self.width * self.height)
 
     def near(self, other: Borders) -> bool:
-        """Whether nothing of the other is left inside of them, and little more is cut off."""
+        """Return whether nothing of the other is left inside of them, and little more is cut
+        off."""
         most = max(4, max(self.width, self.height) // 100)
         mine, others = astuple(self), astuple(other)
         return mine[4:] == others[4:] and all(
-            0 <= one - two <= most for one, two in zip(mine[:4], others[:4], strict=True)
+            0 <= first - second <= most for first, second in zip(mine[:4], others[:4], strict=True)
         )
 
 

@@ -57,7 +57,7 @@ class Span:
         return self.start <= moment < self.end
 
     def overlaps(self, other: Span) -> bool:
-        """Whether they share more than a border."""
+        """Return whether they share more than a border."""
         return self.start < other.end and other.start < self.end
 
     def __str__(self) -> str:
@@ -124,15 +124,15 @@ class Script:
         spans = [clip.span for clip in self.clips if clip.span is not None]
         if spans and len(spans) != len(self.clips):
             raise ValueError("either every clip of a script has a time range or none has")
-        for number, (one, two) in enumerate(pairwise(spans), start=1):
-            if two.start < one.end:
+        for number, (first, second) in enumerate(pairwise(spans), start=1):
+            if second.start < first.end:
                 raise ValueError(
-                    f"clip {number + 1} ({two}) starts before clip {number} ({one}) ends"
+                    f"clip {number + 1} ({second}) starts before clip {number} ({first}) ends"
                 )
 
     @property
     def timed(self) -> bool:
-        """Whether its clips have time ranges."""
+        """Return whether its clips have time ranges."""
         return bool(self.clips) and self.clips[0].span is not None
 
     @property
@@ -142,7 +142,7 @@ class Script:
 
 
 def joined(clips: Iterable[Clip]) -> str:
-    """The captions of some clips as one text, whatever is said of their times."""
+    """Return the captions of some clips as one text, whatever is said of their times."""
     return " ".join(clip.caption for clip in clips if clip.caption)
 
 

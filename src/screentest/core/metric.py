@@ -165,25 +165,26 @@ class Resources(Protocol):
         """The templates: ``prompts.render(name, slots)``."""
 
     def role(self, name: str) -> Any:
-        """The backend chosen for a role; raises NoValue(MISSING_MODEL) where there is none."""
+        """Return the backend chosen for a role; raises NoValue(MISSING_MODEL) where there is
+        none."""
 
     def info(self, video: Path) -> VideoInfo:
-        """A video's probe, done once."""
+        """Return a video's probe, done once."""
 
     def shots(self, video: Path, detector: str = "") -> Sequence[Shot]:
-        """A video's shots. In a measurement: of its own video, after the scan.
+        """Return a video's shots. In a measurement: of its own video, after the scan.
 
         Who needs a certain detector names it, and has it among its options; all others share
         the one that was chosen for the run.
         """
 
     def borders(self, video: Path) -> Borders | None:
-        """The borders of its picture. In a measurement: of its own video, after the scan."""
+        """Return the borders of its picture. In a measurement: of its own video, after the scan."""
 
     def frames(
         self, video: Path, moments: Sequence[Time], request: FrameRequest
     ) -> Iterator[Frame]:
-        """The frames on the screen at some moments, for those that do not stream."""
+        """Return the frames on the screen at some moments, for those that do not stream."""
 
 
 @runtime_checkable
@@ -251,7 +252,7 @@ class Judge(Protocol):
     def info(self) -> JudgeInfo: ...
 
     def judge(self, question: Question, resources: Resources) -> Outcome[Verdict]:
-        """The verdict, on the videos in this order of presentation."""
+        """Return the verdict, on the videos in this order of presentation."""
 
 
 @runtime_checkable

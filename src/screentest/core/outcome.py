@@ -74,12 +74,13 @@ class Reason(StrEnum):
 
     @property
     def transient(self) -> bool:
-        """Whether it may be gone next time; else it stands until an input or signature changes."""
+        """Return whether it may be gone next time; else it stands until an input or signature
+        changes."""
         return self in _TRANSIENT
 
     @property
     def of_file(self) -> bool:
-        """Whether it is the file that cannot be read, whatever is asked of it."""
+        """Return whether it is the file that cannot be read, whatever is asked of it."""
         return self in _OF_FILE
 
 
@@ -135,21 +136,21 @@ class Outcome(Generic[T]):
 
     @staticmethod
     def of(value: U) -> Outcome[U]:
-        """The outcome of a measurement that succeeded."""
+        """Return the outcome of a measurement that succeeded."""
         return Outcome(value=value)
 
     @staticmethod
     def failed(reason: Reason, detail: str = "", advice: str = "") -> Outcome[U]:
-        """The outcome of a measurement that has no value."""
+        """Return the outcome of a measurement that has no value."""
         return Outcome(failure=Failure(reason, detail, advice))
 
     @property
     def ok(self) -> bool:
-        """Whether there is a value."""
+        """Return whether there is a value."""
         return self.failure is None
 
     def unwrap(self) -> T:
-        """The value; raises NoValue with the typed reason where there is none."""
+        """Return the value; raises NoValue with the typed reason where there is none."""
         if self.failure is not None:
             failed = self.failure
             raise NoValue(failed.reason, failed.detail, advice=failed.advice)
@@ -157,7 +158,7 @@ class Outcome(Generic[T]):
         return self.value
 
     def map(self, change: Callable[[T], U]) -> Outcome[U]:
-        """The outcome of ``change`` on the value; a failure stays what it is."""
+        """Return the outcome of ``change`` on the value; a failure stays what it is."""
         if self.failure is not None:
             return Outcome(failure=self.failure)
         return Outcome(value=change(self.unwrap()))

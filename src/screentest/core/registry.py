@@ -97,7 +97,8 @@ class Entry:
         return inspect.signature(self.factory).parameters
 
     def spec(self, options: Mapping[str, Any]) -> Spec:
-        """The full arguments, defaults included, converted to the types the factory names."""
+        """Return the full arguments, defaults included, converted to the types the factory
+        names."""
         from pydantic import TypeAdapter, ValidationError
 
         hints = typing.get_type_hints(self.factory)
@@ -157,9 +158,9 @@ class Registry:
 
         def keep(factory: F) -> F:
             module = factory.__module__
-            known = self._entries.get((kind, name))
-            owner = known.factory.__module__ if known else module
-            if not known and not module.startswith("screentest."):
+            available = self._entries.get((kind, name))
+            owner = available.factory.__module__ if available else module
+            if not available and not module.startswith("screentest."):
                 # A plugin may come before the module that has the name is imported.
                 owner = self._index(kind).get(name, module)
             if owner != module:
@@ -171,7 +172,8 @@ class Registry:
         return keep
 
     def has(self, kind: str, name: str) -> bool:
-        """Whether there is one of that name; imports the module that has it, and no other."""
+        """Return whether there is one of that name; imports the module that has it, and no
+        other."""
         if (kind, name) not in self._entries:
             module = self._index(kind).get(name)
             if module is not None:
@@ -183,7 +185,7 @@ class Registry:
         return (kind, name) in self._entries
 
     def entry(self, kind: str, name: str) -> Entry:
-        """The entry of that name; suggests near ones where there is none."""
+        """Return the entry of that name; suggests near ones where there is none."""
         if not self.has(kind, name):
             raise UnknownName(
                 f"there is no {kind} {name!r}", advice=suggest(name, self.names(kind))
@@ -191,7 +193,8 @@ class Registry:
         return self._entries[kind, name]
 
     def names(self, kind: str) -> list[str]:
-        """All names of a kind, sorted; read from text, so that next to nothing is imported."""
+        """Return all names of a kind, sorted; read from text, so that next to nothing is
+        imported."""
         self._import_single_homes(kind)
         self._load_plugins()
         registered = {name for entry_kind, name in self._entries if entry_kind == kind}
@@ -199,26 +202,26 @@ class Registry:
 
     @property
     def modules(self) -> set[str]:
-        """Where all that is registered by now comes from."""
+        """Return where all that is registered by now comes from."""
         return {entry.factory.__module__ for entry in self._entries.values()}
 
     @property
     def extra_modules(self) -> list[str]:
         """Modules that registered something and that a new process would not import by itself."""
-        found = {__name__, "__main__"}
-        found |= {point.module for point in importlib.metadata.entry_points(group=PLUGIN_GROUP)}
-        packages = {name.partition(".")[0] for name in found}
+        result = {__name__, "__main__"}
+        result |= {point.module for point in importlib.metadata.entry_points(group=PLUGIN_GROUP)}
+        packages = {name.partition(".")[0] for name in result}
         return sorted(name for name in self.modules if name.partition(".")[0] not in packages)
 
     def entries(self, kind: str, *, builtin: bool = True) -> Iterator[Entry]:
-        """All entries of a kind, by name; imports the modules that register them.
+        """Yield all entries of a kind, by name; imports the modules that register them.
 
         Without the built-in ones only plugins are imported.
         """
         self._load_plugins()
-        known = self.names(kind) if builtin else []
+        available = self.names(kind) if builtin else []
         others = {name for of, name in self._entries if of == kind}
-        for name in sorted(others.union(known)):
+        for name in sorted(others.union(available)):
             if builtin or self._entries[kind, name].origin != BUILTIN:
                 yield self.entry(kind, name)
 
@@ -240,7 +243,8 @@ class Registry:
         return [home.format(kind=kind) for home in homes]
 
     def _index(self, kind: str) -> Mapping[str, str]:
-        """The modules that register a name of this kind, by the name, as their text has it."""
+        """Return the modules that register a name of this kind, by the name, as their text has
+        it."""
         if kind not in self._indexes:
             self._indexes[kind] = {
                 name: module
@@ -301,28 +305,29 @@ def registered_in(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _modules(home: str) -> dict[str, Path]:
-    """The public modules of a package and of the folders in it, or the one module; not imported.
+    """Return the public modules of a package and of the folders in it, or the one module; not
+    imported.
 
     Modules of commands are left out: what they register is not theirs.
     """
     top, *inner = home.split(".")
     spec = sys.modules[top].__spec__ if top in sys.modules else importlib.util.find_spec(top)
-    found: dict[str, Path] = {}
+    result: dict[str, Path] = {}
     for place in (spec.submodule_search_locations or ()) if spec else ():
         folder = Path(place, *inner)
         if folder.with_suffix(".py").is_file():
-            found[home] = folder.with_suffix(".py")
+            result[home] = folder.with_suffix(".py")
         for path in sorted(folder.rglob("*.py")):
             parts = path.relative_to(folder).with_suffix("").parts
             private = any(part.startswith("_") and part != "__init__" for part in parts)
             if not private and not parts[-1].endswith("commands"):
                 name = ".".join((home, *(part for part in parts if part != "__init__")))
-                found[name] = path
-    return found
+                result[name] = path
+    return result
 
 
 def suggest(wrong: str, known: Iterable[str]) -> str:
-    """The nearest names, or all of them."""
+    """Return the nearest names, or all of them."""
     names = list(known)
     near = difflib.get_close_matches(wrong, names, n=3, cutoff=0.5)
     if near:

@@ -43,14 +43,14 @@ class Signature:
 
     @classmethod
     def of(cls, name: str, *, version: int | str, **parts: object) -> Signature:
-        """A signature from keywords; parts that are None are left out."""
+        """Return a signature from keywords; parts that are None are left out."""
         given = tuple(
             sorted((key, str(value)) for key, value in parts.items() if value is not None)
         )
         return cls(name, (("v", str(version)), *given))
 
     def with_parts(self, parts: Mapping[str, object]) -> Signature:
-        """This signature with more parts, or other values for those it has."""
+        """Return this signature with more parts, or other values for those it has."""
         merged = dict(self.parts) | {k: str(v) for k, v in parts.items() if v is not None}
         version = merged.pop("v", None)
         head = (("v", version),) if version is not None else ()
@@ -97,7 +97,7 @@ def _parsed(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def options_of(signature: str) -> dict[str, Any]:
-    """The options in the signature of a spec, as ``parse`` reads them.
+    """Return the options in the signature of a spec, as ``parse`` reads them.
 
     >>> options_of("background_consistency|v:2|every:0.5")
     {'every': 0.5}
@@ -107,20 +107,20 @@ def options_of(signature: str) -> dict[str, Any]:
 
 
 def value_name(spec: str, output: str) -> str:
-    """What an output of the metric of this spec is called."""
+    """Return what an output of the metric of this spec is called."""
     metric, colon, options = spec.partition(":")
     return spec if output == metric else f"{metric}.{output}{colon}{options}"
 
 
 def split_value_name(name: str) -> tuple[str, str]:
-    """The spec of the metric and the output that a value is named after."""
+    """Return the spec of the metric and the output that a value is named after."""
     head, colon, options = name.partition(":")
     metric, _, output = head.partition(".")
     return f"{metric}{colon}{options}", output or metric
 
 
 def read_options(parts: Iterable[str], text: str) -> dict[str, Any]:
-    """The options in ``parts``, each ``option=value``; ``text`` is what an error quotes."""
+    """Return the options in ``parts``, each ``option=value``; ``text`` is what an error quotes."""
     options: dict[str, Any] = {}
     for part in parts:
         key, equals, value = part.partition("=")

@@ -51,14 +51,14 @@ class Column:
         return f"{self.title or self.name} {ARROWS[self.better]}".rstrip()
 
     def text(self, cell: Cell) -> str:
-        """A cell of this column as people read it."""
+        """Return a cell of this column as people read it."""
         if self.show is not None and cell is not None:
             return self.show(cell)
         return cell_text(cell, self.digits)
 
 
 def cell_text(cell: Cell, digits: int | None = None) -> str:
-    """A cell as people read it; empty where there is no value.
+    """Return a cell as people read it; empty where there is no value.
 
     >>> cell_text(0.5), cell_text(45.25, digits=1), cell_text(None)
     ('0.500', '45.2', '')
@@ -97,7 +97,7 @@ class Table:
         note: str = "",
     ) -> None:
         """A column that is given as text has the name alone."""
-        given = tuple(Column(one) if isinstance(one, str) else one for one in columns)
+        given = tuple(Column(item) if isinstance(item, str) else item for item in columns)
         cells = tuple(tuple(row) for row in rows)
         names = [column.name for column in given]
         if len(set(names)) < len(names):
@@ -124,12 +124,12 @@ class Table:
         return [dict(zip(names, row, strict=True)) for row in whole.rows]
 
     def column(self, name: str) -> list[Cell]:
-        """The cells of one column."""
+        """Return the cells of one column."""
         place = [column.name for column in self.columns].index(name)
         return [row[place] for row in self.rows]
 
     def texts(self) -> list[tuple[str, ...]]:
-        """Every row as people read it."""
+        """Return every row as people read it."""
         return [
             tuple(column.text(cell) for column, cell in zip(self.columns, row, strict=True))
             for row in self.rows
@@ -143,18 +143,18 @@ class Table:
         )
 
     def is_numeric(self, place: int) -> bool:
-        """Whether a column has numbers and nothing else."""
+        """Return whether a column has numbers and nothing else."""
         cells = [row[place] for row in self.rows if row[place] is not None]
         return bool(cells) and all(
             isinstance(cell, int | float) and not isinstance(cell, bool) for cell in cells
         )
 
     def short(self) -> Table:
-        """The table as people see it, without the details of records and files."""
+        """Return the table as people see it, without the details of records and files."""
         return self._only([not column.detail for column in self.columns])
 
     def whole(self) -> Table:
-        """The table as records and files have it, without what only people see."""
+        """Return the table as records and files have it, without what only people see."""
         return self._only([not column.derived for column in self.columns])
 
     def _only(self, kept: Sequence[bool]) -> Table:

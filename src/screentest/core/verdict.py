@@ -70,7 +70,7 @@ class Verdict:
 
     @property
     def points(self) -> float:
-        """What the first video gets: 1, a half for a tie, or its share of several voices."""
+        """Return what the first video gets: 1, a half for a tie, or its share of several voices."""
         return _POINTS[self.choice] if self.share is None else self.share
 
     @property
@@ -89,7 +89,7 @@ class Verdict:
 
 
 def prefer_higher(first: float, second: float, *, margin: float = 0.0) -> Verdict:
-    """The verdict of two scores where more is better; within ``margin`` it is a tie.
+    """Return the verdict of two scores where more is better; within ``margin`` it is a tie.
 
     >>> prefer_higher(0.4, 0.7).choice.value
     'second'

@@ -48,20 +48,20 @@ Pick = Callable[[Sequence[str]], str]
 
 
 def alter(captions: Sequence[str], change: WordChange, pick: Pick) -> Alteration | None:
-    """The captions with one word altered; None where they have none that is fit for it.
+    """Return the captions with one word altered; None where they have none that is fit for it.
 
     ``pick`` decides which word, and what stands instead.
     """
-    said = [Clauses(chunks_of(caption)) for caption in captions]
+    answer = [Clauses(chunks_of(caption)) for caption in captions]
     sites: dict[str, list[_Site]] = {}
-    for number, clauses in enumerate(said):
+    for number, clauses in enumerate(answer):
         for site in _FINDERS[change](clauses, number):
             sites.setdefault(site.key, []).append(site)
     mentioned = {_single(word.low) for caption in captions for word in split_words(caption)}
     choices = {
         key: options
         for key, (first, *_) in sites.items()
-        if (options := [one for one in first.instead if first.mutual or one not in mentioned])
+        if (options := [item for item in first.instead if first.mutual or item not in mentioned])
     }
     if not choices:
         return None
@@ -69,9 +69,9 @@ def alter(captions: Sequence[str], change: WordChange, pick: Pick) -> Alteration
     chosen = choices[key][0] if sites[key][0].mutual else pick(choices[key])
     changed = list(captions)
     words: dict[str, str] = {}
-    for number, own in groupby(sites[key], lambda site: site.caption):
+    for number, selected in groupby(sites[key], lambda site: site.caption):
         # From the end on, so that the places of those before stay as they are.
-        for site in reversed(list(own)):
+        for site in reversed(list(selected)):
             new = _cased(site.written(chosen), site.word)
             words.setdefault(site.word.text, new)
             changed[number] = _put(changed[number], site.word, new)
@@ -102,7 +102,7 @@ def _cased(new: str, old: Word) -> str:
 
 
 def _put(caption: str, word: Word, new: str) -> str:
-    """The new word in the place of the old one, with the article that goes with it."""
+    """Return the new word in the place of the old one, with the article that goes with it."""
     before, after = caption[: word.start], caption[word.end :]
     head, space, article = before.rstrip().rpartition(" ")
     gap = before[len(before.rstrip()) :]
@@ -148,8 +148,8 @@ _OF_COLOUR = frozenset(
 
 
 def _has_colour(chunk: Chunk) -> bool:
-    """Whether a colour in a noun phrase is one that can be seen. A word in no list has one, too:
-    that a text gives it a colour tells that it can be seen."""
+    """Return whether a colour in a noun phrase is one that can be seen. A word in no list has one,
+    too: that a text gives it a colour tells that it can be seen."""
     listed = chunk.concrete or chunk.kind in ("", "scenes", "body")
     return listed or _single(chunk.low) in _OF_COLOUR
 
@@ -159,8 +159,8 @@ def _colours(clauses: Clauses, number: int) -> Iterator[_Site]:
     for chunk in clauses.chunks:
         noun = chunk.is_noun and _has_colour(chunk)
         # "The car is red." Of people a colour says other things.
-        said = not chunk.is_noun and before is not None and before.tag is Tag.COPULA
-        if (noun or said) and chunk.kind != "people" and not (chunk.negated or chunk.compared):
+        answer = not chunk.is_noun and before is not None and before.tag is Tag.COPULA
+        if (noun or answer) and chunk.kind != "people" and not (chunk.negated or chunk.compared):
             for word in chunk.words:
                 if word.tag is Tag.COLOUR and word.low in _OTHER_COLOURS:
                     yield _Site(number, word, word.low, _OTHER_COLOURS[word.low])
@@ -273,7 +273,7 @@ def _objects(clauses: Clauses, number: int) -> Iterator[_Site]:
         *before, word = chunk.words
         single = _single(word.low)
         counted = chunk.plural or any(
-            one.tag in (Tag.DET, Tag.POSS, Tag.NUM) for one in chunk.words[:1]
+            item.tag in (Tag.DET, Tag.POSS, Tag.NUM) for item in chunk.words[:1]
         )
         alone = not before or before[-1].tag is not Tag.NOUN  # not the mug of "coffee mug"
         named = not word.opens and word.text[0].isupper()
@@ -327,13 +327,13 @@ def _actions(clauses: Clauses, number: int) -> Iterator[_Site]:
         verb = word.verb
         if chunk.tag is not Tag.VERB or verb is None or chunk.negated or len(chunk.words) > 1:
             continue
-        if verb.base in _SAYS_LITTLE or not {one.kind for one in chunk.agents} & _ACTORS:
+        if verb.base in _SAYS_LITTLE or not {agent.kind for agent in chunk.agents} & _ACTORS:
             continue
-        then = next((one for one in chunks[place + 1 :] if one.tag is not Tag.ADVERB), None)
+        then = next((item for item in chunks[place + 1 :] if item.tag is not Tag.ADVERB), None)
         takes = then is not None and (then.is_noun or then.tag is Tag.PRONOUN)
         takes &= not (then is not None and then.kind == "scenes" and len(then.words) == 1)  # "home"
         table = _WITH_OBJECT if takes else _ALONE
-        instead = [one for one, like in table.items() if verb.base not in (*like, one)]
+        instead = [item for item, like in table.items() if verb.base not in (*like, item)]
         key = f"{verb.base} something" if takes else verb.base
         yield _Site(number, word, key, instead, _Form(verb.form))
 

@@ -50,7 +50,7 @@ class Chunk:
 
     @property
     def is_noun(self) -> bool:
-        """Whether it is a noun phrase."""
+        """Return whether it is a noun phrase."""
         return bool(self.name)
 
     @property
@@ -60,12 +60,12 @@ class Chunk:
 
     @property
     def animate(self) -> bool:
-        """Whether it can act by itself."""
+        """Return whether it can act by itself."""
         return self.kind in ("people", "animals", "body")
 
 
 def chunks_of(caption: str) -> list[Chunk]:
-    """The chunks of a caption in order."""
+    """Return the chunks of a caption in order."""
     words = tag_words(caption)
     chunks: list[Chunk] = []
     at = 0
@@ -92,9 +92,9 @@ def chunks_of(caption: str) -> list[Chunk]:
 def _spread_no(chunks: list[Chunk]) -> None:
     """ "No cars or people": the second is absent, too."""
     for number in range(2, len(chunks)):
-        joint, one = chunks[number - 1], chunks[number - 2]
-        if joint.tag is Tag.AND and joint.low in ("or", "nor") and one.is_noun:
-            chunks[number].negated |= one.negated and chunks[number].is_noun
+        joint, item = chunks[number - 1], chunks[number - 2]
+        if joint.tag is Tag.AND and joint.low in ("or", "nor") and item.is_noun:
+            chunks[number].negated |= item.negated and chunks[number].is_noun
 
 
 _COUNTED = frozenset(
@@ -127,7 +127,7 @@ def _find_comparisons(chunks: list[Chunk]) -> None:
 
 
 def _phrase_end(words: list[Word], at: int) -> int:
-    """Where the noun phrase that begins here ends; ``at`` where none does."""
+    """Return where the noun phrase that begins here ends; ``at`` where none does."""
     first = words[at]
     if first.tag not in _OPENERS and not (first.tag is Tag.ADVERB and _inside(words, at + 1)):
         return at
@@ -148,7 +148,8 @@ def _phrase_end(words: list[Word], at: int) -> int:
 
 
 def _continues(words: list[Word], at: int, here: int) -> bool:
-    """Whether a word that is neither noun nor attribute goes on with the phrase begun at ``at``."""
+    """Return whether a word that is neither noun nor attribute goes on with the phrase begun at
+    ``at``."""
     match words[here].tag:
         case Tag.DET | Tag.POSS | Tag.NUM:
             return here == at or (here - at < 3 and words[here].low != "'s")
@@ -164,7 +165,7 @@ def _inside(words: list[Word], at: int) -> bool:
 
 
 def _joins(words: list[Word], at: int) -> bool:
-    """Whether a comma or "and" joins two attributes of one noun: red and white scarf."""
+    """Return whether a comma or "and" joins two attributes of one noun: red and white scarf."""
     attributes = (Tag.ADJECTIVE, Tag.COLOUR)
     if words[at - 1].tag not in attributes or at + 1 >= len(words):
         return False
@@ -175,7 +176,7 @@ def _joins(words: list[Word], at: int) -> bool:
 
 
 def _colours_end(words: list[Word], at: int) -> int:
-    """Where a list of colours ends that no noun follows: "is red, blue and yellow"."""
+    """Return where a list of colours ends that no noun follows: "is red, blue and yellow"."""
     end = at
     while end < len(words):
         joint = end > at and words[end].tag in (Tag.COMMA, Tag.AND) and _joins(words, end)
@@ -208,7 +209,7 @@ def _phrase(caption: str, words: list[Word]) -> Chunk:
 
 
 def _is_name(words: list[Word]) -> bool:
-    """Whether it ends in a name or a title: a capital that no sentence begins with."""
+    """Return whether it ends in a name or a title: a capital that no sentence begins with."""
     last = words[-1]
     listed = lexicon().singular(last.low) in lexicon().own_things
     return not listed and last.start > 0 and last.text[0].isupper() and not last.opens
@@ -230,8 +231,8 @@ _SHAPES = frozenset(
 
 
 def _is_thing(words: list[Word]) -> bool:
-    """A top of some colour is worn, a golden frame hangs, a traffic light stands, a white circle
-    moves."""
+    """Return a top of some colour is worn, a golden frame hangs, a traffic light stands, a white
+    circle moves."""
     head = words[-1].low
     before = words[-2] if len(words) > 1 else words[-1]
     if head in ("light", "lights"):
@@ -274,14 +275,15 @@ class Clauses:
                 self._remember(chunk)
 
     def before(self, number: int) -> int:
-        """The chunk before, adverbs left out; -1 where there is none."""
+        """Return the chunk before, adverbs left out; -1 where there is none."""
         number -= 1
         while number >= 0 and self.chunks[number].tag is Tag.ADVERB:
             number -= 1
         return number
 
     def root(self, number: int) -> Chunk:
-        """The noun phrase that a chain of prepositions hangs on: the man of "a man in a hat"."""
+        """Return the noun phrase that a chain of prepositions hangs on: the man of "a man in a
+        hat"."""
         for _ in range(FARTHEST):
             chunk = self.chunks[number]
             at = self._start(number)
@@ -304,7 +306,7 @@ class Clauses:
         return self.chunks[number]
 
     def subject_before(self, number: int) -> list[Chunk]:
-        """The subject of the clause that a chunk stands in."""
+        """Return the subject of the clause that a chunk stands in."""
         return self._scan(number, "", agrees=False)
 
     def _remember(self, chunk: Chunk) -> None:
@@ -347,7 +349,7 @@ class Clauses:
         return [near]
 
     def _holder(self, at: int, form: str) -> list[Chunk]:
-        """Whom a participle right after a noun is about: "a man in a coat running"."""
+        """Return whom a participle right after a noun is about: "a man in a coat running"."""
         near = self.chunks[at]
         if at and self.chunks[at - 1].tag is Tag.COPULA and len(near.words) == 1:
             return self.chunks[at - 1].agents  # "a person is ice skating"
@@ -356,11 +358,11 @@ class Clauses:
             return self._with_partners(at) if near.kind != "film-term" else []
         being = root.kind in ("people", "animals")
         # "a woman with long hair walking" is not walking hair, "a hand reaching" is a hand.
-        own = near.kind in ("people", "animals") or (near.animate and not being)
-        chosen = near if own or not root.animate else root
+        selected = near.kind in ("people", "animals") or (near.animate and not being)
+        chosen = near if selected or not root.animate else root
         if chosen.kind == "film-term":
             return []
-        return self._with_partners(at) if chosen is near and own else [chosen]
+        return self._with_partners(at) if chosen is near and selected else [chosen]
 
     def _scan(self, number: int, form: str, *, agrees: bool) -> list[Chunk]:
         shown: list[Chunk] = []
@@ -386,7 +388,7 @@ class Clauses:
         return []
 
     def _is_object(self, at: int) -> bool:
-        """Whether a noun phrase belongs to a preposition or to a verb before it."""
+        """Return whether a noun phrase belongs to a preposition or to a verb before it."""
         start = self._start(at)
         if start < 0:
             return False
@@ -407,7 +409,7 @@ class Clauses:
         return before.tag in (Tag.VERB, Tag.INFINITIVE, Tag.PASSIVE)
 
     def _acts(self, at: int) -> bool:
-        """Whether a verb follows that agrees: "in the sea, and the boat is moving"."""
+        """Return whether a verb follows that agrees: "in the sea, and the boat is moving"."""
         noun = self.chunks[at]
         at += 1
         while at < len(self.chunks) and self.chunks[at].tag is Tag.ADVERB:
@@ -421,7 +423,7 @@ class Clauses:
         return tag is Tag.VERB and many == noun.plural
 
     def _start(self, at: int) -> int:
-        """What stands before a noun phrase and the one that owns it."""
+        """Return what stands before a noun phrase and the one that owns it."""
         at = self.before(at)
         while at >= 0 and self.chunks[at].is_noun and self.chunks[at].owner:
             at = self.before(at)
@@ -437,17 +439,17 @@ class Clauses:
         return True
 
     def _with_partners(self, at: int) -> list[Chunk]:
-        """A noun phrase and the one that "and" joins to it."""
-        found = [self.chunks[at]]
+        """Return a noun phrase and the one that "and" joins to it."""
+        result = [self.chunks[at]]
         joint = self._start(at)
         if joint > 0 and self.chunks[joint].tag is Tag.AND and self.chunks[joint].low == "and":
             other = self.before(joint)
             if other >= 0 and self.chunks[other].is_noun and not self._is_object(other):
-                found.insert(0, self.chunks[other])
-        return found
+                result.insert(0, self.chunks[other])
+        return result
 
     def _meant(self, pronoun: Chunk) -> list[Chunk]:
-        """Whom a pronoun stands for; itself where nobody was named before."""
+        """Return whom a pronoun stands for; itself where nobody was named before."""
         if pronoun.low == "it":
             meant = self._actor or self._thing  # "A dog sleeps on the couch, then it gets up"
             return [meant] if meant is not None else []

@@ -50,7 +50,7 @@ class Lexicon:
     digest: str = ""
 
     def singular(self, word: str) -> str:
-        """The singular of a noun, by list or by its ending.
+        """Return the singular of a noun, by list or by its ending.
 
         >>> [lexicon().singular(word) for word in ("women", "boxes", "berries", "glass")]
         ['woman', 'box', 'berry', 'glass']
@@ -70,14 +70,15 @@ class Lexicon:
         return word[:-1]
 
     def kind(self, word: str) -> str:
-        """What kind of noun it is; empty for a thing or an unknown word."""
+        """Return what kind of noun it is; empty for a thing or an unknown word."""
         word = word.rsplit("-", 1)[-1] if word not in self.nouns else word
         single = self.singular(word)
-        known = self.nouns.get(word) or self.nouns.get(single)
-        return known or ("" if single in self.things else _by_ending(single))
+        available = self.nouns.get(word) or self.nouns.get(single)
+        return available or ("" if single in self.things else _by_ending(single))
 
     def concrete(self, word: str) -> bool:
-        """Whether a noun names what can be seen and pointed at: a thing, a person or an animal.
+        """Return whether a noun names what can be seen and pointed at: a thing, a person or an
+        animal.
 
         A word in no list is not one: most of them are names and abstractions.
 
@@ -93,7 +94,7 @@ class Lexicon:
 
 @cache
 def lexicon() -> Lexicon:
-    """The lexicon as packaged."""
+    """Return the lexicon as packaged."""
     nouns, plurals = _nouns()
     colours = dict(_labelled("colours", default="colour"))
     things = [word.partition("/")[0] for word in _words("things")]
@@ -157,14 +158,14 @@ def _nouns() -> tuple[dict[str, str], dict[str, str]]:
 
 def _wordnet(known: set[str]) -> dict[str, list[str]]:
     """Words by kind; those that are in lists of ours are left to them."""
-    found: dict[str, list[str]] = defaultdict(list)
+    result: dict[str, list[str]] = defaultdict(list)
     nouns = set(known)
     for word, kind in sorted(_labelled("wordnet"), key=lambda pair: pair[1] == "verb"):
         if kind != "adjective" and kind != "verb":
             nouns.add(word)
         if word not in known and (kind != "verb" or word.partition("/")[0] not in nouns):
-            found[kind].append(word)
-    return found
+            result[kind].append(word)
+    return result
 
 
 def _verbs(more: list[str], taken: set[str]) -> dict[str, Verb]:
@@ -192,7 +193,7 @@ def _forms(base: str, irregular: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def forms_of(base: str) -> dict[str, str]:
-    """A regular verb in all its forms.
+    """Return a regular verb in all its forms.
 
     >>> forms_of("hug")
     {'past': 'hugged', 'ing': 'hugging', 's': 'hugs', 'base': 'hug'}
@@ -213,7 +214,7 @@ def _past(base: str) -> str:
 
 
 def ing_form(base: str) -> str:
-    """The form in -ing.
+    """Return the form in -ing.
 
     >>> [ing_form(base) for base in ("run", "make", "lie", "see")]
     ['running', 'making', 'lying', 'seeing']
@@ -307,16 +308,16 @@ class Word:
 
     @property
     def end(self) -> int:
-        """Where it ends in the caption."""
+        """Return where it ends in the caption."""
         return self.start + len(self.text)
 
 
 def split_words(caption: str) -> list[Word]:
-    """The words of a caption, not tagged yet."""
+    """Return the words of a caption, not tagged yet."""
     words: list[Word] = []
     opens = True
-    for found in _WORD.finditer(caption):
-        low = found[0].lower().replace("’", "'")
-        words.append(Word(found[0], found.start(), low, opens=opens))
+    for result in _WORD.finditer(caption):
+        low = result[0].lower().replace("’", "'")
+        words.append(Word(result[0], result.start(), low, opens=opens))
         opens = low in ".!?:;" or (opens and not low[0].isalnum())
     return words

@@ -77,7 +77,7 @@ _STEMS = {
 
 
 def tag_words(caption: str) -> list[Word]:
-    """The words of a caption, tagged."""
+    """Return the words of a caption, tagged."""
     words = split_words(caption)
     tagger = _Tagger(words, lexicon())
     for number in range(len(words)):
@@ -190,7 +190,7 @@ class _Tagger:
         return Tag(_MORE_CLASSES.get(name, name))
 
     def _side(self, number: int, word: Word) -> Tag:
-        """Whether left and right are sides; "has left" and "right away" are not."""
+        """Return whether left and right are sides; "has left" and "right away" are not."""
         following = self._next(number)
         if self.last in _HEIGHTS:
             return Tag.DIRECTION
@@ -217,7 +217,7 @@ class _Tagger:
         return Tag.DIRECTION
 
     def _begins_noun(self, low: str) -> bool:
-        """Whether a word can stand in a noun phrase."""
+        """Return whether a word can stand in a noun phrase."""
         return low[0].isalnum() and low not in self.lex.small
 
     def _colour(self, number: int, word: Word) -> bool:
@@ -248,7 +248,7 @@ class _Tagger:
         return True
 
     def _is_a_thing(self, number: int, low: str, following: str) -> bool:
-        """Whether it is the fruit or the metal, not the colour."""
+        """Return whether it is the fruit or the metal, not the colour."""
         noun_follows = self._begins_noun(following) and following not in ("is", "are")
         if low in self.lex.colour_nouns:
             listed = self.previous is Tag.AND and any(
@@ -264,7 +264,7 @@ class _Tagger:
         return following[:1].isupper()
 
     def _guessed(self, number: int, low: str) -> Verb | None:
-        """A verb that is in no list, by its ending and what stands around it."""
+        """Return a verb that is in no list, by its ending and what stands around it."""
         following = self._next(number)
         noun_known = bool(self.lex.kind(low)) or low in self.lex.adjectives
         if noun_known or not low.isalpha() or len(low) < 4:
@@ -369,7 +369,8 @@ class _Tagger:
         return self.finite.verb.form if self.finite is not None and self.finite.verb else ""
 
     def _may_be(self, after: str) -> bool:
-        """Whether the verb of the clause may stand here, before a word of class ``after``."""
+        """Return whether the verb of the clause may stand here, before a word of class
+        ``after``."""
         return self.finite is None and after in _AFTER_VERB
 
     def _base(self, low: str, after: str) -> Tag:
@@ -399,8 +400,13 @@ class _Tagger:
             return Tag.ADVERB
         if low.endswith(("ally", "fully")) and len(low) > 5:
             return Tag.ADVERB  # "gradually", "gracefully"; not "rally"
-        known = self.lex.kind(low)
-        if not known and len(low) > 6 and low.endswith(_ADJECTIVE_ENDINGS) and low not in _THINGS:
+        available = self.lex.kind(low)
+        if (
+            not available
+            and len(low) > 6
+            and low.endswith(_ADJECTIVE_ENDINGS)
+            and low not in _THINGS
+        ):
             return Tag.ADJECTIVE
         if "-" in low and low.endswith("ed"):
             return Tag.ADJECTIVE
@@ -408,7 +414,8 @@ class _Tagger:
 
 
 def _stem(part: str) -> str:
-    """The noun in "haired" or "tipped"; it stands in the word itself, as a quotation must."""
+    """Return the noun in "haired" or "tipped"; it stands in the word itself, as a quotation
+    must."""
     low = part.lower()
     if low in _STEMS:
         return part[: len(_STEMS[low])]

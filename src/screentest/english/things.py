@@ -46,27 +46,27 @@ class NamedThing:
 
 
 def named_things(text: str) -> list[NamedThing]:
-    """The things and places that can be seen, in the order in which they are first named."""
+    """Return the things and places that can be seen, in the order in which they are first named."""
     chunks = chunks_of(text)
     sides = dict(_sides(chunks))
-    found: dict[str, NamedThing] = {}
+    result: dict[str, NamedThing] = {}
     for place, chunk in enumerate(chunks):
         if not _is_thing(chunks, place):
             continue
         colours = tuple(name for word in chunk.colours for name in word.colours)
         side, beside = sides.get(place, ("", ""))
-        one = NamedThing(chunk.name, _number(chunk), colours, side, beside)
-        before = found.get(one.key)
+        named_thing = NamedThing(chunk.name, _number(chunk), colours, side, beside)
+        before = result.get(named_thing.key)
         if before is not None:
-            one = replace(
+            named_thing = replace(
                 before,
-                number=before.number or one.number,
-                colours=before.colours or one.colours,
-                side=before.side or one.side,
-                beside=before.beside if before.side else one.beside,
+                number=before.number or named_thing.number,
+                colours=before.colours or named_thing.colours,
+                side=before.side or named_thing.side,
+                beside=before.beside if before.side else named_thing.beside,
             )
-        found[one.key] = one
-    return list(found.values())
+        result[named_thing.key] = named_thing
+    return list(result.values())
 
 
 def _is_thing(chunks: Sequence[Chunk], place: int) -> bool:
@@ -111,7 +111,7 @@ def _follows_place(chunks: Sequence[Chunk], place: int) -> bool:
 
 
 def _before(chunks: Sequence[Chunk], place: int) -> int | None:
-    """The thing that the words about the side follow, in the same sentence."""
+    """Return the thing that the words about the side follow, in the same sentence."""
     for number in range(place - 1, -1, -1):
         if chunks[number].tag is Tag.STOP:
             return None

@@ -97,7 +97,7 @@ def check_manifest(
 
 
 def _layout(path: Path, form: str) -> ManifestReading:
-    """A folder of another tool; its importer has looked for what is surplus and doubled."""
+    """Return a folder of another tool; its importer has looked for what is surplus and doubled."""
     corpus = importer_of(path, form).read(path)
     rows = tuple(ManifestRow(None, item) for item in corpus.items)
     named = frozenset(item.video for item in corpus.items)

@@ -33,7 +33,7 @@ def quoted(text: str) -> str:
 
 
 def one_line(text: str, longest: int = 60) -> str:
-    """The same, cut short: enough to recognise it."""
+    """Return the same, cut short: enough to recognise it."""
     shown = quoted(text)
     return shown if len(shown) <= longest else f"{shown[: longest - 2]}…{shown[-1]}"
 
@@ -85,7 +85,7 @@ T = TypeVar("T")
 
 
 def did_you_mean(wrong: str, known: Iterable[str]) -> str:
-    """A near name, or all of them.
+    """Return a near name, or all of them.
 
     >>> did_you_mean("vidoe", FIELDS)
     "Did you mean 'video'?"
@@ -96,7 +96,7 @@ def did_you_mean(wrong: str, known: Iterable[str]) -> str:
 
 
 def item_of(fields: Mapping[str, Any], folder: Path) -> tuple[Item | None, list[Complaint]]:
-    """The item that ``fields`` describe, or all that is wrong with them."""
+    """Return the item that ``fields`` describe, or all that is wrong with them."""
     complaints: list[Complaint] = []
 
     def take(name: str, read: Callable[[Any], T], default: T) -> T:
@@ -126,7 +126,7 @@ def item_of(fields: Mapping[str, Any], folder: Path) -> tuple[Item | None, list[
 
 
 def id_of(fields: Mapping[str, Any]) -> str:
-    """The id of a row that may be wrong otherwise; empty where there is none to go by."""
+    """Return the id of a row that may be wrong otherwise; empty where there is none to go by."""
     try:
         return _name(fields.get("id"))
     except Complaint:
@@ -134,14 +134,15 @@ def id_of(fields: Mapping[str, Any]) -> str:
 
 
 def files_of(fields: Mapping[str, Any], folder: Path) -> Iterator[Path]:
-    """The videos a row names, whatever else is wrong with it."""
+    """Yield the videos a row names, whatever else is wrong with it."""
     for name in ("video", "source"):
         with suppress(Complaint):
             yield folder / _path(fields.get(name))
 
 
 def _name(value: Any) -> str:
-    """An id or the name of a group: one line of text. A whole number is read as its digits."""
+    """Return an id or the name of a group: one line of text. A whole number is read as its
+    digits."""
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value)
     text = _string(value)
@@ -317,7 +318,7 @@ class ProblemKind(StrEnum):
 
 
 def place_of(line: int | None, row: int | None) -> str:
-    """Where a row is, in words; empty where that is not known."""
+    """Return where a row is, in words; empty where that is not known."""
     if row is not None:
         return f"row {row}"
     return "" if line is None else f"line {line}"
@@ -352,7 +353,7 @@ class Problem:
 
 
 def listed(problems: Iterable[Problem]) -> str:
-    """All problems as indented lines; advice that repeats is given once, at the end."""
+    """Return all problems as indented lines; advice that repeats is given once, at the end."""
     lines, advice = [], dict[str, None]()
     for problem in problems:
         lines.append(f"  {problem}")

@@ -28,7 +28,7 @@ Identity = tuple[int, int]
 
 
 def identity(path: Path) -> Identity | None:
-    """The identity of the file that a path leads to; None where it leads to none."""
+    """Return the identity of the file that a path leads to; None where it leads to none."""
     try:
         status = path.stat()
     except (OSError, ValueError):
@@ -58,7 +58,7 @@ def fault_of(path: Path) -> tuple[bool, str]:
 
 
 def videos_under(folder: Path) -> Iterator[Path]:
-    """Every file below ``folder`` that has the suffix of a video.
+    """Yield every file below ``folder`` that has the suffix of a video.
 
     Hidden folders are left out and links to folders not followed, so it comes to an end. So are
     testbeds below it: `build` made their videos, and nobody wants a row for them.

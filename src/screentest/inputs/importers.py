@@ -95,7 +95,7 @@ def read_inputs(inputs: Sequence[Path], prompt: str = "", form: str | None = Non
 
 
 def examine_inputs(inputs: Sequence[Path], prompt: str = "", form: str | None = None) -> Corpus:
-    """The same, with what is missing, surplus and doubled in the folders of layouts."""
+    """Return the same, with what is missing, surplus and doubled in the folders of layouts."""
     items: list[Item] = []
     problems: list[Problem] = []
     seen = []
@@ -113,12 +113,12 @@ def examine_inputs(inputs: Sequence[Path], prompt: str = "", form: str | None = 
 
 
 def importer_of(path: Path, form: str | None = None) -> Importer:
-    """The importer of that name, or the one that takes videos or a layout of them."""
+    """Return the importer of that name, or the one that takes videos or a layout of them."""
     return _chosen(path, form, films=False)
 
 
 def format_of(path: Path, *, films: bool = True) -> str:
-    """The name of the importer that takes a path."""
+    """Return the name of the importer that takes a path."""
     for name, importer in _importers():
         if (importer.for_films if films else importer.for_videos) and importer.accepts(path):
             return name
@@ -171,7 +171,7 @@ class VriptImporter:
     for_films, for_videos = True, False
 
     def accepts(self, path: Path) -> bool:
-        """Every folder, and JSON with ``meta`` and ``data``."""
+        """Return every folder, and JSON with ``meta`` and ``data``."""
         if path.is_dir():
             return True
         # A manifest may be far larger than what a captions file can be, and need not be JSON.
@@ -187,7 +187,7 @@ class VriptImporter:
         return isinstance(first, dict) and "meta" in first and "data" in first
 
     def read(self, path: Path) -> Corpus:
-        """The sources whose clips are there."""
+        """Return the sources whose clips are there."""
         reading = read_vript(path)
         if not reading.sources and not reading.items:
             listed = "\n".join(f"- {problem.message}" for problem in reading.problems[:10])
@@ -220,7 +220,8 @@ class ManifestImporter:
         return path.suffix.lower() in (".jsonl", ".csv")
 
     def read(self, path: Path) -> Corpus:
-        """The good rows; a file that is cut short, or has none, raises with every problem."""
+        """Return the good rows; a file that is cut short, or has none, raises with every
+        problem."""
         if path.is_dir():
             file = self._inside(path)
             if file is None:
@@ -238,7 +239,7 @@ class ManifestImporter:
         return Corpus("manifest", tuple(rows.items), problems=rows.problems)
 
     def _inside(self, folder: Path) -> Path | None:
-        """The only manifest beside videos that it names."""
+        """Return the only manifest beside videos that it names."""
         listing = Listing(folder)
         tables = listing.ending(".jsonl", ".csv", ".json") if listing.videos else ()
         names = {video.name for video in listing.videos}
@@ -266,7 +267,7 @@ class VideoImporter:
         return True
 
     def read(self, path: Path) -> Corpus:
-        """The videos, by name."""
+        """Return the videos, by name."""
         if not _is_there(path):
             raise BadOption(
                 f"{path} is not there", advice="Check the path, or the folder it is relative to."
@@ -314,7 +315,7 @@ def _lost_prompts(tables: Sequence[Path]) -> Iterator[Problem]:
 
 
 def _half_named(listing: Listing) -> Iterator[str]:
-    """Where some of the names are prompts, and others are not."""
+    """Yield where some of the names are prompts, and others are not."""
     named = [video for video in listing.videos if BY_PROMPT.fullmatch(video.stem)]
     spoken = [video for video in named if len(name_key(video.stem).split()) > 1]
     if 0 < len(spoken) < len(listing.videos):
@@ -323,7 +324,8 @@ def _half_named(listing: Listing) -> Iterator[str]:
 
 
 def _is_there(path: Path) -> bool:
-    """A typing error is reported at once; addresses and dead links are for who opens them."""
+    """Return a typing error is reported at once; addresses and dead links are for who opens
+    them."""
     address = any(part.endswith(":") for part in path.parts)
     return address or path.exists() or path.is_symlink()
 
@@ -334,7 +336,7 @@ def _is_video(path: Path) -> bool:
 
 
 def _id(video: Path) -> str:
-    """The file's name; bytes in it that are not UTF-8 are written as escapes."""
+    """Return the file's name; bytes in it that are not UTF-8 are written as escapes."""
     return video.name.encode("utf-8", "backslashreplace").decode()
 
 

@@ -37,7 +37,7 @@ from screentest.inputs.records import ManifestRecord, NotAManifest, records
 
 
 def fields_of(item: Item, folder: Path) -> dict[str, Any]:
-    """The fields of a row of a manifest in ``folder``; what is empty is left out."""
+    """Return the fields of a row of a manifest in ``folder``; what is empty is left out."""
     fields = {
         "id": item.id,
         "video": written_path(item.video, folder),
@@ -74,7 +74,7 @@ def _script(script: Script) -> list[dict[str, Any]]:
 
 
 def _time(moment: Time) -> int | float | str:
-    """A number where that is exact, else a ratio: nothing is rounded."""
+    """Return a number where that is exact, else a ratio: nothing is rounded."""
     if moment.denominator == 1:
         return moment.numerator
     decimal = float(moment)
@@ -92,7 +92,7 @@ def json_lines(rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:
 
 
 def csv_lines(rows: Sequence[dict[str, Any]]) -> Iterator[bytes]:
-    """A line of column names, then one row each; groups are columns named ``group.NAME``."""
+    """Yield a line of column names, then one row each; groups are columns named ``group.NAME``."""
     groups = sorted({name for row in rows for name in row.get("groups", {})})
     used = {name for row in rows for name in row} | {"id", "video", "prompt"}
     plain = [name for name in FIELDS if name != "groups" and name in used]
@@ -158,7 +158,7 @@ class ManifestReading:
 
 
 def read_manifest(path: str | os.PathLike[str]) -> list[Item]:
-    """The items of a manifest; raises ManifestError with every bad row in it.
+    """Return the items of a manifest; raises ManifestError with every bad row in it.
 
     Only the manifest is read, not the videos: ``check_manifest`` looks at those too.
     """
@@ -169,7 +169,7 @@ def read_manifest(path: str | os.PathLike[str]) -> list[Item]:
 
 
 def problems_in(path: str | os.PathLike[str], problems: Sequence[Problem]) -> str:
-    """All problems of a file, as one message."""
+    """Return all problems of a file, as one message."""
     count = len(problems)
     return f"{os.fspath(path)} has {count} problem{'s' * (count > 1)}:\n{listed(problems)}"
 

@@ -52,7 +52,8 @@ class NotAManifest(Complaint):
 
 
 def records(file: BufferedReader, suffix: str) -> Iterator[ManifestRecord]:
-    """The rows of an open manifest. ``suffix`` tells the format; unknown ones are looked into."""
+    """Yield the rows of an open manifest. ``suffix`` tells the format; unknown ones are looked
+    into."""
     head = file.peek(4096)[:4096]
     _must_be_text(head)
     if head.startswith(b"\xef\xbb\xbf"):
@@ -129,7 +130,7 @@ def _must_be_one_per_line(first: str, number: int) -> None:
 
 
 def _array_records(file: BufferedReader) -> Iterator[ManifestRecord]:
-    """The rows of a JSON array, each with its number and the line on which it begins."""
+    """Yield the rows of a JSON array, each with its number and the line on which it begins."""
     raw = file.read(LONGEST_LINE + 1)
     if len(raw) > LONGEST_LINE:
         advice = "Write one row per line: jq -c '.[]' old.json > manifest.jsonl"

@@ -71,7 +71,7 @@ class RemoteVideo:
 
 
 def address_of(path: Path) -> str | None:
-    """The address that a path was made of; None for a path of this machine.
+    """Return the address that a path was made of; None for a path of this machine.
 
     >>> address_of(Path("films") / "s3://bucket/a/film.mp4")
     's3://bucket/a/film.mp4'
@@ -132,7 +132,7 @@ class Cache:
     limit: int = DEFAULT_LIMIT
 
     def place(self, video: RemoteVideo) -> Path:
-        """Where a video is once it is here."""
+        """Return where a video is once it is here."""
         return self.folder / video.name
 
     @contextmanager
@@ -242,7 +242,7 @@ class Fetching:
     """Why one of them cannot be had."""
 
     def here(self) -> AbstractContextManager[None]:
-        """A context in which they are here; raises NoValue where they cannot be."""
+        """Return a context in which they are here; raises NoValue where they cannot be."""
         if self.failure is not None:
             raise NoValue(self.failure.reason, self.failure.detail, advice=self.failure.advice)
         return self.cache.holding(self.videos)

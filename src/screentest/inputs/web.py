@@ -64,7 +64,7 @@ class Timeouts:
 
 
 def network_of(address: Address) -> Network:
-    """Where an address leads, also one that has another inside.
+    """Return where an address leads, also one that has another inside.
 
     >>> network_of(ipaddress.ip_address("::ffff:127.0.0.1")).name
     'THIS_MACHINE'
@@ -144,7 +144,7 @@ def open_web(
     within: Network | None = None,
     timeouts: Timeouts | None = None,
 ) -> Iterator[WebFile]:
-    """The response at an address, after redirects.
+    """Return the response at an address, after redirects.
 
     ``within`` is the most private network that it may be in: what it was in when it was asked
     about first, so that a name cannot stand for another machine by now. NoValue where a rule
@@ -214,7 +214,8 @@ def _resolve(place: SplitResult) -> list[Address]:
 def _connected(
     place: SplitResult, addresses: Sequence[Address], silence: float
 ) -> Iterator[http.client.HTTPConnection]:
-    """A connection to one of these very addresses, which answers to the name that was asked for."""
+    """Return a connection to one of these very addresses, which answers to the name that was asked
+    for."""
     assert place.hostname is not None
     port = place.port or _PORTS[place.scheme]
     with closing(_reached(addresses, port, silence)) as wire:

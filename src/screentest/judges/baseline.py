@@ -83,22 +83,22 @@ class Faults:
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        return tuple(one.metric for one in self.measures)
+        return tuple(measure.metric for measure in self.measures)
 
     def rate(self, scores: Mapping[str, Outcomes]) -> Outcome[Score]:
-        """The tails of what is wrong, in doublings of what is noticed."""
+        """Return the tails of what is wrong, in doublings of what is noticed."""
         curves = []
-        for one in self.measures:
-            outcome = scores[one.metric][one.output]
+        for measure in self.measures:
+            outcome = scores[measure.metric][measure.output]
             if outcome.failure is not None:
                 return Outcome(failure=outcome.failure)
             points = outcome.unwrap().curve
-            curves.append({point.span: one.scale(point.value) for point in points})
+            curves.append({point.span: measure.scale(point.value) for point in points})
         spans = sorted({span for curve in curves for span in curve}, key=lambda span: span.start)
         faults = np.array(
             [
-                one.faults(np.array([curve.get(span, math.nan) for span in spans]))
-                for one, curve in zip(self.measures, curves, strict=True)
+                item.faults(np.array([curve.get(span, math.nan) for span in spans]))
+                for item, curve in zip(self.measures, curves, strict=True)
             ]
         )
         total = (faults**WORST).sum(axis=0) ** (1 / WORST)
@@ -108,7 +108,7 @@ class Faults:
             for span, fault, name in zip(spans, total, worst, strict=True)
         )
         largest = {
-            one.output: float(each.max()) for one, each in zip(self.measures, faults, strict=True)
+            item.output: float(each.max()) for item, each in zip(self.measures, faults, strict=True)
         }
         return Outcome.of(Score(tails(curve), curve, largest))
 
@@ -146,7 +146,7 @@ class Coverage:
     metrics = ("shot_count", "repeated_shots")
 
     def rate(self, scores: Mapping[str, Outcomes]) -> Outcome[Score]:
-        """The share of clips that have a shot of their own."""
+        """Return the share of clips that have a shot of their own."""
         counted = scores["shot_count"]["shots_had"]
         seen = scores["repeated_shots"]["repeated_shots"]
         for outcome in (counted, seen):
@@ -177,7 +177,8 @@ CUT_SHORT = 0.4
 
 
 def _octaves(floor: float) -> Callable[[float], float]:
-    """A scale on which a doubling is a step, and anything far below ``floor`` is the same."""
+    """Return a scale on which a doubling is a step, and anything far below ``floor`` is the
+    same."""
     return lambda value: math.log2(value + floor)
 
 
@@ -258,10 +259,12 @@ class BaselineJudge:
 
     def __init__(self, rules: Mapping[Aspect, Rule]) -> None:
         self._rules = rules
-        self.metrics = tuple(dict.fromkeys(name for one in rules.values() for name in one.metrics))
+        self.metrics = tuple(
+            dict.fromkeys(name for rule in rules.values() for name in rule.metrics)
+        )
 
     def rate(self, aspect: Aspect, scores: Mapping[str, Outcomes]) -> Outcome[Score]:
-        """The rating, with what is wrong with each shot as evidence."""
+        """Return the rating, with what is wrong with each shot as evidence."""
         rule = self._rules.get(aspect)
         if rule is None:
             return Outcome.failed(
@@ -273,7 +276,7 @@ class BaselineJudge:
 
 
 def tails(points: Sequence[Point]) -> float:
-    """The mean of the lower tails of a curve, by duration."""
+    """Return the mean of the lower tails of a curve, by duration."""
     values = [point.value for point in points]
     durations = [float(point.span.duration) for point in points]
     return lower_tails(values, durations if any(durations) else None)

@@ -69,7 +69,7 @@ class Case:
     """Of a source whose film has other names, too: the first of them, over all testbeds."""
 
     def question(self, order: Order, repeat: int = 0) -> Question:
-        """The question to a judge, the videos in this order.
+        """Return the question to a judge, the videos in this order.
 
         Their ids and groups may tell which of them is intact, so that it gets neither.
         """
@@ -119,8 +119,8 @@ class Case:
     @property
     def control_of(self) -> str:
         """Of a placebo that belongs to one operator: its name."""
-        own = self.kind is PairKind.PLACEBO and self.name.endswith(ELSEWHERE)
-        return self.name.removesuffix(ELSEWHERE) if own else ""
+        selected = self.kind is PairKind.PLACEBO and self.name.endswith(ELSEWHERE)
+        return self.name.removesuffix(ELSEWHERE) if selected else ""
 
     @property
     def cluster(self) -> str:
@@ -143,18 +143,19 @@ _ABOUT: Final[Mapping[str, tuple[type, ...]]] = {
 
 def read_abouts(run: RunReader) -> list[dict[str, Any]]:
     """Read the cases that a run keeps; raises DecodeError where they are anything else."""
-    found = run.note(CASES) or []
-    for number, about in enumerate(found if isinstance(found, list) else [found]):
+    result = run.note(CASES) or []
+    for number, about in enumerate(result if isinstance(result, list) else [result]):
         if not isinstance(about, dict):
             raise DecodeError(f"the run's cases.{number} is not an object")
         for name, kinds in _ABOUT.items():
             if not isinstance(about.get(name), kinds):
                 raise DecodeError(f"the run's cases.{number}.{name} has a wrong type")
-    return list(found)
+    return list(result)
 
 
 def strongest(cases: Iterable[Case]) -> list[Case]:
-    """The pairs with a better video, at the strongest rung of each source and degradation."""
+    """Return the pairs with a better video, at the strongest rung of each source and
+    degradation."""
     ladder = [case for case in cases if case.kind is not None and case.kind.has_answer]
     top: dict[tuple[str, str, str], tuple[float, int]] = {}
     for case in ladder:
@@ -164,7 +165,7 @@ def strongest(cases: Iterable[Case]) -> list[Case]:
 
 
 def one_aspect_per_placebo(cases: Sequence[Case]) -> list[Case]:
-    """The cases for a judge that is asked and paid: each placebo pair in one of its aspects.
+    """Return the cases for a judge that is asked and paid: each placebo pair in one of its aspects.
 
     Which one goes by a hash of the pair, so that it stays the same when others are added. A
     placebo changes nothing in any aspect; asking in all ten would cost more than the degraded
@@ -221,7 +222,7 @@ def points_of(verdict: Verdict, order: str) -> float:
 
 
 def verdict_in(record: Record) -> Outcome[Verdict]:
-    """The verdict in a record; raises DecodeError where it holds something else."""
+    """Return the verdict in a record; raises DecodeError where it holds something else."""
     outcome = record.outcomes.get(record.key.evaluator)
     if outcome is None or not isinstance(outcome.value, Verdict | None):
         raise DecodeError(
@@ -231,17 +232,17 @@ def verdict_in(record: Record) -> Outcome[Verdict]:
 
 
 def read_judgements(run: RunReader, cases: Sequence[Case], judge: str) -> list[Judgement]:
-    """All that the run plans to ask ``judge`` about these cases."""
+    """Return all that the run plans to ask ``judge`` about these cases."""
     by_place = {(case.id, case.aspect.value): case for case in cases}
     records: dict[Any, Record] = {record.key: record for record in run.records(judge)}
-    found: list[Judgement] = []
+    result: list[Judgement] = []
     for key in run.plan(judge):
         case = by_place.get((key.item, key.aspect))
         if case is None:
             continue
         record = records.get(key)
         outcome = None if record is None else verdict_in(record)
-        found.append(
+        result.append(
             Judgement(
                 case,
                 Order(key.order),
@@ -251,15 +252,17 @@ def read_judgements(run: RunReader, cases: Sequence[Case], judge: str) -> list[J
                 record.requests if record else (),
             )
         )
-    return found
+    return result
 
 
 def in_both_orders(judgements: Sequence[Judgement]) -> list[tuple[Choice, Choice]]:
-    """The two answers on each case that was answered in both orders."""
+    """Return the two answers on each case that was answered in both orders."""
     by_case: dict[tuple[str, str, int], dict[Order, Choice]] = {}
-    for one in judgements:
-        if one.choice is not None:
-            by_case.setdefault((*one.place, one.repeat), {})[one.order] = one.choice
+    for judgement in judgements:
+        if judgement.choice is not None:
+            by_case.setdefault((*judgement.place, judgement.repeat), {})[judgement.order] = (
+                judgement.choice
+            )
     return [
         (answers[Order.AS_GIVEN], answers[Order.SWAPPED])
         for answers in by_case.values()

@@ -29,7 +29,7 @@ Moments = tuple[Point, ...]
 
 
 def evidence(first: Score, second: Score, choice: Choice) -> tuple[Moments, Moments]:
-    """The moments of both videos that speak for the choice, in order of time.
+    """Return the moments of both videos that speak for the choice, in order of time.
 
     Those in which the winner is furthest ahead; of a tie, those in which they differ at all.
     """
@@ -52,8 +52,8 @@ def ahead_of(curve: Sequence[Point], other: Sequence[Point]) -> np.ndarray:
     # Rounded, since what lies on a border must not fall to either side by a last bit.
     there = np.round(centres * (_length(other) / (_length(curve) or 1.0)), 9)
     at = np.clip(np.searchsorted(starts, there, side="right") - 1, 0, None)
-    own = np.array([point.value for point in curve])
-    differences: np.ndarray = own - values[at]
+    selected = np.array([point.value for point in curve])
+    differences: np.ndarray = selected - values[at]
     return differences
 
 

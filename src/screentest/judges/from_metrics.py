@@ -35,28 +35,29 @@ class MetricJudge:
         return (self.metric,)
 
     def rate(self, aspect: Aspect, scores: Mapping[str, Outcomes]) -> Outcome[Score]:
-        """The value, turned round where less is better."""
+        """Return the value, turned round where less is better."""
         name = self._output_for(aspect)
-        found = scores[self.metric].get(name)
-        if found is None:
+        result = scores[self.metric].get(name)
+        if result is None:
             return Outcome.failed(Reason.CRASHED, f"{self.metric} gave no {name}")
         if self.declared.outputs[name].higher_is_better:
-            return found
-        return found.map(_turned)
+            return result
+        return result.map(_turned)
 
     def _output_for(self, aspect: Aspect) -> str:
         outputs = self.declared.outputs
         if self.output:
             return self.output
-        own = self.metric.partition(":")[0]
-        for name in (aspect.value, own):
+        selected = self.metric.partition(":")[0]
+        for name in (aspect.value, selected):
             if name in outputs:
                 return name
         return next(iter(outputs))
 
 
 def value_of(judge: object, aspects: Sequence[Aspect]) -> str:
-    """The value that a judge goes by in all of these aspects; empty where it tells them apart."""
+    """Return the value that a judge goes by in all of these aspects; empty where it tells them
+    apart."""
     if not isinstance(judge, MetricJudge):
         return ""
     names = {judge._output_for(aspect) for aspect in aspects}
@@ -64,7 +65,7 @@ def value_of(judge: object, aspects: Sequence[Aspect]) -> str:
 
 
 def as_judge(metric: str, output: str = "") -> MetricJudge:
-    """The judge that goes by a metric, or by one of its values.
+    """Return the judge that goes by a metric, or by one of its values.
 
     Without ``output`` it takes the value that is named like the aspect in question, then the
     one that is named like the metric, then the first.
@@ -72,8 +73,8 @@ def as_judge(metric: str, output: str = "") -> MetricJudge:
     thing = build("metric", metric).thing
     assert isinstance(thing, Metric)
     if output and output not in thing.info.outputs:
-        known = ", ".join(thing.info.outputs)
-        raise BadOption(f"metric {metric!r} gives no {output!r}", advice=f"It gives {known}.")
+        available = ", ".join(thing.info.outputs)
+        raise BadOption(f"metric {metric!r} gives no {output!r}", advice=f"It gives {available}.")
     return MetricJudge(metric, thing.info, output)
 
 
@@ -136,7 +137,7 @@ class VideoScoreJudge:
     metrics = ("videoscore",)
 
     def rate(self, aspect: Aspect, scores: Mapping[str, Outcomes]) -> Outcome[Score]:
-        """The number that table 10 names."""
+        """Return the number that table 10 names."""
         if aspect not in _NUMBERS:
             return Outcome.failed(
                 Reason.NOT_APPLICABLE, f"VideoScore has no number for {aspect.title}"

@@ -37,7 +37,7 @@ def share_for_intact(
     for vote in votes:
         if vote.counts and (tails is None or _tail(Path(vote.video)) in tails):
             by_aspect[Aspect(vote.aspect)].append(POINTS[vote.choice])
-    return {aspect: sum(found) / len(found) for aspect, found in by_aspect.items()}
+    return {aspect: sum(result) / len(result) for aspect, result in by_aspect.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Human:
     info = JudgeInfo("people's votes, each counting alike")
 
     def judge(self, question: Question, resources: Resources) -> Outcome[Verdict]:
-        """The side with more votes; as many on both sides are a tie."""
+        """Return the side with more votes; as many on both sides are a tie."""
         for item, changed in ((question.second, Choice.SECOND), (question.first, Choice.FIRST)):
             votes = self._votes(item, question.aspect)
             if votes:
@@ -62,7 +62,7 @@ class Human:
 
 
 def _tail(video: Path) -> str:
-    """The name of a video wherever its testbed is: folder, source and file."""
+    """Return the name of a video wherever its testbed is: folder, source and file."""
     return "/".join(video.parts[-3:])
 
 

@@ -54,7 +54,8 @@ class PlaceboSpreads:
         return cls(largest)
 
     def of(self, aspect: Aspect, film: str | None = None, *, least: float = 0.0) -> PlaceboSpread:
-        """The margin for a film, by all others; without a film, for one that is not among them.
+        """Return the margin for a film, by all others; without a film, for one that is not among
+        them.
 
         ``least`` is the judge's own: where placebos move it by less, that stands.
 
@@ -71,7 +72,7 @@ class PlaceboSpreads:
 
 
 def in_signature(margins: Mapping[Aspect, PlaceboSpread]) -> str:
-    """The margins of a certificate as a part of its signature.
+    """Return the margins of a certificate as a part of its signature.
 
     >>> in_signature({Aspect.COLOR: PlaceboSpread(0.25, 4)})
     '0.25'

@@ -41,7 +41,7 @@ _ROUNDING = 1e-9
 
 
 def judge_of(text: str) -> Evaluator:
-    """The judge that ``text`` names; of a metric's name, the judge that goes by its score.
+    """Return the judge that ``text`` names; of a metric's name, the judge that goes by its score.
 
     ``metric.output`` goes by one value of a metric, ``metric.output:option=value`` too.
     """
@@ -57,7 +57,7 @@ def judge_of(text: str) -> Evaluator:
 
 
 def metrics_of(one: Evaluator) -> tuple[str, ...]:
-    """The metrics that a judge rests on; none where it looks at both videos."""
+    """Return the metrics that a judge rests on; none where it looks at both videos."""
     return one.judge.metrics if isinstance(one.judge, RatingJudge) else ()
 
 
@@ -82,30 +82,30 @@ def judge_pairs(
 ) -> JudgedPairs:
     """Have every judge decide its cases, or go on with it; the verdicts are in the run."""
     named = [judge_of(text) for text in dict.fromkeys(judges)]
-    specs = list(dict.fromkeys(spec for one in named for spec in metrics_of(one)))
+    specs = list(dict.fromkeys(spec for item in named for spec in metrics_of(item)))
     settings = settings or Settings()
     metrics = signed_metrics(specs, settings)
-    by_spec = {one.text: one for one in metrics}
+    by_spec = {metric.text: metric for metric in metrics}
     tools = Tools(settings)
     tools.models.must_be_here(roles_of(named))
-    signed = [_signed(one, by_spec, tools) for one in named]
+    signed = [_signed(item, by_spec, tools) for item in named]
     tools.models.close()
     store.inputs.largest = settings.limits.file_bytes
-    cases = {one.name: as_listed(store, cases_for(one), settings.limits) for one in signed}
-    rating = [one for one in signed if isinstance(one.judge, RatingJudge)]
-    asked = [one for one in signed if one not in rating]
+    cases = {item.name: as_listed(store, cases_for(item), settings.limits) for item in signed}
+    rating = [item for item in signed if isinstance(item.judge, RatingJudge)]
+    asked = [item for item in signed if item not in rating]
     store.keep_items(_items(signed, cases))
-    store.keep_evaluators([one.note for one in (*metrics, *signed)])
+    store.keep_evaluators([metric.note for metric in (*metrics, *signed)])
     keep_models(store, settings, roles_of([*metrics, *signed]))
     questions = [
         task
-        for one in asked
+        for item in asked
         for task in question_tasks(
-            store, cases[one.name], one, settings, orders=orders, repeats=repeats
+            store, cases[item.name], item, settings, orders=orders, repeats=repeats
         )
     ]
-    for one in asked:
-        keep_failures(store, cases[one.name], one, orders=orders, repeats=repeats)
+    for entry in asked:
+        keep_failures(store, cases[entry.name], entry, orders=orders, repeats=repeats)
     # Also what is not come to, for want of time, is part of the plan: coverage counts it.
     store.add_to_plan(key for task in questions for key in task.keys)
     executions: list[Execution] = []
@@ -117,9 +117,9 @@ def judge_pairs(
         sound = _items(rating, cases, sound=True)
         run(score_tasks(store, sound, metrics, settings), "measuring")
         scores = _scores(store, by_spec)
-        for one in rating:
-            rate_cases(store, cases[one.name], one, scores, orders=orders)
-    if questions and not any(one.signal for one in executions):
+        for entry in rating:
+            rate_cases(store, cases[entry.name], entry, scores, orders=orders)
+    if questions and not any(execution.signal for execution in executions):
         run(questions, "judging")
     return JudgedPairs(tuple(signed), tuple(executions))
 
@@ -133,17 +133,17 @@ def verdicts_of(
     engine: Engine | None = None,
     progress: Progress | None = None,
 ) -> dict[Aspect, tuple[Outcome[Verdict] | None, Outcome[Verdict] | None]]:
-    """The verdicts of one judge on some cases, as given and swapped, by aspect."""
+    """Return the verdicts of one judge on some cases, as given and swapped, by aspect."""
     done = judge_pairs(store, lambda _: cases, [judge], settings, engine=engine, progress=progress)
     name = done.judges[0].name
-    found = {
+    result = {
         (record.key.item, record.key.aspect, record.key.order): verdict_in(record)
         for record in store.records()
         if record.key.evaluator == name and record.key.aspect
     }
     return {
         case.aspect: tuple(  # type: ignore[misc]
-            found.get((case.id, case.aspect.value, order.value)) for order in Order
+            result.get((case.id, case.aspect.value, order.value)) for order in Order
         )
         for case in cases
     }
@@ -152,7 +152,7 @@ def verdicts_of(
 def as_listed(
     store: RunStore, cases: Sequence[Case], limits: Limits = DEFAULT_LIMITS
 ) -> list[Case]:
-    """The cases; those with a video that is not the listed one have a failure instead.
+    """Return the cases; those with a video that is not the listed one have a failure instead.
 
     The hashes are those that the records need anyway.
     """
@@ -172,31 +172,36 @@ def as_listed(
             Reason.WRONG_FILE, detail, "See `screentest testbed verify`; build it again."
         )
 
-    found = []
+    result = []
     for case in cases:
         if case.failure is None:
             faults = [fault(item) for item in (case.first, case.second)]
             case = replace(case, failure=next(filter(None, faults), None))
-        found.append(case)
-    return found
+        result.append(case)
+    return result
 
 
 def _items(
     judges: Sequence[Evaluator], cases: Mapping[str, Sequence[Case]], *, sound: bool = False
 ) -> list[Item]:
-    """All videos that some judges look at, once each; those of sound cases only, if so asked."""
-    own = [case for one in judges for case in cases[one.name] if not (sound and case.failure)]
-    return list({item.id: item for one in own for item in (one.first, one.second)}.values())
+    """Return all videos that some judges look at, once each; those of sound cases only, if so
+    asked."""
+    selected = [
+        case for judge in judges for case in cases[judge.name] if not (sound and case.failure)
+    ]
+    return list(
+        {item.id: item for entry in selected for item in (entry.first, entry.second)}.values()
+    )
 
 
 def _signed(one: Evaluator, metrics: Mapping[str, Evaluator], tools: Tools) -> Evaluator:
-    own = [metrics[spec] for spec in metrics_of(one)]
-    return replace(one, signature=rating_signature(one, sign(one, tools).signature, own))
+    selected = [metrics[spec] for spec in metrics_of(one)]
+    return replace(one, signature=rating_signature(one, sign(one, tools).signature, selected))
 
 
 def _scores(store: RunStore, metrics: Mapping[str, Evaluator]) -> dict[str, dict[str, Outcomes]]:
     """By item and metric; an item is there when all its metrics are."""
-    found: dict[str, dict[str, Outcomes]] = {}
+    result: dict[str, dict[str, Outcomes]] = {}
     for record in store.records():
         if record.key.evaluator in metrics and not record.key.aspect:
             name = record.key.evaluator
@@ -204,8 +209,8 @@ def _scores(store: RunStore, metrics: Mapping[str, Evaluator]) -> dict[str, dict
             # A task that failed as a whole has one outcome, under the metric's name.
             whole = record.outcomes.get(name)
             outcomes = {output: record.outcomes.get(output) or whole for output in info.outputs}
-            found.setdefault(record.key.item, {})[name] = outcomes  # type: ignore[assignment]
-    return {item: scores for item, scores in found.items() if len(scores) == len(metrics)}
+            result.setdefault(record.key.item, {})[name] = outcomes  # type: ignore[assignment]
+    return {item: scores for item, scores in result.items() if len(scores) == len(metrics)}
 
 
 # A judge that looks at both videos.
@@ -236,7 +241,7 @@ def ask_judge(job: Job) -> TaskResults:
 
 
 def _answer(judge: Judge, question: Question, tools: Tools) -> Outcome[Verdict]:
-    """The verdict; a fault on one question is its own, not that of those beside it."""
+    """Return the verdict; a fault on one question is its own, not that of those beside it."""
 
     def ask() -> Outcome[Verdict]:
         # Whoever is shown frames would take half a film for a short one. Votes are no frames.
@@ -246,8 +251,8 @@ def _answer(judge: Judge, question: Question, tools: Tools) -> Outcome[Verdict]:
                 refuse_faults(tools.info(item.video))
         return must_be_outcome(judge.judge(question, tools), Verdict)
 
-    found = guarded(ask, "judge")
-    return Outcome(failure=found) if isinstance(found, Failure) else found
+    result = guarded(ask, "judge")
+    return Outcome(failure=result) if isinstance(result, Failure) else result
 
 
 def question_key(
@@ -258,7 +263,7 @@ def question_key(
     repeat: int = 0,
     margin: float = 0.0,
 ) -> RecordKey:
-    """The record of one question to one judge; where it has a margin, for that margin."""
+    """Return the record of one question to one judge; where it has a margin, for that margin."""
     inputs = {
         "first": store.inputs.of_item(case.first),
         "second": store.inputs.of_item(case.second),
@@ -305,7 +310,7 @@ def question_tasks(
 
 
 def _question_task(group: Mapping[RecordKey, Case], judge: str, settings: Settings) -> Task:
-    videos = {item.video for one in group.values() for item in (one.first, one.second)}
+    videos = {item.video for entry in group.values() for item in (entry.first, entry.second)}
     stamps = [Stamp.of(video) for video in sorted(videos)]
     return Task(
         tuple(group),
@@ -323,8 +328,8 @@ def _question_task(group: Mapping[RecordKey, Case], judge: str, settings: Settin
 def rating_signature(
     evaluator: Evaluator, base: Signature, metrics: Iterable[Evaluator]
 ) -> Signature:
-    """A rating depends on all that its metrics depend on."""
-    digests = {f"metric.{one.name}": one.signature.digest for one in metrics}
+    """Return a rating depends on all that its metrics depend on."""
+    digests = {f"metric.{metric.name}": metric.signature.digest for metric in metrics}
     return base.with_parts(digests)
 
 
@@ -344,7 +349,7 @@ def rate_cases(
     """
     rating = judge.judge
     assert isinstance(rating, RatingJudge)
-    known = store.reasons()
+    available = store.reasons()
     planned: list[RecordKey] = []
     ready: list[Finished] = []
     ratings: dict[tuple[str, Aspect], Outcome[Score]] = {}
@@ -353,11 +358,11 @@ def rate_cases(
         if item.id not in scores:
             return None
         if (item.id, aspect) not in ratings:
-            found = guarded(
+            result = guarded(
                 lambda: must_be_outcome(rating.rate(aspect.asked, scores[item.id]), Score), "judge"
             )
             ratings[item.id, aspect] = (
-                Outcome(failure=found) if isinstance(found, Failure) else found
+                Outcome(failure=result) if isinstance(result, Failure) else result
             )
         return ratings[item.id, aspect]
 
@@ -369,10 +374,10 @@ def rate_cases(
         for order in orders:
             key = question_key(store, case, judge, order, margin=margin.value)
             planned.append(key)
-            one, two = pair if order is Order.AS_GIVEN else pair[::-1]
-            if one is None or two is None or known.get(key) == ():
+            first, second = pair if order is Order.AS_GIVEN else pair[::-1]
+            if first is None or second is None or available.get(key) == ():
                 continue
-            encoded = encode({key.evaluator: verdict(one, two, margin)})
+            encoded = encode({key.evaluator: verdict(first, second, margin)})
             ready.append(Finished(Task((key,), ask_judge), (encoded,)))
     store.add_to_plan(planned)
     _write(store, ready)
@@ -387,9 +392,9 @@ def _margins(
     for case in cases:
         if case.is_harmless and not case.change:
             both = [rated(item, case.aspect) for item in (case.first, case.second)]
-            one, two = (None if found is None else found.value for found in both)
-            if one is not None and two is not None:
-                moved.append((case.aspect, case.cluster, one.value - two.value))
+            first, second = (None if result is None else result.value for result in both)
+            if first is not None and second is not None:
+                moved.append((case.aspect, case.cluster, first.value - second.value))
     return PlaceboSpreads.learnt(moved)
 
 
@@ -415,8 +420,8 @@ def keep_failures(
         for repeat in range(repeats)
     }
     store.add_to_plan(lost)
-    known = store.reasons() if lost else {}
-    new = {key: outcome for key, outcome in lost.items() if key not in known}
+    available = store.reasons() if lost else {}
+    new = {key: outcome for key, outcome in lost.items() if key not in available}
     _write(
         store,
         [Finished(Task((k,), ask_judge), (encode({k.evaluator: o}),)) for k, o in new.items()],
@@ -426,18 +431,19 @@ def keep_failures(
 def verdict(
     first: Outcome[Score], second: Outcome[Score], margin: PlaceboSpread | None = None
 ) -> Outcome[Verdict]:
-    """The higher rating wins, unless it is within the margin; without both there is no verdict."""
+    """Return the higher rating wins, unless it is within the margin; without both there is no
+    verdict."""
     for outcome in (first, second):
         if outcome.failure is not None:
             return Outcome(failure=outcome.failure)
-    one, two = first.unwrap(), second.unwrap()
+    item, two = first.unwrap(), second.unwrap()
     # What was learnt as a difference may come back as one with another last bit.
-    rounding = _ROUNDING * max(abs(one.value), abs(two.value))
+    rounding = _ROUNDING * max(abs(item.value), abs(two.value))
     wide = margin.value if margin is not None else 0.0
-    choice = prefer_higher(one.value, two.value, margin=wide + rounding).choice
+    choice = prefer_higher(item.value, two.value, margin=wide + rounding).choice
     why = ""
-    if choice is Choice.TIE and abs(one.value - two.value) > rounding:
+    if choice is Choice.TIE and abs(item.value - two.value) > rounding:
         learnt = margin is not None and margin.films
         what = "which placebos of other films move it by" if learnt else "the judge's own margin"
         why = f"within {wide:.3g}, {what}"
-    return Outcome.of(Verdict(choice, one.value, two.value, why, *evidence(one, two, choice)))
+    return Outcome.of(Verdict(choice, item.value, two.value, why, *evidence(item, two, choice)))

@@ -48,7 +48,7 @@ class Description(BaseModel):
 
 
 def as_verdict(answer: Preference, shown: Shown | None = None) -> Verdict:
-    """The verdict that an answer holds."""
+    """Return the verdict that an answer holds."""
     return Verdict(Choice(answer.better), rationale=answer.reason, shown=shown)
 
 
@@ -59,7 +59,7 @@ FFMPEG = "scdet"
 
 
 def clip_centres(budget: int, long_side: int, detector: str) -> Frames:
-    """The middle of each clip, ``budget`` of them at most."""
+    """Return the middle of each clip, ``budget`` of them at most."""
     if budget < 1:
         raise BadOption(f"invalid number of frames {budget}: must be 1 or more")
     return Frames(placing=Placing.SHOTS, most=budget, long_side=long_side, detector=detector)
@@ -72,7 +72,7 @@ COMPARE_FRAMES = Query("judges/judge_video", Preference, "chat.judge", "slvm.jud
 
 
 def _aspect(question: Question, resources: Resources) -> dict[str, Slot]:
-    """The slots of the aspect in every question."""
+    """Return the slots of the aspect in every question."""
     aspect = question.aspect
     words = resources.prompts.definition(aspect, hinted=question.hinted)
     return {"aspect": Trusted(aspect.title), "description": words}
@@ -96,9 +96,11 @@ def _look(
         for item in (question.first, question.second)
     ]
     films = [Film(item.video) for item in (question.first, question.second)]
-    pictures = [frames.pictures(some, film) for some, film in zip(taken, films, strict=True)]
-    first, second = ([part for part in one.parts if isinstance(part, Picture)] for one in pictures)
-    times = [tuple(frame.time for frame in some) for some in taken]
+    pictures = [frames.pictures(subset, film) for subset, film in zip(taken, films, strict=True)]
+    first, second = (
+        [part for part in picture.parts if isinstance(part, Picture)] for picture in pictures
+    )
+    times = [tuple(frame.time for frame in subset) for subset in taken]
     whole = any(getattr(resources.role(role), "takes_videos", False) for role in roles)
     return pictures, None if whole else Shown(times[0], times[1], first == second)
 
@@ -196,7 +198,8 @@ class VlmText:
 
 
 def _describe(question: Question, shown: list[Pictures], resources: Resources) -> list[str]:
-    """A description of each video; what shows the same frames is described, and paid, once."""
+    """Return a description of each video; what shows the same frames is described, and paid,
+    once."""
     requests = []
     for frames in shown:
         slots: dict[str, Slot] = {
@@ -207,7 +210,7 @@ def _describe(question: Question, shown: list[Pictures], resources: Resources) -
     chat = resources.role(DESCRIBE.role)
     # Two videos may show the same frames and differ between them.
     whole = getattr(chat, "takes_videos", False)
-    keys = [str(number) if whole else one.key for number, one in enumerate(requests)]
+    keys = [str(number) if whole else request.key for number, request in enumerate(requests)]
     distinct = dict(zip(keys, requests, strict=True))
     answers = send(chat, distinct.values())
     by_key = dict(zip(distinct, answers, strict=True))
@@ -215,7 +218,10 @@ def _describe(question: Question, shown: list[Pictures], resources: Resources) -
 
 
 def _text(description: Description) -> str:
-    lines = [f"[{one.seconds:.1f} s] {one.seen}" for one in description.observations]
+    lines = [
+        f"[{observation.seconds:.1f} s] {observation.seen}"
+        for observation in description.observations
+    ]
     return "\n".join([*lines, f"Overall: {description.overall}"])
 
 

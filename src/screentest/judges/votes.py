@@ -119,11 +119,11 @@ class VoteRecord:
         return None if self.choice is None or not of_pair(self.task) else self.choice == "intact"
 
 
-COLUMNS: Final = tuple(one.name for one in fields(VoteRecord))
+COLUMNS: Final = tuple(item.name for item in fields(VoteRecord))
 
 
 def as_csv(records: Iterable[VoteRecord]) -> str:
-    """All records as a table."""
+    """Return all records as a table."""
     page = io.StringIO(newline="")
     writer = csv.DictWriter(page, COLUMNS, lineterminator="\r\n")
     writer.writeheader()
@@ -134,14 +134,14 @@ def as_csv(records: Iterable[VoteRecord]) -> str:
 
 
 def as_json(records: Iterable[VoteRecord]) -> str:
-    """All records as one document; nothing is lost or changed."""
+    """Return all records as one document; nothing is lost or changed."""
     rows = [row_of(record) for record in records]
     document = {"schema": SCHEMA, "votes": rows}
     return json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
 
 def row_of(record: VoteRecord) -> dict[str, Any]:
-    """A record with plain values: moments as ISO 8601, UTC."""
+    """Return a record with plain values: moments as ISO 8601, UTC."""
     row = {name: getattr(record, name) for name in COLUMNS}
     row["task"] = record.task.value
     row["at"] = datetime.fromtimestamp(record.at, UTC).isoformat(timespec="microseconds")
@@ -149,7 +149,8 @@ def row_of(record: VoteRecord) -> dict[str, Any]:
 
 
 def read_votes(path: Path, *, whole: bool = False) -> list[VoteRecord]:
-    """The votes in a file, those that do not count among them; BadOption with the first bad row.
+    """Return the votes in a file, those that do not count among them; BadOption with the first bad
+    row.
 
     With ``whole`` every column of an export must be there: what is stored again lacks nothing.
     """
@@ -170,7 +171,7 @@ def read_votes(path: Path, *, whole: bool = False) -> list[VoteRecord]:
 
 
 def pair_votes(path: Path) -> list[VoteRecord]:
-    """The votes on pairs that count; raises BadOption where there is none."""
+    """Return the votes on pairs that count; raises BadOption where there is none."""
     of_pairs = [vote for vote in read_votes(path) if of_pair(vote.task)]
     counted = [vote for vote in of_pairs if vote.counts and vote.choice is not None]
     if not counted:
@@ -183,7 +184,7 @@ def pair_votes(path: Path) -> list[VoteRecord]:
 
 
 def read_flag(name: str, value: object) -> bool:
-    """A column of a vote that is true or false; raises ValueError where it is neither."""
+    """Return a column of a vote that is true or false; raises ValueError where it is neither."""
     if str(value).lower() not in _FLAGS:
         raise ValueError(f"invalid {name} {value!r}: must be True or False")
     return _FLAGS[str(value).lower()]
@@ -202,8 +203,8 @@ def _json_rows(text: str, path: Path, whole: bool) -> list[Any]:
         document = parse_json(text)
     except ValueError as error:
         raise BadOption(f"{path} is not JSON: {error}") from None
-    known = isinstance(document, dict) and document.get("schema", not whole) in (True, SCHEMA)
-    if not known and (whole or isinstance(document, dict)):
+    available = isinstance(document, dict) and document.get("schema", not whole) in (True, SCHEMA)
+    if not available and (whole or isinstance(document, dict)):
         raise BadOption(
             f"{path} is not an export of votes that this version reads",
             advice="Give a file that `screentest annotate export` wrote.",
@@ -240,7 +241,8 @@ def _csv_rows(text: str, path: Path, whole: bool) -> list[Any]:
 
 
 def _from_cells(row: Mapping[str, str]) -> dict[str, Any]:
-    """The values of a row of a CSV file; a column that is not there, or is empty, is left out."""
+    """Return the values of a row of a CSV file; a column that is not there, or is empty, is left
+    out."""
     plain: dict[str, Any] = {
         name: plain_cell(row[name]) for name in COLUMNS if row.get(name) not in (None, "")
     }
@@ -298,7 +300,7 @@ def _record(row: Any, whole: bool) -> VoteRecord:
 
 
 def _odd(text: str) -> bool:
-    return "\0" in text or any("\ud800" <= one <= "\udfff" for one in text)
+    return "\0" in text or any("\ud800" <= item <= "\udfff" for item in text)
 
 
 def _message(error: Exception) -> str:

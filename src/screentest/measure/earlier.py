@@ -14,7 +14,8 @@ from screentest.run.reader import RunReader
 def beside_earlier(
     folder: Path, items: Sequence[Item], metrics: Sequence[str], *, add: bool
 ) -> list[Item]:
-    """The items as they go into a run that is there; raises where it would hide what it holds.
+    """Return the items as they go into a run that is there; raises where it would hide what it
+    holds.
 
     A run shows what its latest start asks for. The same items with the same metrics go on where
     they were, and so do more of either; whatever else it holds would not be seen any more, which

@@ -133,7 +133,7 @@ class StartedMetric:
         self.work = self.attempt(lambda: self.metric.start(item, resources))
 
     def consumers(self) -> list[Consumer]:
-        """The consumers of frames that this metric has."""
+        """Return the consumers of frames that this metric has."""
         work = self.work
         consumers: list[Consumer] | None = (
             self.attempt(lambda: list(work.consumers)) if work else None
@@ -141,7 +141,7 @@ class StartedMetric:
         return consumers or []
 
     def finish(self) -> Outcomes:
-        """An outcome for every declared output, and nothing else."""
+        """Return an outcome for every declared output, and nothing else."""
         work = self.work
         outcomes: Outcomes | None = None
         if work and self.failure is None:
@@ -299,7 +299,7 @@ def refuse_faults(info: VideoInfo) -> None:
 
 
 def _messages(faults: Sequence[Fault], count: int) -> Iterator[str]:
-    """The first fault in words, and how many more there are."""
+    """Yield the first fault in words, and how many more there are."""
     for first in faults[:1]:
         yield first.detail if first.time is None else f"{first.detail} ({timecode(first.time)})"
         if count > 1:

@@ -64,7 +64,7 @@ class FrameRows(BaseConsumer):
             self._width = len(row)
 
     def of(self, shot: Shot) -> Rows:
-        """The rows of the frames of one shot."""
+        """Return the rows of the frames of one shot."""
         times = np.frombuffer(self._times) if self._times else np.empty(0)
         first, last = np.searchsorted(times, [float(shot.start), float(shot.end)])
         rows = np.frombuffer(self._rows) if self._rows else np.empty(0)
@@ -94,7 +94,7 @@ class ShotMetric:
         nothing: str = "no frame shows anything to measure",
     ) -> None:
         """``meter`` makes one for each video, since it may remember the frame before."""
-        infos = {name: one.info for name, one in outputs.items()}
+        infos = {name: output.info for name, output in outputs.items()}
         self.info = MetricInfo(
             infos,
             Level.FRAME,
@@ -102,7 +102,7 @@ class ShotMetric:
             inside=wants.inside,
             about="time",
             consecutive=wants.rate is None,
-            traits={name: one.traits for name, one in outputs.items()},
+            traits={name: output.traits for name, output in outputs.items()},
         )
         self._wants, self._meter = wants, meter
         self._sum_up = by_shot(outputs, nothing)
@@ -152,30 +152,33 @@ class RowsMeasurement:
         self.consumers = (rows,)
 
     def finish(self) -> Outcomes:
-        """What comes of the shots that have a row."""
+        """Return what comes of the shots that have a row."""
         shots = self._resources.shots(self._item.video)
         seen = [(shot, rows) for shot in shots if len(rows := self._rows.of(shot))]
-        found = self._sum_up(seen, len(shots))
+        result = self._sum_up(seen, len(shots))
         if len(shots) != 1 or len(seen) != 1 or not self._shot_by_shot:
-            return found
-        return self._with_pieces(found, *seen[0])
+            return result
+        return self._with_pieces(result, *seen[0])
 
     def _with_pieces(self, found: Outcomes, shot: Shot, rows: Rows) -> Outcomes:
-        """The same, where one shot is all there is, with how its pieces compare: a clip has no
-        curve over shots, and still a worst moment."""
+        """Return the same, where one shot is all there is, with how its pieces compare: a clip has
+        no curve over shots, and still a worst moment."""
         count = min(PIECES, len(rows) // LEAST_ROWS)
         if count < 2:
             return found
         step = shot.span.duration / count
         starts = [shot.start + number * step for number in range(count)]
         pieces = [Shot(Span(start, start + step)) for start in starts]
-        finer = self._sum_up([(one, part) for one in pieces if len(part := self._rows.of(one))], 1)
+        finer = self._sum_up(
+            [(piece, part) for piece in pieces if len(part := self._rows.of(piece))], 1
+        )
         made = dict(found)
         for name, outcome in found.items():
             within = finer[name].value
             if outcome.value is not None and within is not None:
                 points: list[Json] = [
-                    [float(one.span.start), float(one.span.end), one.value] for one in within.curve
+                    [float(item.span.start), float(item.span.end), item.value]
+                    for item in within.curve
                 ]
                 details: dict[str, Json] = {**outcome.value.details, WITHIN: points}
                 made[name] = Outcome.of(replace(outcome.value, details=details))
@@ -190,9 +193,9 @@ def by_shot(outputs: Mapping[str, ShotOutput], nothing: str) -> SumUp:
             raise NoValue(Reason.NOT_APPLICABLE, nothing)
         return {
             name: curve_outcome(
-                name, [(shot.span, one.reduce(rows)) for shot, rows in seen], one.info, shots
+                name, [(shot.span, output.reduce(rows)) for shot, rows in seen], output.info, shots
             )
-            for name, one in outputs.items()
+            for name, output in outputs.items()
         }
 
     return sum_up
@@ -201,7 +204,7 @@ def by_shot(outputs: Mapping[str, ShotOutput], nothing: str) -> SumUp:
 def curve_outcome(
     name: str, values: Sequence[tuple[Span, float]], info: OutputInfo, shots: int
 ) -> Outcome[Score]:
-    """The score of the shots' values; a failure where one of them is out of range."""
+    """Return the score of the shots' values; a failure where one of them is out of range."""
     return attempt(
         lambda: curve_score(
             [Point(span, in_range(name, value, info)) for span, value in values], info, shots=shots
@@ -210,7 +213,7 @@ def curve_outcome(
 
 
 def in_range(name: str, value: float, info: OutputInfo) -> float:
-    """The value; raises NoValue where it is not finite, or out of the declared range.
+    """Return the value; raises NoValue where it is not finite, or out of the declared range.
 
     >>> in_range("saturation", 0.25, OutputInfo(""))
     0.25
@@ -228,7 +231,7 @@ def in_range(name: str, value: float, info: OutputInfo) -> float:
 
 
 def curve_score(points: Sequence[Point], info: OutputInfo, *, shots: int) -> Score:
-    """The score of a curve: its worst part, by duration. The mean stands in the details."""
+    """Return the score of a curve: its worst part, by duration. The mean stands in the details."""
     values = [point.value for point in points]
     durations = [float(point.span.duration) for point in points]
     if not any(durations):
@@ -245,7 +248,7 @@ def curve_score(points: Sequence[Point], info: OutputInfo, *, shots: int) -> Sco
 
 
 def mean_of(column: int) -> Reduce:
-    """The mean of one column of the rows."""
+    """Return the mean of one column of the rows."""
     return lambda rows: float(rows[:, column].mean())
 
 
@@ -265,5 +268,5 @@ GREY = FrameRequest(size=Size(long_side=160), layout=Layout.GRAY, inside=True)
 
 
 def at_rate(request: FrameRequest, rate: float) -> FrameRequest:
-    """These frames, so many a second."""
+    """Return these frames, so many a second."""
     return replace(request, rate=Fraction(str(rate)))

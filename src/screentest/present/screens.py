@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 from screentest._util.text import plural
@@ -57,6 +58,8 @@ SENSIBLE = 200
 re-encoding noise."""
 LONGEST = 100
 """Characters of a headline."""
+WIDTH = 80
+"""Characters of other lines."""
 NAMED = 4
 """Metrics that a line names."""
 WORST = 3
@@ -77,8 +80,12 @@ class Screen:
     def text(self) -> str:
         """The headline and the lines."""
         wide = max((len(name) for name, _ in self.lines), default=0)
-        lines = [f"  {name:<{wide}}  {text}" for name, text in self.labelled]
-        return "\n".join([self.headline, *lines])
+        lines = [self.headline]
+        for name, text in self.labelled:
+            first, *rest = wrap(text, WIDTH - wide - 4) or [""]
+            lines.append(f"  {name:<{wide}}  {first}")
+            lines += [f"{'':{wide + 4}}{part}" for part in rest]
+        return "\n".join(lines)
 
     @property
     def labelled(self) -> list[tuple[str, str]]:

@@ -63,7 +63,7 @@ class NotingLedger:
                 self._open -= Counter(keys)
 
     def requests(self, key: RecordKey) -> tuple[str, ...]:
-        """The requests a record rests on."""
+        """Return the requests a record rests on."""
         return tuple(sorted(self._requests[key]))
 
     def recall(self, request: str) -> CallReceipt | None:
@@ -92,18 +92,18 @@ def send(connection: Connection, **message: Any) -> None:
 
 
 def as_bytes(message: Mapping[str, Any]) -> bytes:
-    """A message as it crosses."""
+    """Return a message as it crosses."""
     return json.dumps(message, allow_nan=False).encode()
 
 
 def receive(connection: Connection) -> dict[str, Any]:
-    """The next message; EOFError where the other end is gone."""
+    """Return the next message; EOFError where the other end is gone."""
     message: dict[str, Any] = json.loads(connection.recv_bytes())
     return message
 
 
 def error_message(error: ScreentestError) -> dict[str, str]:
-    """An error of ours as data."""
+    """Return an error of ours as data."""
     message = {"kind": type(error).__name__, "message": error.message, "advice": error.advice}
     if isinstance(error, NoValue):
         message["reason"] = error.reason.value
@@ -111,7 +111,7 @@ def error_message(error: ScreentestError) -> dict[str, str]:
 
 
 def as_error(message: dict[str, str]) -> ScreentestError:
-    """The error that a message describes, under its own name where core has it."""
+    """Return the error that a message describes, under its own name where core has it."""
     text, advice = message["message"], message["advice"]
     if "reason" in message:
         return NoValue(Reason(message["reason"]), text, advice=advice)

@@ -223,7 +223,7 @@ _FAILING = {_READ_ONLY, _IO, _FULL, _CANNOT_OPEN, _PERMISSION}
 
 
 def open_for_writing(folder: Path) -> sqlite3.Connection:
-    """The database of a run, made where there is none, at the newest shape and checked."""
+    """Return the database of a run, made where there is none, at the newest shape and checked."""
     path = folder / FILE
     with opening(path):
         connection = _connect(path.absolute().as_uri(), "rwc")
@@ -250,7 +250,7 @@ def open_for_writing(folder: Path) -> sqlite3.Connection:
 
 
 def open_for_reading(folder: Path) -> sqlite3.Connection:
-    """The database of a run that may be written to at this moment; never changes it."""
+    """Return the database of a run that may be written to at this moment; never changes it."""
     path = folder / FILE
     if not path.is_file():
         raise RunError(
@@ -270,7 +270,7 @@ def open_for_reading(folder: Path) -> sqlite3.Connection:
 
 
 def _connect_read_only(path: Path) -> sqlite3.Connection:
-    """A connection that changes nothing, by the first way that the folder's rights allow."""
+    """Return a connection that changes nothing, by the first way that the folder's rights allow."""
     address = path.absolute().as_uri()
     # Rights to write let the last one who closes a database take away its log; without them
     # the log's index must be there already, and without a log none is needed.
@@ -290,7 +290,7 @@ def _connect_read_only(path: Path) -> sqlite3.Connection:
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """A database as it is, unchecked."""
+    """Return a database as it is, unchecked."""
     return _connect(path.absolute().as_uri(), "rw")
 
 
@@ -305,7 +305,7 @@ def _connect(address: str, mode: str) -> sqlite3.Connection:
 
 
 def _newer_copy(connection: sqlite3.Connection, folder: Path) -> sqlite3.Connection:
-    """A run of an older version is read from a copy in memory, brought to today's shape."""
+    """Return a run of an older version is read from a copy in memory, brought to today's shape."""
     copy = _connect("file::memory:", "memory")
     with closing(connection):
         connection.backup(copy)
@@ -323,7 +323,7 @@ def _check(connection: sqlite3.Connection, folder: Path) -> None:
 
 
 def damaged(folder: Path, what: str) -> RunDamaged:
-    """The error for a database that fails a check."""
+    """Return the error for a database that fails a check."""
     return RunDamaged(
         f"{folder} is damaged: {what}",
         advice=f"`screentest runs --repair {folder}` keeps every record that is intact.",
@@ -346,7 +346,8 @@ def explained(path: Path) -> Iterator[None]:
 
 @contextmanager
 def opening(path: Path) -> Iterator[None]:
-    """The same while a database is opened, when whatever SQLite cannot make out is damage."""
+    """Return the same while a database is opened, when whatever SQLite cannot make out is
+    damage."""
     try:
         with explained(path):
             yield

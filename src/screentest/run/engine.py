@@ -43,7 +43,7 @@ def work_through(
     limits: TaskLimits,
     stop: Stop,
 ) -> Ends:
-    """The ends of tasks, as they come. ``size`` says how many workers there may be by now."""
+    """Yield the ends of tasks, as they come. ``size`` says how many workers there may be by now."""
     queue = deque(tasks)
     suspects: deque[Task] = deque()
     """Tasks under which a worker held too much that had done others: a fresh one tells whose
@@ -183,7 +183,7 @@ class LocalEngine:
             raise BadOption(f"invalid max_deaths {self.max_deaths}: must be 1 or more")
 
     def run(self, tasks: Sequence[Task], ledger: LedgerClient, stop: Stop) -> Ends:
-        """The ends of tasks, as they come."""
+        """Yield the ends of tasks, as they come."""
         size = min(self.workers or processors(), max(1, len(tasks)))
         limits = TaskLimits(self.timeout, self.max_deaths)
         main = _is_main_needed(tasks)
@@ -236,7 +236,7 @@ class InlineEngine:
     """
 
     def run(self, tasks: Sequence[Task], ledger: LedgerClient, stop: Stop) -> Ends:
-        """The ends of tasks, in the order given."""
+        """Yield the ends of tasks, in the order given."""
         for task in tasks:
             if stop.requested:
                 return

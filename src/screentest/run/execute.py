@@ -109,7 +109,7 @@ def _refuse_twins(keys: Sequence[RecordKey]) -> None:
 
 
 def _missing(store: RunStore, tasks: Sequence[Task], retry: Retry) -> list[Task]:
-    """The tasks that are left, each for the records it still has to make."""
+    """Return the tasks that are left, each for the records it still has to make."""
     reasons_by_key = store.reasons()
 
     def is_missing(key: RecordKey) -> bool:

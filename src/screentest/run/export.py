@@ -57,7 +57,7 @@ _ROWS_AT_ONCE: Final = 20_000
 
 
 def rows(run: RunReader) -> Iterator[dict[str, ExportCell]]:
-    """The table: current records and those still to come, by key and name."""
+    """Yield the table: current records and those still to come, by key and name."""
     # Both come by key, so that a run of millions is never held at once.
     made = run.records()
     ahead = next(made, None)
@@ -196,7 +196,7 @@ def _write_json(run: RunReader, file: IO[bytes]) -> None:
 
 
 def _filled(row: Mapping[str, ExportCell]) -> dict[str, Any]:
-    """A row without its empty cells; its details as an object."""
+    """Return a row without its empty cells; its details as an object."""
     filled: dict[str, Any] = {name: cell for name, cell in row.items() if cell is not None}
     if "details" in filled:
         filled["details"] = json.loads(filled["details"])

@@ -48,7 +48,7 @@ class Stamp:
 
     @classmethod
     def of(cls, path: Path) -> Stamp | None:
-        """The stamp of a plain file; None for anything else."""
+        """Return the stamp of a plain file; None for anything else."""
         path = path.absolute()
         try:
             status = path.stat()
@@ -86,7 +86,7 @@ def _nobody(count: int) -> None:
 def hash_file(
     path: Path, largest: int = DEFAULT_LIMITS.file_bytes, tell: Callable[[int], None] = _nobody
 ) -> str:
-    """The sha256 of a plain file, read piece by piece; ABSENT for anything else.
+    """Return the sha256 of a plain file, read piece by piece; ABSENT for anything else.
 
     A file with more than ``largest`` bytes is not read and goes by its size. ``tell`` hears of each
     piece.
@@ -185,7 +185,7 @@ class InputHashes:
             self._pool.shutdown(cancel_futures=True)
 
     def of_file(self, path: Path) -> str:
-        """The hash of a file, from memory where the file has not changed."""
+        """Return the hash of a file, from memory where the file has not changed."""
         begun = self._ahead.pop(path, None)
         return self._of_file(path, self._heed) if begun is None else begun.result()
 
@@ -232,7 +232,7 @@ class InputHashes:
         return digest
 
     def of_item(self, item: Item) -> str:
-        """The hash of an item; see ``hash_item``."""
+        """Return the hash of an item; see ``hash_item``."""
         return hash_item(item, self.of_file)
 
     def _known(self, connection: sqlite3.Connection, path: str) -> tuple[int, Stamp, str] | None:

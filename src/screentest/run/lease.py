@@ -81,7 +81,7 @@ class Lease:
 
 
 def holder(folder: Path) -> Holder | None:
-    """The process that writes to the run at this moment, if any."""
+    """Return the process that writes to the run at this moment, if any."""
     path = folder / FILE
     try:
         descriptor = os.open(path, os.O_RDWR | _NO_LINKS)

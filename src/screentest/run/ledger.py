@@ -86,7 +86,7 @@ class Ledger:
         self._writer.do(_prepare_budget)
 
     def recall(self, request: str) -> CallReceipt | None:
-        """The latest answer to this very request, where one was paid for already."""
+        """Return the latest answer to this very request, where one was paid for already."""
         return self._writer.do(lambda db: self._recall(db, request))
 
     def intend(self, intent: CallIntent) -> str:
@@ -162,7 +162,7 @@ def refuse_impossible_cap(max_cost: Decimal | None) -> None:
 
 
 def read_calls(connection: sqlite3.Connection, folder: Path) -> Iterator[Call]:
-    """All calls in the order they were intended."""
+    """Yield all calls in the order they were intended."""
     with explained(folder):
         bodies = {row["call"]: row["body"] for row in select(connection, "answers", folder)}
         receipts = {row["call"]: row for row in select(connection, "receipts", folder)}

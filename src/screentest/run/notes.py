@@ -57,7 +57,7 @@ class EvaluatorNote:
         info: MetricInfo,
         options: Mapping[str, Json] | None = None,
     ) -> Self:
-        """The note of a metric; a limit that is infinite is written as none."""
+        """Return the note of a metric; a limit that is infinite is written as none."""
         about: dict[str, Json] = {
             "outputs": {output: _limits(about) for output, about in info.outputs.items()},
             "level": info.level.value,
@@ -178,7 +178,7 @@ def evaluator_rows(notes: Iterable[EvaluatorNote]) -> list[SqlRow]:
 
 
 def note_row(name: str, document: Json) -> SqlRow:
-    """A document as a row."""
+    """Return a document as a row."""
     return {"name": name, "body": cleared(_text(document))}
 
 
@@ -219,7 +219,7 @@ def read(
 
 
 def as_items(rows: Iterable[SqlRow]) -> dict[str, Item]:
-    """The items in rows of the database, by id."""
+    """Return the items in rows of the database, by id."""
     return {str(row["item"]): from_json(Item, str(row["body"])) for row in rows}
 
 
@@ -246,7 +246,7 @@ def as_evaluators(rows: Iterable[SqlRow]) -> list[EvaluatorNote]:
 
 
 def as_notes(rows: Iterable[SqlRow]) -> dict[str, Any]:
-    """The documents in rows of the database, by name."""
+    """Return the documents in rows of the database, by name."""
     bodies = ((str(row["name"]), row["body"]) for row in rows)
     return {name: parse_document(body, f"the run's {name}") for name, body in bodies}
 

@@ -155,7 +155,8 @@ class RayPool(WorkerPool[ActorWorker, Task]):
             yield Done(task, message)
 
     def _without_file(self, task: Task, message: Mapping[str, str]) -> dict[str, Any]:
-        """A film that nobody sees any more is one film's trouble; one that only we see is all's."""
+        """Return a film that nobody sees any more is one film's trouble; one that only we see is
+        all's."""
         if not all(stamp.untouched for stamp in task.files):
             # Whatever is said of it is not kept, since the file has changed.
             return {"kind": "done", "outcomes": [], "requests": [], "elapsed": 0.0}
@@ -265,7 +266,7 @@ class RayEngine:
         return len(self._hosts)
 
     def run(self, tasks: Sequence[Task], ledger: LedgerClient, stop: Stop) -> Ends:
-        """The ends of tasks, as they come."""
+        """Yield the ends of tasks, as they come."""
         if not self._open:
             raise RuntimeError("open it first: with RayEngine(…) as engine")
         ray = _connected(self.address)
@@ -293,7 +294,7 @@ class _Room:
             )
 
     def now(self) -> int:
-        """The number of workers there may be; one at least, since new nodes may come."""
+        """Return the number of workers there may be; one at least, since new nodes may come."""
         if time.monotonic() - self._looked > _LOOK:
             self._looked, self._found = time.monotonic(), self._look()
         return max(1, int(min(self._found, self._most)))

@@ -47,7 +47,7 @@ class RayHost:
         self._host = ModelHost()
 
     def ask(self, *question: Any) -> tuple[str, Any]:
-        """The answer, or the error of ours that stands in its place."""
+        """Return the answer, or the error of ours that stands in its place."""
         try:
             return "answer", self._host.ask(*question)
         except ScreentestError as error:

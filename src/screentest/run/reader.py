@@ -100,12 +100,13 @@ class RunReader:
         self._reading.close()
 
     def starts(self) -> list[Start]:
-        """Every start of the run, the first one first."""
+        """Return every start of the run, the first one first."""
         with self._explained():
             return [_start(row) for row in select(self._reading, "starts", self.folder)]
 
     def plan(self, evaluator: str = "") -> Iterator[RecordKey]:
-        """Every record that the latest start is to make, by key; or those of one evaluator."""
+        """Yield every record that the latest start is to make, by key; or those of one
+        evaluator."""
         where, arguments = _of(evaluator)
         with self._explained():
             query = f"SELECT {_KEY} FROM plan {where} ORDER BY {_KEY}"
@@ -133,7 +134,7 @@ class RunReader:
             }
 
     def coverage(self) -> Coverage:
-        """The progress of the run."""
+        """Return the progress of the run."""
         with self._explained():
             total = _count(self._reading, "SELECT count(*) FROM plan")
             query = f"SELECT reasons, {_HAS_VALUES}, count(*) FROM records {_CURRENT} GROUP BY 1, 2"
@@ -148,33 +149,35 @@ class RunReader:
         return Coverage(total, **counts, reasons=dict(sorted(reasons.items())))
 
     def calls(self) -> Iterator[Call]:
-        """Every paid call, in the order they were intended."""
+        """Return every paid call, in the order they were intended."""
         return read_calls(self._reading, self.folder)
 
     def spending(self) -> Spending:
-        """The sum of all calls."""
+        """Return the sum of all calls."""
         return read_spending(self._reading, self.folder)
 
     def items(self, *, current: bool = True) -> dict[str, Item]:
-        """The items that were kept, by id; with ``current`` those of the latest start."""
+        """Return the items that were kept, by id; with ``current`` those of the latest start."""
         return kept_notes.as_items(self._kept("items", current))
 
     def probes(self, *, current: bool = True) -> dict[str, VideoInfo]:
-        """The probes of the items' videos, by the item's id."""
+        """Return the probes of the items' videos, by the item's id."""
         return kept_notes.as_probes(self._kept("items", current))
 
     def contents(self) -> dict[str, str]:
-        """The sha256 of the files that were read, by path; those just written are not known."""
+        """Return the sha256 of the files that were read, by path; those just written are not
+        known."""
         with self._explained():
             rows = select(self._reading, "inputs", self.folder)
             return {str(row["path"]): str(row["sha256"]) for row in rows}
 
     def evaluators(self, *, current: bool = True) -> list[EvaluatorNote]:
-        """The metrics and judges that were kept; with ``current`` those of the latest start."""
+        """Return the metrics and judges that were kept; with ``current`` those of the latest
+        start."""
         return kept_notes.as_evaluators(self._kept("evaluators", current))
 
     def notes(self) -> dict[str, Any]:
-        """The documents about the whole run, by name."""
+        """Return the documents about the whole run, by name."""
         return kept_notes.as_notes(self._kept("notes", current=False))
 
     def note(self, name: str) -> Any:
@@ -229,7 +232,7 @@ def _key(row: SqlRow) -> RecordKey:
 
 
 def _of(evaluator: str) -> tuple[str, tuple[str, ...]]:
-    """The condition for one evaluator, and its arguments; nothing for all."""
+    """Return the condition for one evaluator, and its arguments; nothing for all."""
     return ("WHERE evaluator = ?", (evaluator,)) if evaluator else ("", ())
 
 
@@ -281,7 +284,7 @@ def read_summary(folder: Path) -> RunSummary:
 
 
 def find_runs(folder: Path) -> Iterator[RunSummary]:
-    """Every run in or under a folder, by path. Links are not followed."""
+    """Yield every run in or under a folder, by path. Links are not followed."""
     if not folder.is_dir():
         raise RunError(
             f"{folder} is not a folder", advice="Name a run or a folder that holds runs."

@@ -29,7 +29,7 @@ SqlRow: TypeAlias = dict[str, SqlValue]
 
 
 def checksum(table: str, values: Sequence[SqlValue]) -> str:
-    """The hash of a row's values and of the table they belong to.
+    """Return the hash of a row's values and of the table they belong to.
 
     Every row carries the hash of its own values, so that a flipped byte is noticed when the row is
     read, and so that `repair` can trust a row it finds on a page that nothing points to any more.
@@ -219,5 +219,5 @@ def _stored(outcome: Outcome[Any]) -> _Stored:
 
 
 def now() -> str:
-    """The moment in UTC, to the microsecond: sorts as text."""
+    """Return the moment in UTC, to the microsecond: sorts as text."""
     return datetime.now(UTC).isoformat(timespec="microseconds")

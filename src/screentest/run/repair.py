@@ -151,7 +151,8 @@ def _cells_of(connection: sqlite3.Connection, table: str) -> Iterator[list[Any]]
 
 
 def _schema_pages(place: Path) -> dict[int, bytes]:
-    """The pages of a new run's database that hold its header and schema, by their numbers."""
+    """Return the pages of a new run's database that hold its header and schema, by their
+    numbers."""
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir()
     with closing(open_for_writing(place)) as new:
@@ -166,7 +167,7 @@ def _schema_pages(place: Path) -> dict[int, bytes]:
 
 
 def _first(connection: sqlite3.Connection, query: str) -> Any:
-    """The first cell of an answer; 0 where it cannot be read."""
+    """Return the first cell of an answer; 0 where it cannot be read."""
     with suppress(*UNREADABLE):
         row = connection.execute(query).fetchone()
         return row[0] if row is not None and isinstance(row[0], int) else 0

@@ -53,7 +53,7 @@ class Settings:
     """Score what can be decoded of a damaged film; else it has no score."""
 
     def used(self, roles: Iterable[str]) -> dict[str, str]:
-        """The backend of each of these roles, where it has one."""
+        """Return the backend of each of these roles, where it has one."""
         return Models(self.models).used(roles)
 
     def summary(self, roles: Iterable[str]) -> str:
@@ -61,7 +61,8 @@ class Settings:
         return Models(self.models).summary(roles)
 
     def cap(self, most: str | float | Decimal) -> Decimal:
-        """The most that may be spent. Without a price for each model it could not be kept."""
+        """Return the most that may be spent. Without a price for each model it could not be
+        kept."""
         try:
             cap = Decimal(str(most))
         except InvalidOperation:
@@ -137,7 +138,8 @@ def settings_of(
 
 
 def cap_of(options: ModelOptions | dict[str, Any], settings: Settings) -> Decimal | None:
-    """The most that may be spent; a cap that cannot be kept, for want of a price, is refused."""
+    """Return the most that may be spent; a cap that cannot be kept, for want of a price, is
+    refused."""
     most = options.get("max_cost")
     return None if most is None or most == "" else settings.cap(most)
 
@@ -174,7 +176,7 @@ class Tools:
         return self._prompts
 
     def role(self, name: str) -> Any:
-        """The backend chosen for a role."""
+        """Return the backend chosen for a role."""
         return self.models.role(name)
 
     def info(self, video: Path) -> VideoInfo:
@@ -239,7 +241,7 @@ _open: dict[str, Tools] = {}
 
 
 def open_tools(settings: Settings) -> Tools:
-    """The tools for these settings: models are loaded once per process."""
+    """Return the tools for these settings: models are loaded once per process."""
     key = to_json(settings)
     if key not in _open:
         close_tools()  # one set of models at a time
@@ -267,7 +269,7 @@ def open_engine(
     gpus: float = 1.0,
     timeout: float | None = None,
 ) -> Iterator[tuple[Engine, Settings]]:
-    """The engine of that name, open, and the settings as they are on it.
+    """Return the engine of that name, open, and the settings as they are on it.
 
     A cluster's models are used by this process meanwhile. Where it has no GPU, none is used here
     either: a signature must not name a GPU that only the machine of the driver has.

@@ -133,7 +133,7 @@ class Task:
             raise ValueError("a task makes at least one record")
 
     def only(self, keys: Sequence[RecordKey]) -> Task:
-        """The same task for some of its records."""
+        """Return the same task for some of its records."""
         return replace(self, keys=tuple(keys))
 
 
@@ -157,4 +157,5 @@ class Engine(Protocol):
     """Something that carries out tasks. Which one, and with how many workers, changes no result."""
 
     def run(self, tasks: Sequence[Task], ledger: LedgerClient, stop: Stop) -> Ends:
-        """The ends of tasks, as they come. After ``stop.requested`` no further task is begun."""
+        """Return the ends of tasks, as they come. After ``stop.requested`` no further task is
+        begun."""

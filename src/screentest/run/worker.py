@@ -69,12 +69,12 @@ def _encoded(results: Mapping[RecordKey, RecordOutcomes], key: RecordKey) -> Enc
 
 
 def failed_to_load(keys: Sequence[RecordKey], error: Exception) -> Performance:
-    """The failure of a task whose function or payload could not be brought here."""
+    """Return the failure of a task whose function or payload could not be brought here."""
     return Performance(failed(keys, _crash(error)), ((),) * len(keys), 0.0)
 
 
 def failed(keys: Sequence[RecordKey], failure: Failure) -> tuple[Encoded, ...]:
-    """The same failure for every record, under the name of its evaluator."""
+    """Return the same failure for every record, under the name of its evaluator."""
     return tuple(encode({key.evaluator: Outcome(failure=failure)}) for key in keys)
 
 
@@ -104,7 +104,7 @@ _LIBRARIES: Final = (
 def shares(
     workers: int, cores: int | None = None, given: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """The environment of each of so many workers. Variables of the user's stay.
+    """Return the environment of each of so many workers. Variables of the user's stay.
 
     >>> shares(3, cores=8, given={"OMP_NUM_THREADS": "4"})["SCREENTEST_THREADS"]
     '2'

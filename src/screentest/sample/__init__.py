@@ -37,12 +37,12 @@ class SampleVideo:
 
 
 def sample_folder() -> Path:
-    """Where the sample lies; ``ATTRIBUTION.md`` in it names the authors and licences."""
+    """Return where the sample lies; ``ATTRIBUTION.md`` in it names the authors and licences."""
     return Path(__file__).parent
 
 
 def sample_videos() -> list[SampleVideo]:
-    """The packaged films, by name."""
+    """Return the packaged films, by name."""
     captions = sorted((sample_folder() / "captions").glob("*.json"))
     return [_read(path) for path in captions]
 
@@ -53,17 +53,17 @@ def backgrounds() -> list[Path]:
 
 
 def _read(path: Path) -> SampleVideo:
-    known = json.loads(path.read_text(encoding="utf-8"))
-    video = sample_folder() / known["video"]
+    available = json.loads(path.read_text(encoding="utf-8"))
+    video = sample_folder() / available["video"]
 
     def at(frame: int) -> Time:
         # These files have a constant rate and begin at zero (a test holds them to it), and
         # their captions count frames; nowhere else is a time made from a frame's number.
-        return Fraction(frame, known["fps"])
+        return Fraction(frame, available["fps"])
 
     clips = tuple(
         Clip(shot["caption"], Span(at(shot["start_frame"]), at(shot["end_frame"])))
-        for shot in known["shots"]
+        for shot in available["shots"]
     )
     return SampleVideo(
         Item(
@@ -72,7 +72,10 @@ def _read(path: Path) -> SampleVideo:
             script=Script(clips),
         ),
         cuts=tuple(
-            at(frame) for frame in known.get("hard_cut_frames") or known.get("cut_frames", [])
+            at(frame)
+            for frame in available.get("hard_cut_frames") or available.get("cut_frames", [])
         ),
-        gradual=tuple(Span(at(first), at(last)) for first, last in known.get("gradual_frames", [])),
+        gradual=tuple(
+            Span(at(first), at(last)) for first, last in available.get("gradual_frames", [])
+        ),
     )

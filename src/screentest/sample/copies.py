@@ -32,7 +32,7 @@ _WIDTH = 320
 
 
 def copy_films(folder: Path) -> Path:
-    """The films, their licences, and a manifest with prompts and timed scripts."""
+    """Return the films, their licences, and a manifest with prompts and timed scripts."""
     items = []
     _make(folder, [MANIFEST])
     for video in sample_videos():
@@ -69,7 +69,7 @@ def copy_checkpoints(folder: Path, prompts: int = 20) -> list[str]:
             _write(folder / BETTER / f"{number:04}.mp4", images, rate)
     texts = [shots[place][1].caption for place in sorted(chosen)]
     shutil.copyfile(sample_folder() / LICENCES, folder / LICENCES)
-    write_whole(folder / "prompts.txt", "".join(f"{one}\n" for one in texts))
+    write_whole(folder / "prompts.txt", "".join(f"{text}\n" for text in texts))
     return texts
 
 
@@ -89,8 +89,8 @@ def _shots() -> Iterator[tuple[Path, Clip]]:
 
 
 def _cut(film: Path, clips: dict[int, Clip]) -> tuple[Fraction, dict[int, list[Image]]]:
-    """The rate of a film, and the frames in the middle of each clip, in one decode."""
-    found: dict[int, list[Image]] = {number: [] for number in clips}
+    """Return the rate of a film, and the frames in the middle of each clip, in one decode."""
+    result: dict[int, list[Image]] = {number: [] for number in clips}
     with av.open(str(film)) as source:
         stream = source.streams.video[0]
         height = round(_WIDTH * stream.height / stream.width / 2) * 2
@@ -107,9 +107,9 @@ def _cut(film: Path, clips: dict[int, Clip]) -> tuple[Fraction, dict[int, list[I
                     frame.pts * frame.time_base in clip.span
                 ):
                     small = frame.reformat(_WIDTH, height, format="rgb24")
-                    found[number].append(small.to_ndarray().astype(np.uint8))
+                    result[number].append(small.to_ndarray().astype(np.uint8))
         assert stream.average_rate is not None
-        return stream.average_rate, found
+        return stream.average_rate, result
 
 
 def _worse(image: Image, rng: np.random.Generator) -> Image:

@@ -44,7 +44,7 @@ def summarise(
     bounds: Range | None = None,
     confidence: float = CONFIDENCE,
 ) -> Outcome[Summary]:
-    """The mean of the values there are, its interval, and how many there should have been.
+    """Return the mean of the values there are, its interval, and how many there should have been.
 
     The interval is over ``sources``, of which several items may share one. One
     value, or values of one source, have no interval: they say nothing about the spread.
@@ -64,8 +64,8 @@ def summarise(
         if chosen is None or len(set(chosen)) == len(chosen):
             interval = source_interval(values, confidence=confidence)
         else:
-            some = [listed[place].unwrap() for place in scored]
-            interval = source_interval(some, chosen, confidence=confidence)
+            subset = [listed[place].unwrap() for place in scored]
+            interval = source_interval(subset, chosen, confidence=confidence)
     except NoValue:
         pass  # no spread, no interval
     if interval is not None:
@@ -83,7 +83,7 @@ def summarise(
 
 
 def macro_mean(values: Numbers, groups: Labels) -> float:
-    """The mean of the groups' means: every group counts the same, however large.
+    """Return the mean of the groups' means: every group counts the same, however large.
 
     >>> macro_mean([1, 1, 1, 0], ["a", "a", "a", "b"])
     0.5
@@ -96,7 +96,7 @@ def macro_mean(values: Numbers, groups: Labels) -> float:
 
 
 def micro_mean(values: Numbers) -> float:
-    """The mean of all values: every value counts the same."""
+    """Return the mean of all values: every value counts the same."""
     return float(np.mean(np.sort(some(values))))
 
 
@@ -109,7 +109,7 @@ def macro_interval(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Interval:
-    """The bootstrap interval of ``macro_mean``, over sources that several groups may share.
+    """Return the bootstrap interval of ``macro_mean``, over sources that several groups may share.
 
     The groups themselves (such as the ten aspects) are fixed, not drawn. A group of which a
     resample holds nothing is left out of that resample.
@@ -146,7 +146,7 @@ def lower_tail(
     share: float = TAIL,
     higher_is_better: bool = True,
 ) -> float:
-    """The mean of the worst ``share`` of the values, by weight.
+    """Return the mean of the worst ``share`` of the values, by weight.
 
     Weights are the clips' durations, so that cutting a clip in two changes nothing. The value
     at the border counts with the part of it that still fits. With ``share=1`` it is the
@@ -168,7 +168,8 @@ def lower_tail(
 
 
 def lower_tails(values: Numbers, weights: Numbers | None = None) -> float:
-    """The mean of the lower tails of a video: of its worst tenth, quarter and half, and of all.
+    """Return the mean of the lower tails of a video: of its worst tenth, quarter and half, and of
+    all.
 
     The worst tenth alone does not change when harm strikes clips that are not among it: a film with
     bad clips of its own would hide it.

@@ -78,7 +78,7 @@ def cohen(first: Sequence[Hashable], second: Sequence[Hashable]) -> Outcome[floa
     if not first:
         return _undefined("no unit has two ratings")
     n = len(first)
-    observed = sum(one == other for one, other in zip(first, second, strict=True)) / n
+    observed = sum(item == other for item, other in zip(first, second, strict=True)) / n
     left, right = Counter(first), Counter(second)
     chance = sum(left[rating] * right[rating] for rating in left) / (n * n)
     if len(left.keys() | right.keys()) < 2:
@@ -111,11 +111,11 @@ def percent_agreement(units: Units) -> PercentAgreement:
 
 
 def _categories(rated: list[list[Hashable]], level: Level) -> Sequence[Hashable]:
-    found = {rating for unit in rated for rating in unit}
+    result = {rating for unit in rated for rating in unit}
     if level == "nominal":
-        return sorted(found, key=lambda rating: (str(type(rating)), str(rating)))
-    numbers = [rating for rating in found if isinstance(rating, int | float)]
-    if len(numbers) < len(found) or not np.isfinite(numbers).all():
+        return sorted(result, key=lambda rating: (str(type(rating)), str(rating)))
+    numbers = [rating for rating in result if isinstance(rating, int | float)]
+    if len(numbers) < len(result) or not np.isfinite(numbers).all():
         raise ValueError(f"{level} agreement needs ratings that are finite numbers")
     return sorted(numbers)
 
@@ -222,14 +222,14 @@ def review_workers(
     votes: Iterable[Vote],
     rules: WorkerRules = WorkerRules(),
 ) -> list[WorkerReport]:
-    """A report on every worker, by name.
+    """Return a report on every worker, by name.
 
     Three signs are those of the SLVMEval paper's appendix A.4; the fourth is that videos were not
     played, where that is known. No sign condemns anyone alone: a worker is flagged where several
     agree, and a person decides.
     """
     everything = list(votes)
-    found: dict[str, list[Evidence]] = defaultdict(list)
+    result: dict[str, list[Evidence]] = defaultdict(list)
     for evidence in (
         _too_fast(everything, rules),
         _disagreeing(everything, rules),
@@ -237,10 +237,12 @@ def review_workers(
         _unseen(everything, rules),
     ):
         for worker, sign in evidence.items():
-            found[worker].append(sign)
+            result[worker].append(sign)
     cast = Counter(vote.worker for vote in everything)
     return [
-        WorkerReport(worker, cast[worker], tuple(found[worker]), len(found[worker]) >= rules.signs)
+        WorkerReport(
+            worker, cast[worker], tuple(result[worker]), len(result[worker]) >= rules.signs
+        )
         for worker in sorted(cast)
     ]
 
@@ -258,7 +260,9 @@ def _too_fast(votes: Sequence[Vote], rules: WorkerRules) -> dict[str, Evidence]:
 
 
 def _unseen(votes: Sequence[Vote], rules: WorkerRules) -> dict[str, Evidence]:
-    shown = [(one.worker, one.watched < rules.least) for one in votes if one.watched is not None]
+    shown = [
+        (vote.worker, vote.watched < rules.least) for vote in votes if vote.watched is not None
+    ]
     return _habits(Sign.UNSEEN, shown, rules.consistently, rules)
 
 

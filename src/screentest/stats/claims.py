@@ -146,8 +146,8 @@ def claims(
     """
     harmless = placebos or [{}] * len(groups)
     tests = [_Test.of(*both) for both in zip(groups, harmless, strict=True)]
-    adjusted = holm([one.p_value for one in tests])
-    beyond_chance = holm([one.p_chance for one in tests])
+    adjusted = holm([item.p_value for item in tests])
+    beyond_chance = holm([item.p_chance for item in tests])
     shown = list(intervals) or [None] * len(groups)
     each = level / max(1, len(groups))
     findings = []
@@ -187,12 +187,12 @@ def _unsettled(
 ) -> tuple[int | None, Unsettled]:
     """Films that would settle it, and why it is open; ``beyond``: it differs from chance."""
     count = test.against_chance.size
-    silent = tuple(one.name for one in test.kinds if one.failed and not one.beyond.size)
+    silent = tuple(kind.name for kind in test.kinds if kind.failed and not kind.beyond.size)
     if silent:
         kinds = silent if len(silent) < len(test.kinds) else ()
         return None, Unsettled(WhyUnsettled.PLACEBO_UNANSWERED, kinds)
     enough = test.enough(level)
-    least = min(test.kinds, key=lambda one: (not one.failed, one.beyond.size), default=None)
+    least = min(test.kinds, key=lambda item: (not item.failed, item.beyond.size), default=None)
     # A film or two without an answer matter where all together would have been enough.
     if least and (
         least.failed or least.beyond.size < ANSWERED * count or least.beyond.size < enough <= count
@@ -244,16 +244,22 @@ class _Kind:
         asked = sorted(film for film in points if film in placebos)
         if not asked:
             return None
-        both = [(points[film], one) for film in asked if (one := placebos[film]) is not None]
+        both = [(points[film], item) for film in asked if (item := placebos[film]) is not None]
         # Who fails where it would be unfair must not be judged by where it does not.
         failed = len(both) < ANSWERED * len(asked)
         if not both:
             return cls(name, np.array([]), 0.0, None, 0.0, 1.0, failed)
-        own, fair = np.array(both).T
-        beyond = own - fair
+        selected, fair = np.array(both).T
+        beyond = selected - fair
         p_value = sign_flip_p(beyond)
         return cls(
-            name, beyond, float(own.mean()), float(fair.mean()), float(fair.var()), p_value, failed
+            name,
+            beyond,
+            float(selected.mean()),
+            float(fair.mean()),
+            float(fair.var()),
+            p_value,
+            failed,
         )
 
 
@@ -269,18 +275,18 @@ class _Test:
     def of(cls, points: Points, placebos: Placebos) -> _Test:
         chance = np.array([points[film] - CHANCE for film in sorted(points)])
         kinds = (_Kind.of(name, points, placebos[name]) for name in sorted(placebos))
-        return cls(chance, sign_flip_p(chance), tuple(one for one in kinds if one is not None))
+        return cls(chance, sign_flip_p(chance), tuple(kind for kind in kinds if kind is not None))
 
     @property
     def failed(self) -> bool:
         """Tell whether it has too few answers on any kind of placebo."""
-        return any(one.failed for one in self.kinds)
+        return any(kind.failed for kind in self.kinds)
 
     @property
     def toward(self) -> int:
         """Direction in which the judge leans; 0 where two comparisons disagree."""
-        every = (self.against_chance, *(one.beyond for one in self.kinds))
-        leanings = {_sign(float(one.sum())) for one in every}
+        every = (self.against_chance, *(kind.beyond for kind in self.kinds))
+        leanings = {_sign(float(item.sum())) for item in every}
         return leanings.pop() if len(leanings) == 1 else 0
 
     @property
@@ -288,7 +294,7 @@ class _Test:
         """The largest: a claim needs every comparison, which is no choice to correct for."""
         if not self.toward or self.failed:
             return 1.0
-        return max([self.p_chance, *(one.p_value for one in self.kinds)])
+        return max([self.p_chance, *(kind.p_value for kind in self.kinds)])
 
     @property
     def hardest(self) -> _Kind | None:
@@ -299,8 +305,8 @@ class _Test:
             gap = way * float(one.beyond.mean())
             return one.p_value if gap > 0 else 2 - one.p_value, -gap
 
-        known = [one for one in self.kinds if one.mean is not None]
-        return max(known, key=closeness, default=None)
+        available = [kind for kind in self.kinds if kind.mean is not None]
+        return max(available, key=closeness, default=None)
 
     @property
     def mean(self) -> float:
@@ -310,18 +316,20 @@ class _Test:
     @property
     def noisy(self) -> int:
         """Kinds on which its points differ from film to film: any of them may stop a claim."""
-        return sum(one.noise > 0 for one in self.kinds)
+        return sum(kind.noise > 0 for kind in self.kinds)
 
     def enough(self, level: float) -> int:
         """Films on which a judge that is right in three of four is found beside such placebos."""
-        noise = max((one.noise for one in self.kinds), default=0.0)
+        noise = max((kind.noise for kind in self.kinds), default=0.0)
         return films_needed(
             WORTH_FINDING, level=level, noise=round(noise, 3), kinds=max(1, self.noisy)
         )
 
     def could_tell(self, level: float) -> bool:
         """Tell whether the films are enough for such a judge, in all comparisons."""
-        fewest = min(self.against_chance.size, *(one.beyond.size for one in self.kinds), MOST_FILMS)
+        fewest = min(
+            self.against_chance.size, *(kind.beyond.size for kind in self.kinds), MOST_FILMS
+        )
         return not self.failed and fewest >= self.enough(level)
 
     def needed_as_seen(self, level: float) -> int | None:
@@ -331,9 +339,9 @@ class _Test:
             return None
         needed = 0
         power = power_of_each(POWER, max(1, self.noisy))
-        for seen in (self.against_chance, *(one.beyond for one in self.kinds)):
-            found = np.append(seen, (CHANCE, -CHANCE))
-            gap, square = abs(float(found.mean())), float(np.mean(found**2))
+        for seen in (self.against_chance, *(kind.beyond for kind in self.kinds)):
+            result = np.append(seen, (CHANCE, -CHANCE))
+            gap, square = abs(float(result.mean())), float(np.mean(result**2))
             if gap < 1e-6 or (many := films_beyond(gap, square, level, power)) > MOST_FILMS:
                 return None
             needed = max(needed, many)

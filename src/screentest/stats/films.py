@@ -59,9 +59,9 @@ def films_needed(
 def _films_beside(accuracy: float, level: float, power: float, noise: float, kinds: int) -> int:
     """Films on which so many kinds of placebo are beaten, and chance as well."""
     gap, square = accuracy - CHANCE, COIN + noise
-    some = films_beyond(gap, square, level, power_of_each(power, kinds))
+    subset = films_beyond(gap, square, level, power_of_each(power, kinds))
     # Where chance is not told, the placebos are beaten in vain.
-    missed = min((1 - power) / 2, 1 - found(accuracy, some, level))
+    missed = min((1 - power) / 2, 1 - found(accuracy, subset, level))
     return films_beyond(gap, square, level, power_of_each(power + missed, kinds))
 
 
@@ -92,7 +92,8 @@ def films_beyond(gap: float, square: float, level: float, power: float) -> int:
 
 
 def found(accuracy: float, films: int, level: float = LEVEL) -> float:
-    """The chance that the exact test at ``level`` tells a judge of this accuracy from chance.
+    """Return the chance that the exact test at ``level`` tells a judge of this accuracy from
+    chance.
 
     >>> round(found(0.9, 12), 2), found(1.0, 5)
     (0.89, 0.0)
@@ -113,7 +114,7 @@ def smallest_found(
     noise: float = 0.0,
     kinds: int = 1,
 ) -> float | None:
-    """The lowest accuracy, in whole per cent, that so many films tell from chance.
+    """Return the lowest accuracy, in whole per cent, that so many films tell from chance.
 
     None where not even a judge that is always right is found: that takes six films at the least.
     ``noise`` is that of the placebos, of so many ``kinds``, which it has to beat as well.
@@ -128,7 +129,7 @@ def smallest_found(
         return not noise or _films_beside(accuracy, level, power, noise, kinds) <= films
 
     accuracies = (percent / 100 for percent in range(51, 101))
-    return next((one for one in accuracies if films and is_found(one)), None)
+    return next((item for item in accuracies if films and is_found(item)), None)
 
 
 def _doubling() -> Sequence[int]:

@@ -61,11 +61,11 @@ class Interval:
         return self.width / 2
 
     def holding(self, value: float) -> Interval:
-        """This interval, widened where it must be to hold the estimate itself."""
+        """Return this interval, widened where it must be to hold the estimate itself."""
         return Interval(min(self.low, value), max(self.high, value))
 
     def within(self, low: float, high: float) -> Interval:
-        """This interval cut to a range that no value can leave."""
+        """Return this interval cut to a range that no value can leave."""
         return Interval(min(max(self.low, low), high), max(min(self.high, high), low))
 
     def __str__(self) -> str:
@@ -88,7 +88,7 @@ def wilson(successes: float, n: int, *, confidence: float = CONFIDENCE) -> Inter
 
 
 def wald(successes: float, n: int, *, confidence: float = CONFIDENCE) -> Interval:
-    """The textbook interval p ± z·√(p(1-p)/n), which the SLVMEval paper prints.
+    """Return the textbook interval p ± z·√(p(1-p)/n), which the SLVMEval paper prints.
 
     Kept for comparison with published tables: it covers too seldom near 0 and 1, where it may
     even leave that range, and shrinks to nothing at 0 and 1 themselves.
@@ -141,7 +141,8 @@ def _share(successes: float, n: int) -> float:
 def share_interval(
     points: Numbers, sources: Labels | None = None, *, confidence: float = CONFIDENCE
 ) -> Interval:
-    """The interval of a share of points that come in clusters, one per source; never too narrow.
+    """Return the interval of a share of points that come in clusters, one per source; never too
+    narrow.
 
     Korn and Graubard's (1998): Clopper and Pearson's exact interval on as many trials as the
     answers are worth. That number comes from how much sources differ, is cut down by what few
@@ -165,8 +166,8 @@ def share_interval(
     tail = 0.5 + proportion(confidence, "confidence") / 2
     trials = float(count)
     if count > 1 and variance > 1e-15:
-        known = (float(stdtrit(array.size - 1, tail)) / float(stdtrit(count - 1, tail))) ** 2
-        trials = min(array.size, share * (1 - share) / variance * known)
+        available = (float(stdtrit(array.size - 1, tail)) / float(stdtrit(count - 1, tail))) ** 2
+        trials = min(array.size, share * (1 - share) / variance * available)
     right = share * trials
     low = float(betaincinv(right, trials - right + 1, 1 - tail)) if right > 1e-12 else 0.0
     high = float(betaincinv(right + 1, trials - right, tail)) if trials - right > 1e-12 else 1.0
@@ -180,7 +181,7 @@ MANY = 100
 def source_interval(
     values: Numbers, sources: Labels | None = None, *, confidence: float = CONFIDENCE
 ) -> Interval:
-    """The interval of a mean over sources; below a hundred made for skewed values, too.
+    """Return the interval of a mean over sources; below a hundred made for skewed values, too.
 
     Student's t over sources, and below a hundred each end the wider of it and of Hall's (1992)
     interval, which turns t by the skewness that the sources show. Scores pile up near the end of
@@ -252,7 +253,7 @@ def bootstrap_mean(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Interval:
-    """The interval of a mean over values that come in clusters, one per source.
+    """Return the interval of a mean over values that come in clusters, one per source.
 
     Pairs made from one source video, and the two orders in which one pair is shown, succeed and
     fail together. Drawing sources keeps them together, so the interval is as wide as the number of
@@ -296,7 +297,8 @@ def coefficient_interval(
     confidence: float = CONFIDENCE,
     seed: int = 0,
 ) -> Interval:
-    """The interval of a coefficient between -1 and 1 over ``count`` values that come in clusters.
+    """Return the interval of a coefficient between -1 and 1 over ``count`` values that come in
+    clusters.
 
     ``estimate`` works it out from the values that a mask keeps. A jackknife: one group of sources
     after the other is left out, and Student's t is taken of Fisher's z over the groups. The cost is
@@ -311,7 +313,7 @@ def coefficient_interval(
     dealt = np.random.default_rng(seed).permutation(there) % groups
     group = dealt[codes_of]
     whole = _fisher(estimate(np.ones(count, dtype=bool)))
-    left_out = np.array([_fisher(estimate(group != one)) for one in range(groups)])
+    left_out = np.array([_fisher(estimate(group != item)) for item in range(groups)])
     pseudo = groups * whole - (groups - 1) * left_out
     error = float(pseudo.std(ddof=1)) / math.sqrt(groups)
     reach = _student(0.0, error, groups, confidence).high
@@ -345,7 +347,7 @@ def resample(clusters: int, resamples: int, seed: int) -> Iterator[np.ndarray]:
 
 
 def bca(estimate: float, replicates: Floats, left_out: Floats, confidence: float) -> Interval:
-    """The BCa interval from bootstrap replicates and leave-one-source-out estimates."""
+    """Return the BCa interval from bootstrap replicates and leave-one-source-out estimates."""
     from scipy.special import stdtrit
 
     clusters = left_out.size

@@ -50,7 +50,7 @@ class Difference:
         return len(self.sums)
 
     def at(self, level: float) -> Difference:
-        """The same with an interval that belongs to a test at this level."""
+        """Return the same with an interval that belongs to a test at this level."""
         return replace(self, level=level)
 
     @property
@@ -83,7 +83,7 @@ def mcnemar(first: Numbers, second: Numbers) -> McNemar:
 
 
 def paired_difference(first: Numbers, second: Numbers, sources: Labels | None = None) -> Difference:
-    """The mean difference, with p-value and interval over sources.
+    """Return the mean difference, with p-value and interval over sources.
 
     Both are those of the sign-flip test: were the two systems alike, each source could as well
     have favoured the other one. It keeps its level for any number of sources.
@@ -119,7 +119,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def holm_levels(adjusted: Sequence[float], level: float = LEVEL) -> list[float]:
-    """The level at which Holm's correction tests each of the comparisons it adjusted.
+    """Return the level at which Holm's correction tests each of the comparisons it adjusted.
 
     Those that hold are tested one after the other, each at a higher level; all others at the one at
     which the first of them failed. An interval at this level excludes 0 exactly where the adjusted
@@ -175,9 +175,9 @@ def order_effect(verdicts: Iterable[tuple[Choice, Choice]]) -> Outcome[OrderEffe
             "no pair was judged in both orders",
             "Judge both orders, which is the default.",
         )
-    firsts = sum((_firstness(one) + _firstness(other)) / 2 for one, other in both)
-    consistent = sum(one is other.flipped for one, other in both)
-    leaning = [_firstness(one) + _firstness(other) - 1 for one, other in both]
+    firsts = sum((_firstness(item) + _firstness(other)) / 2 for item, other in both)
+    consistent = sum(item is other.flipped for item, other in both)
+    leaning = [_firstness(item) + _firstness(other) - 1 for item, other in both]
     toward, away = sum(lean > 0 for lean in leaning), sum(lean < 0 for lean in leaning)
     return Outcome.of(
         OrderEffect(

@@ -52,7 +52,7 @@ def detectable_difference(
     level: float = LEVEL,
     design_effect: float = 1.0,
 ) -> float:
-    """The smallest difference that ``pairs`` find with probability ``power``.
+    """Return the smallest difference that ``pairs`` find with probability ``power``.
 
     Raises NoValue where even the largest possible difference would be missed too often.
     """
@@ -93,7 +93,7 @@ def design_effect(values: Numbers, sources: Labels) -> float:
 
 
 def expected_discordance(first_accuracy: float, second_accuracy: float) -> float:
-    """The discordance of two systems that err independently of each other.
+    """Return the discordance of two systems that err independently of each other.
 
     Real systems stumble over the same pairs, so this is a cautious guess where none is known.
 

@@ -63,14 +63,14 @@ class WinRate:
         if trials < TWO:
             return Interval(0.0, 1.0)
         if self.variance > 1e-15:
-            known = stdtrit(self.votes - 1, tail) / stdtrit(self.effective - 1, tail)
-            worth = self.share * (1 - self.share) / self.variance * float(known) ** 2
+            available = stdtrit(self.votes - 1, tail) / stdtrit(self.effective - 1, tail)
+            worth = self.share * (1 - self.share) / self.variance * float(available) ** 2
             trials = min(float(self.votes), worth)
         won = self.share * trials
         low = float(betaincinv(won, trials - won + 1, 1 - tail)) if won > 1e-12 else 0.0
         high = float(betaincinv(won + 1, trials - won, tail)) if trials - won > 1e-12 else 1.0
-        found = Interval(low, high).holding(self.share)
-        return found if can_settle(self.effective, level) else found.holding(0.5)
+        result = Interval(low, high).holding(self.share)
+        return result if can_settle(self.effective, level) else result.holding(0.5)
 
     @property
     def p_value(self) -> float:
@@ -126,12 +126,13 @@ def effective(weights: Floats, groups: np.ndarray) -> Floats:
     >>> effective(np.array([[0.5], [0.25], [0.25]]), np.array([0, 1, 1])).round(6).tolist()
     [2.0]
     """
-    found: Floats = 1 / (_sums(weights, groups) ** 2).sum(axis=0)
-    return found
+    result: Floats = 1 / (_sums(weights, groups) ** 2).sum(axis=0)
+    return result
 
 
 def two_way(pulls: Floats, weights: Floats, prompts: np.ndarray, workers: np.ndarray) -> Floats:
-    """The variance of each column's sum, of rows that go together within a prompt and a worker.
+    """Return the variance of each column's sum, of rows that go together within a prompt and a
+    worker.
 
     ``weights`` is the share of each row in what the sum is about; a column sums to 1. What prompts
     explain and what workers explain, less what both count twice. That may come out too small by
@@ -141,22 +142,22 @@ def two_way(pulls: Floats, weights: Floats, prompts: np.ndarray, workers: np.nda
     by_prompt, by_worker, by_cell = (
         _jackknife(pulls, weights, groups) for groups in (prompts, workers, cells)
     )
-    found: Floats = np.maximum(by_prompt + by_worker - by_cell, np.maximum(by_prompt, by_worker))
-    return found
+    result: Floats = np.maximum(by_prompt + by_worker - by_cell, np.maximum(by_prompt, by_worker))
+    return result
 
 
 def _jackknife(pulls: Floats, weights: Floats, groups: np.ndarray) -> Floats:
     """Squared moves of the sum where a group is left out, summed over groups."""
     rest = np.maximum(1 - _sums(weights, groups), 1e-9)
     moved = _sums(pulls, groups) / rest
-    found: Floats = (moved**2).sum(axis=0) * (len(moved) - 1) / len(moved)
-    return found
+    result: Floats = (moved**2).sum(axis=0) * (len(moved) - 1) / len(moved)
+    return result
 
 
 def _sums(values: Floats, groups: np.ndarray) -> Floats:
-    found = np.zeros((int(groups.max()) + 1, values.shape[1]))
-    np.add.at(found, groups, values)
-    return found
+    result = np.zeros((int(groups.max()) + 1, values.shape[1]))
+    np.add.at(result, groups, values)
+    return result
 
 
 # Bradley and Terry: one strength for each model, from all comparisons together.
@@ -216,7 +217,7 @@ def bradley_terry(
     weights = (chance * (1 - chance))[:, None] * (design @ inverse) ** 2 / np.diag(inverse)
     error = np.sqrt(two_way(pulls, weights, prompt, worker))
     clusters = np.minimum(effective(weights, prompt), effective(weights, worker))
-    found = [
+    result = [
         Strength(
             model,
             POINTS * float(strength[n]),
@@ -224,7 +225,7 @@ def bradley_terry(
         )
         for model, n in place.items()
     ]
-    return sorted(found, key=lambda one: (-one.value, one.model))
+    return sorted(result, key=lambda item: (-item.value, item.model))
 
 
 def _around(value: float, error: float, clusters: float, confidence: float) -> Interval | None:
@@ -233,15 +234,15 @@ def _around(value: float, error: float, clusters: float, confidence: float) -> I
     if clusters < TWO or error <= 0:
         return None
     reach = float(stdtrit(clusters - 1, 0.5 + proportion(confidence, "confidence") / 2)) * error
-    found = Interval(POINTS * (value - reach), POINTS * (value + reach))
-    return found if can_settle(clusters, 1 - confidence) else found.holding(0.0)
+    interval = Interval(POINTS * (value - reach), POINTS * (value + reach))
+    return interval if can_settle(clusters, 1 - confidence) else interval.holding(0.0)
 
 
 def _information(wins: Floats, strength: Floats) -> Floats:
     chance = 1 / (1 + np.exp(strength[None, :] - strength[:, None]))
     weight = (wins + wins.T) * chance * (1 - chance)
-    found: Floats = np.diag(weight.sum(axis=1)) - weight
-    return found
+    result: Floats = np.diag(weight.sum(axis=1)) - weight
+    return result
 
 
 def _likeliest(wins: Floats) -> Floats:

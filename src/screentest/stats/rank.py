@@ -63,7 +63,7 @@ def pearson(first: Numbers, second: Numbers) -> Outcome[Correlation]:
 
 
 def spearman_p(rho: float, n: int) -> float:
-    """The two-sided p-value of a printed ρ over n points, from Student's t.
+    """Return the two-sided p-value of a printed ρ over n points, from Student's t.
 
     >>> round(spearman_p(0.0487, 50), 3)
     0.737
@@ -86,8 +86,10 @@ Method: TypeAlias = Literal["spearman", "kendall"]
 def coefficient(first: Numbers, second: Numbers, method: Method = "spearman") -> Outcome[float]:
     """ρ or τ-b alone: p-values take long for few points, and who draws samples needs none."""
     measure = _rho if method == "spearman" else _tau
-    found = _correlate(first, second, lambda one, other: Correlation(measure(one, other), 1.0, 0))
-    return found.map(lambda one: one.value)
+    result = _correlate(
+        first, second, lambda item, other: Correlation(measure(item, other), 1.0, 0)
+    )
+    return result.map(lambda item: item.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +112,7 @@ def clustered(
     sources: Labels,
     method: Method = "spearman",
 ) -> Outcome[ClusteredCorrelation]:
-    """A correlation whose points come in clusters, such as the videos of one prompt.
+    """Return a correlation whose points come in clusters, such as the videos of one prompt.
 
     >>> found = clustered(range(12), [*range(1, 12), 0], [n // 2 for n in range(12)]).unwrap()
     >>> round(found.value, 3), found.n, found.clusters
@@ -194,10 +196,10 @@ def _tau(left: Floats, right: Floats) -> float:
 def _spearman(left: Floats, right: Floats) -> Correlation:
     from scipy.stats import rankdata
 
-    one, other = rankdata(left), rankdata(right)
-    rho = _product_moment(one, other)
+    item, other = rankdata(left), rankdata(right)
+    rho = _product_moment(item, other)
     few = left.size < _MANY
-    p = permutation_p(one, other) if few else spearman_p(rho, left.size)
+    p = permutation_p(item, other) if few else spearman_p(rho, left.size)
     return Correlation(rho, p, left.size)
 
 
@@ -218,7 +220,7 @@ def _pearson(left: Floats, right: Floats) -> Correlation:
 
 
 def _centred(array: Floats) -> Floats:
-    """The same up to place and size, so that squares neither overflow nor vanish."""
+    """Return the same up to place and size, so that squares neither overflow nor vanish."""
     small = array / np.abs(array).max()
     small = small - small.mean()
     scaled: Floats = small / np.abs(small).max()
@@ -239,23 +241,25 @@ def _bounded(coefficient: float) -> float:
 
 
 def permutation_p(ranks: Floats, others: Floats) -> float:
-    """The share of orders in which two lists of ranks go together, or against each other, as much.
+    """Return the share of orders in which two lists of ranks go together, or against each other, as
+    much.
 
     The same for any order of the pairs.
     """
-    one, other = _in_order(ranks, others)
-    one, other = one - one.mean(), other - other.mean()
-    seen = abs(float(one @ other)) - 1e-9
-    return _extreme(np.abs(other[_orders(one.size)] @ one) >= seen)
+    item, other = _in_order(ranks, others)
+    item, other = item - item.mean(), other - other.mean()
+    seen = abs(float(item @ other)) - 1e-9
+    return _extreme(np.abs(other[_orders(item.size)] @ item) >= seen)
 
 
 def _kendall_p(left: Floats, right: Floats) -> float:
-    """The same with concordant pairs less discordant ones; ties leave τ-b's divisor as it is."""
-    one, other = _in_order(left, right)
-    first, second = np.triu_indices(one.size, 1)
-    signs = np.sign(one[first] - one[second])
+    """Return the same with concordant pairs less discordant ones; ties leave τ-b's divisor as it
+    is."""
+    item, other = _in_order(left, right)
+    first, second = np.triu_indices(item.size, 1)
+    signs = np.sign(item[first] - item[second])
     seen = abs(float(signs @ np.sign(other[first] - other[second]))) - 1e-9
-    shuffled = other[_orders(one.size)]
+    shuffled = other[_orders(item.size)]
     agreeing = np.zeros(len(shuffled))
     for sign, i, j in zip(signs, first, second, strict=True):
         agreeing += sign * np.sign(shuffled[:, i] - shuffled[:, j])
@@ -270,7 +274,7 @@ def _in_order(left: Floats, right: Floats) -> tuple[Floats, Floats]:
 
 @lru_cache(8)  # a few megabytes each
 def _orders(count: int) -> np.ndarray:
-    """All orders of few places; of more, the given one and as many drawn as are needed."""
+    """Return all orders of few places; of more, the given one and as many drawn as are needed."""
     if count <= _ALL_ORDERS:
         return np.array(list(itertools.permutations(range(count))))
     given = np.arange(count)
@@ -346,7 +350,7 @@ def compare_systems(
 def tied_sets(
     systems: tuple[str, ...], different: Set[frozenset[str]]
 ) -> tuple[tuple[str, ...], ...]:
-    """The largest sets of systems in which no two are ``different``, best first.
+    """Return the largest sets of systems in which no two are ``different``, best first.
 
     >>> tied_sets(("a", "b", "c"), {frozenset("ac")})
     (('a', 'b'), ('b', 'c'))
@@ -356,10 +360,10 @@ def tied_sets(
         for name in systems
     }
     place = {name: rank for rank, name in enumerate(systems)}
-    found = [
+    result = [
         tuple(sorted(group, key=place.__getitem__)) for group in _cliques(alike, set(), set(alike))
     ]
-    return tuple(sorted(found, key=lambda group: [place[name] for name in group]))
+    return tuple(sorted(result, key=lambda group: [place[name] for name in group]))
 
 
 def _cliques(

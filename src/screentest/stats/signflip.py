@@ -29,7 +29,7 @@ _NORMAL = NormalDist()
 
 
 def sign_flip_p(sums: Floats) -> float:
-    """The two-sided p-value that each of ``sums`` is as likely to be negative as positive.
+    """Return the two-sided p-value that each of ``sums`` is as likely to be negative as positive.
 
     The share of all patterns of signs whose total is at least as far from 0. Exact where the sums
     are whole multiples of a fraction, as points are, and for up to twelve sources. For more, each
@@ -71,7 +71,7 @@ def _patterns(count: int) -> np.ndarray:
 
 @lru_cache(maxsize=10_000)
 def _counted(sizes: bytes, seen: float) -> float:
-    """All patterns at once: the distribution of the total, one source after the other.
+    """Return all patterns at once: the distribution of the total, one source after the other.
 
     Points of pairs are few different numbers, so that most certificates ask the same again.
     """
@@ -92,7 +92,7 @@ def _counted(sizes: bytes, seen: float) -> float:
 def sign_flip_interval(
     sums: Floats, sizes: Floats | None = None, *, level: float = LEVEL
 ) -> Interval | None:
-    """The mean differences that the test does not reject at ``level``.
+    """Return the mean differences that the test does not reject at ``level``.
 
     ``sums`` are those of the differences of each source, ``sizes`` how many there are in each. It
     excludes 0 exactly where ``sign_flip_p(sums) <= level``. None where the test rejects nothing,
@@ -128,7 +128,8 @@ def _end(sums: Floats, sizes: Floats, mean: float, far: float, level: float) -> 
 
 
 def fewest_sources(level: float) -> int:
-    """The fewest sources on which the test can reject at ``level`` at all: if every one agrees.
+    """Return the fewest sources on which the test can reject at ``level`` at all: if every one
+    agrees.
 
     >>> fewest_sources(0.05), fewest_sources(0.05 / 45)
     (6, 11)
@@ -161,7 +162,7 @@ def sources_needed(effect: float, *, level: float = LEVEL, power: float = POWER)
 
 
 def _found(effect: float, count: int, level: float) -> float:
-    """The chance that the test finds an effect of normal differences."""
+    """Return the chance that the test finds an effect of normal differences."""
     from scipy.special import stdtrit
 
     few = count < 2 * fewest_sources(level)

@@ -71,7 +71,7 @@ def duration_trend(durations: Numbers, points: Numbers, *, bins: int = BINS) -> 
     ]
     ranks = np.arange(count, dtype=np.float64)
     accuracies = np.array([part.accuracy for part in parts])
-    return spearman(ranks, accuracies).map(lambda found: Trend(tuple(parts), found))
+    return spearman(ranks, accuracies).map(lambda result: Trend(tuple(parts), result))
 
 
 FEWEST_DURATIONS = 10
@@ -96,13 +96,13 @@ def source_trend(durations: Numbers, points: Numbers, sources: Labels) -> Outcom
             Reason.NOT_APPLICABLE,
             f"{distinct} distinct durations are too few for a trend; {FEWEST_DURATIONS} are needed",
         )
-    found = spearman(np.round(length, 6), earned)
-    if found.value is None:
-        return found
+    result = spearman(np.round(length, 6), earned)
+    if result.value is None:
+        return result
     from scipy.stats import rankdata
 
     p = permutation_p(rankdata(np.round(length, 6)), rankdata(earned))
-    return Outcome.of(replace(found.value, p_value=p))
+    return Outcome.of(replace(result.value, p_value=p))
 
 
 def _shared_points(times: Floats, points: Floats) -> Floats:
@@ -201,7 +201,7 @@ def dose_response(
 
 
 def cochran_armitage(dose: Floats, earned: Floats, number: Floats) -> tuple[float, float]:
-    """The test for a rising trend of shares: z and its one-sided p-value."""
+    """Return the test for a rising trend of shares: z and its one-sided p-value."""
     total = number.sum()
     share = earned.sum() / total
     centred = dose - (number @ dose) / total

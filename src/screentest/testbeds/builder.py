@@ -127,7 +127,8 @@ def build_testbed(
 def _reader(
     options: BuildOptions, extractor: Extractor | None, chat: Settings | None
 ) -> tuple[Extractor | None, str]:
-    """The reader of captions in this process, None for the chat model; and the reader's name."""
+    """Return the reader of captions in this process, None for the chat model; and the reader's
+    name."""
     if extractor is None and options.extract == "chat":
         if chat is None:
             raise BadOption(
@@ -276,7 +277,8 @@ def _listed(
 
 
 def _places(sources: Sequence[BuildSource], options: BuildOptions) -> Iterator[Path]:
-    """Every place on this machine that a build may mention: sources, files of operators, models."""
+    """Yield every place on this machine that a build may mention: sources, files of operators,
+    models."""
     yield from (source.item.video for source in sources)
     given: list[object] = []
     for spec in (*options.degradations, *options.placebos):
@@ -302,7 +304,7 @@ def _skip(source: BuildSource, change: Change, rung: Rung | None, failure: Failu
 
 
 def _recipe(options: BuildOptions, extractor: str, chat: Settings | None) -> Mapping[str, str]:
-    """The options, in the words of the command line; and whole, to build it again."""
+    """Return the options, in the words of the command line; and whole, to build it again."""
     return {
         "operators": " ".join(options.degradations),
         "placebos": " ".join(options.placebos),

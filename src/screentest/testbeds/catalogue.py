@@ -42,7 +42,7 @@ class Operator:
 
 
 def operator_set(name: str) -> OperatorSet:
-    """Whose the operator of that name is."""
+    """Return whose the operator of that name is."""
     return _set_of(registry.entry(DEGRADATION, name))
 
 
@@ -53,13 +53,14 @@ def _set_of(entry: Entry) -> OperatorSet:
 
 
 def aspect_of(spec: str) -> Aspect:
-    """The aspect that an operator harms."""
+    """Return the aspect that an operator harms."""
     aspect: Aspect = build(DEGRADATION, spec).thing.info.aspect
     return aspect
 
 
 def operators() -> list[Operator]:
-    """All that are registered, by aspect in the order of the paper's tables, the paper's first."""
+    """Return all that are registered, by aspect in the order of the paper's tables, the paper's
+    first."""
     order = {aspect: place for place, aspect in enumerate(all_aspects())}
     rank = {member: place for place, member in enumerate(OperatorSet)}
     infos = [
@@ -72,7 +73,7 @@ def operators() -> list[Operator]:
 
 
 def operators_table(aspects: str | Sequence[str] = ALL) -> Table:
-    """The operators, of all aspects or of some."""
+    """Return the operators, of all aspects or of some."""
     wanted = _aspects(aspects)
     columns = (
         Column("aspect", "Aspect", show=lambda name: name.replace("_", " ")),
@@ -91,7 +92,7 @@ def operators_table(aspects: str | Sequence[str] = ALL) -> Table:
 def choose_operators(
     given: str | Sequence[str] = OperatorSet.PAPER.value, aspects: str | Sequence[str] = ALL
 ) -> tuple[str, ...]:
-    """The specs of the operators that a build takes.
+    """Return the specs of the operators that a build takes.
 
     ``given`` are ``paper``, ``family``, ``all``, ``none`` and names, with commas or one by one,
     or one with options. ``all`` are the built-in ones; those of plugins are named, so that no
@@ -116,7 +117,7 @@ def choose_operators(
 
 
 def _split(given: str | Sequence[str]) -> tuple[set[OperatorSet], list[str]]:
-    """The sets that are asked for, and the specs of single operators."""
+    """Return the sets that are asked for, and the specs of single operators."""
     builtin = {OperatorSet.PAPER, OperatorSet.FAMILY}
     sets: set[OperatorSet] = set()
     named: list[str] = []
@@ -152,7 +153,7 @@ def _must_be_known(name: str) -> None:
 
 
 def _aspects(given: str | Sequence[str]) -> set[Aspect] | None:
-    """The aspects that are named; None for all."""
+    """Return the aspects that are named; None for all."""
     texts = [given] if isinstance(given, str) else given
     names = [name.strip() for text in texts for name in text.split(",") if name.strip()]
     if not names or names == [ALL]:

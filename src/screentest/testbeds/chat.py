@@ -65,7 +65,7 @@ SHOWN = Frames(FRAMES, long_side=LONG_SIDE, filter=Filter.BICUBIC)
 
 
 def write_captions(job: Job) -> TaskResults:
-    """A caption for every clip of a film that has none. Runs in a worker."""
+    """Return a caption for every clip of a film that has none. Runs in a worker."""
     task: FilmTask = job.payload
     tools = _tools(job)
     chat = tools.role("chat.caption")
@@ -82,7 +82,7 @@ def write_captions(job: Job) -> TaskResults:
 
 
 def caption_request(prompts: Prompts, frames: Iterable[Frame]) -> ChatRequest:
-    """The request about one clip."""
+    """Return the request about one clip."""
     return DESCRIBE.request(prompts, {"pictures": SHOWN.pictures(frames)})
 
 
@@ -98,7 +98,7 @@ def read_captions(job: Job) -> TaskResults:
 
 
 def choose_category(job: Job) -> TaskResults:
-    """The category of a film, from a list. Runs in a worker."""
+    """Return the category of a film, from a list. Runs in a worker."""
     task: FilmTask = job.payload
     tools = _tools(job)
     chat = tools.role("chat.category")
@@ -108,17 +108,17 @@ def choose_category(job: Job) -> TaskResults:
 
 
 def caption_signature(settings: Settings) -> Signature:
-    """The signature of written captions."""
+    """Return the signature of written captions."""
     return _signature(settings, "caption", CAPTION, frames=FRAMES, side=LONG_SIDE)
 
 
 def facts_signature(settings: Settings) -> Signature:
-    """The signature of facts read from captions."""
+    """Return the signature of facts read from captions."""
     return _signature(settings, "extract", FACTS)
 
 
 def category_signature(settings: Settings, names: Sequence[str]) -> Signature:
-    """The signature of a chosen category."""
+    """Return the signature of a chosen category."""
     return _signature(settings, "category", CATEGORY, names=" / ".join(names))
 
 
@@ -139,18 +139,18 @@ def _caption(answer: Outcome[CaptionText]) -> dict[str, str]:
 
 
 def _model(settings: Settings, use: str) -> str:
-    """The model for a use, without loading it."""
+    """Return the model for a use, without loading it."""
     return str(Models(settings.models).choice("chat", use))
 
 
 def _signature(settings: Settings, use: str, *templates: str, **more: object) -> Signature:
-    """The signature of answers: model, prompts, and whatever else is given."""
+    """Return the signature of answers: model, prompts, and whatever else is given."""
     digest = Prompts(settings.prompts).digest(*templates)
     return Signature.of(use, version=1, prompts=digest, model=_model(settings, use), **more)
 
 
 def _tools(job: Job) -> Tools:
-    """The models and templates of the build, its calls in the run's ledger."""
+    """Return the models and templates of the build, its calls in the run's ledger."""
     tools = open_tools(job.payload.settings)
     tools.attach(job.ledger)
     return tools
@@ -173,7 +173,7 @@ def categorise(
     *,
     prompts: Prompts | None = None,
 ) -> list[Outcome[Item]]:
-    """The items with their category; those that have one in their metadata keep it, unasked.
+    """Return the items with their category; those that have one in their metadata keep it, unasked.
 
     The model can only answer with a name from the list. Without an answer there is no
     category, and the outcome says why.

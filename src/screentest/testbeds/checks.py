@@ -102,7 +102,7 @@ class PairCheck:
 
 
 def failure_reason(faults: Iterable[CheckFault]) -> Reason:
-    """The reason why a pair with these faults failed."""
+    """Return the reason why a pair with these faults failed."""
     unchanged = all(fault.kind is FaultKind.UNCHANGED for fault in faults)
     return Reason.NO_CHANGE if unchanged else Reason.CHECK_FAILED
 
@@ -117,7 +117,7 @@ def figures_text(figures: Mapping[str, float]) -> str:
 
 
 def ladder_fault(rungs: Mapping[float, Mapping[str, float]]) -> str:
-    """Where more severity harms less, in words; from the figures of each severity.
+    """Return where more severity harms less, in words; from the figures of each severity.
 
     >>> ladder_fault({0.5: {"distance": 2.0}, 1.0: {"distance": 1.0}})
     'more severity harms less: distance 2 at 0.5, 1 at 1'
@@ -130,7 +130,8 @@ def ladder_fault(rungs: Mapping[float, Mapping[str, float]]) -> str:
 
 
 def check_signature(info: DegradationInfo, models: Models) -> Signature:
-    """The version and models that decide whether a pair passes, the operator's promises apart."""
+    """Return the version and models that decide whether a pair passes, the operator's promises
+    apart."""
     asked = {role: backend_of(models, role) for role in roles_asked(info)}
     return Signature.of("check", version=VERSION, **asked)
 
@@ -239,7 +240,7 @@ class _Check:
             self._fault(what, touch.clip, FaultKind.UNCHANGED)
 
     def _pictures(self, path: str, span: Span, wanted: frozenset[int]) -> list[Image]:
-        """Some pictures of a range, by number; I420."""
+        """Return some pictures of a range, by number; I420."""
         with VideoSource(self.folder / path) as source:
             frames = islice(_frames(source, span), max(wanted, default=0) + 1)
             return [
@@ -406,7 +407,7 @@ class _Compared:
     """The mean difference in levels, summed over the frames."""
 
     def worth_seeing(self) -> list[float]:
-        """The changes of frames that show something: not of a fade's black end."""
+        """Return the changes of frames that show something: not of a fade's black end."""
         if not self.contrasts:
             return []
         least = max(FLAT, FADED * median(self.contrasts))

@@ -53,22 +53,22 @@ class Rng:
 
     @classmethod
     def of(cls, *purpose: object) -> Rng:
-        """The rng for a purpose: seed, source, aspect…"""
+        """Return the rng for a purpose: seed, source, aspect…"""
         return cls(tuple(map(str, purpose)))
 
     def at(self, *more: object) -> Rng:
-        """The rng for a part: a clip, a frame."""
+        """Return the rng for a part: a clip, a frame."""
         return Rng((*self.purpose, *map(str, more)))
 
     def number(self, below: int, *what: object) -> int:
-        """A number from 0 on, below ``below``."""
+        """Return a number from 0 on, below ``below``."""
         return int.from_bytes(self._digest(what), "big") % below
 
     def pick(self, things: Sequence[T], *what: object) -> T:
         return things[self.number(len(things), *what)]
 
     def order(self, count: int, *what: object) -> list[int]:
-        """The numbers below ``count``, shuffled."""
+        """Return the numbers below ``count``, shuffled."""
         return sorted(range(count), key=lambda number: self._digest((*what, "place", number)))
 
     def shuffled(self, things: Sequence[T], *what: object) -> list[T]:
@@ -170,7 +170,7 @@ class Reach:
 
 
 def all_of(count: int) -> int:
-    """Each of the chosen clips."""
+    """Return each of the chosen clips."""
     return count
 
 
@@ -214,10 +214,10 @@ class Look(Protocol):
     def models(self) -> Models: ...
 
     def pictures(self, clip: FilmClip) -> Sequence[Image]:
-        """A few pictures of a clip, in order, RGB."""
+        """Return a few pictures of a clip, in order, RGB."""
 
     def steps(self, clip: FilmClip) -> Sequence[tuple[Image, Image]]:
-        """A few times two pictures of a clip, a ``STEP`` apart, RGB."""
+        """Return a few times two pictures of a clip, a ``STEP`` apart, RGB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +229,7 @@ class Context:
     models: Models
 
     def rng_of(self, clip: FilmClip) -> Rng:
-        """The rng of one clip, whichever others were chosen."""
+        """Return the rng of one clip, whichever others were chosen."""
         return self.rng.at("clip", clip.number)
 
 
@@ -249,7 +249,7 @@ class Degradation(Protocol):
         """
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
-        """The changed copy. ``chosen`` is in the order in which the clips were drawn."""
+        """Return the changed copy. ``chosen`` is in the order in which the clips were drawn."""
 
 
 class Placebo(Protocol):
@@ -280,7 +280,7 @@ def share_of(count: int, severity: float, *, least: int = 1) -> int:
 
 
 def pieces(film: Film, replaced: Mapping[int, VideoPart | None]) -> Iterator[VideoPart]:
-    """All of the film in order, with some clips replaced, or left out where None is given."""
+    """Yield all of the film in order, with some clips replaced, or left out where None is given."""
     by_span: dict[Span, Any] = {
         clip.span: replaced[clip.number] for clip in film.clips if clip.number in replaced
     }
@@ -294,18 +294,19 @@ def pieces(film: Film, replaced: Mapping[int, VideoPart | None]) -> Iterator[Vid
 
 
 def boundaries(script: Script) -> list[Time]:
-    """Where the clips of a timed script begin and end."""
+    """Return where the clips of a timed script begin and end."""
     spans = [clip.span for clip in script.clips if clip.span is not None]
     return sorted({moment for span in spans for moment in (span.start, span.end)})
 
 
 def places_of(video: NormalizedVideo) -> Mapping[Time, Time]:
-    """Where each boundary that was asked for is in the file. Long films have thousands."""
+    """Return where each boundary that was asked for is in the file. Long films have thousands."""
     return {boundary.asked: boundary.time for boundary in video.boundaries}
 
 
 def film_of(video: NormalizedVideo, script: Script, facts: Sequence[CaptionFacts | None]) -> Film:
-    """The film with its captioned clips. Clips of which no frame is left have no place in it.
+    """Return the film with its captioned clips. Clips of which no frame is left have no place in
+    it.
 
     That is so for a caption beyond the end of the film, and for one shorter than a frame.
     Facts are None where a caption could not be read.
@@ -340,7 +341,7 @@ class FilmLook:
         self._last: tuple[int, list[Image]] = (-1, [])
 
     def pictures(self, clip: FilmClip) -> Sequence[Image]:
-        """A few pictures of the clip, evenly spread, RGB."""
+        """Return a few pictures of the clip, evenly spread, RGB."""
         if self._last[0] != clip.number:
             moments = evenly(clip.span, PICTURES)
             frames = self._frames(moments)
@@ -348,7 +349,7 @@ class FilmLook:
         return self._last[1]
 
     def steps(self, clip: FilmClip) -> Sequence[tuple[Image, Image]]:
-        """A few times two pictures of the clip, evenly spread, RGB."""
+        """Return a few times two pictures of the clip, evenly spread, RGB."""
         step = max(STEP, clip.span.duration / clip.frames)
         if step >= clip.span.duration:
             return []

@@ -29,7 +29,7 @@ def is_inside(path: str) -> bool:
 
 
 def file_in(folder: Path, path: str) -> Path:
-    """A plain file of the testbed; raises NoValue where it is anything or anywhere else."""
+    """Return a plain file of the testbed; raises NoValue where it is anything or anywhere else."""
     if not is_inside(path):
         raise NoValue(Reason.UNSAFE, "the path leads out of the testbed", advice=_OUTSIDE)
     place = folder / path
@@ -49,7 +49,8 @@ def file_in(folder: Path, path: str) -> Path:
 
 
 def video_in(folder: Path, file: VideoFile, hash_path: Callable[[Path], str] | None = None) -> Path:
-    """A video of the testbed; raises NoValue where it is not the one that testbed.json lists.
+    """Return a video of the testbed; raises NoValue where it is not the one that testbed.json
+    lists.
 
     Its size is looked at first: a file of another size is never read. Without ``hash_path`` the
     hash is left to whoever reads the file; ``Item.sha256`` has it.

@@ -31,7 +31,7 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 def folder_name(source: str) -> str:
-    """The folder of a source: its id, or something like it with a hash where that is unsafe.
+    """Return the folder of a source: its id, or something like it with a hash where that is unsafe.
 
     >>> folder_name("film-7"), folder_name("../film 7")
     ('film-7', 'film-7-b6827ff3')
@@ -44,7 +44,7 @@ def folder_name(source: str) -> str:
 
 
 def video_name(name: str, rung: Rung | None, rungs: int, suffix: str = ".mp4") -> str:
-    """The file of a changed copy; where there is a ladder, the rung is in its name.
+    """Return the file of a changed copy; where there is a ladder, the rung is in its name.
 
     >>> video_name("color", Rung(0.5, 5), 1), video_name("color", Rung(0.5, 5), 2)
     ('color.mp4', 'color_s0.5_n5.mp4')
@@ -93,7 +93,8 @@ def as_data(text: str) -> dict[str, object]:
 
 
 def timed_script(item: Item) -> Script:
-    """The script of a source; raises NoValue where it has none that a testbed can be made of."""
+    """Return the script of a source; raises NoValue where it has none that a testbed can be made
+    of."""
     script = item.script
     if script is None or not script.timed:
         raise NoValue(
@@ -106,7 +107,7 @@ def timed_script(item: Item) -> Script:
 
 
 def load_intact(path: Path, source: Path) -> NormalizedVideo:
-    """The record beside an intact video, wherever the testbed is now."""
+    """Return the record beside an intact video, wherever the testbed is now."""
     try:
         text = path.with_suffix(".json").read_bytes()
     except OSError as error:
@@ -119,7 +120,7 @@ def load_intact(path: Path, source: Path) -> NormalizedVideo:
 
 
 def video_file(path: Path, testbed: Path) -> VideoFile:
-    """A finished video as the testbed lists it."""
+    """Return a finished video as the testbed lists it."""
     info = probe(path)
     return VideoFile(
         path=path.relative_to(testbed).as_posix(),

@@ -56,7 +56,7 @@ class MaskKind:
     checks: tuple[str, ...] = ()
 
     def info(self, aspect: str, region: str = "", reach: Reach | None = None) -> DegradationInfo:
-        """The declaration of an operator with such a mask."""
+        """Return the declaration of an operator with such a mask."""
         where = Region(region) if region else self.region
         checks = self.checks if where is self.region else ()
         return DegradationInfo(
@@ -65,12 +65,12 @@ class MaskKind:
 
 
 def thing_finder(models: Models, details: Details) -> Callable[[Image], Mask | None]:
-    """The shape of the thing that ``object`` names, all of its instances, frame by frame."""
+    """Return the shape of the thing that ``object`` names, all of its instances, frame by frame."""
     return ThingShapes(models, str(details["object"])).find
 
 
 def two_finder(models: Models, details: Details) -> Callable[[Image], Mask | None]:
-    """The shapes of two things, height × width × 2; both must be there."""
+    """Return the shapes of two things, height × width × 2; both must be there."""
     finders = [thing_finder(models, {"object": details[key]}) for key in ("object", "other")]
 
     def find(image: Image) -> Mask | None:
@@ -81,7 +81,7 @@ def two_finder(models: Models, details: Details) -> Callable[[Image], Mask | Non
 
 
 def foreground_finder(models: Models, details: Details) -> Callable[[Image], Mask | None]:
-    """The mask of what stands in front."""
+    """Return the mask of what stands in front."""
     matting = models.role("matting")
 
     def find(image: Image) -> Mask | None:
@@ -178,7 +178,7 @@ MASKS: Mapping[str, MaskKind] = {
 
 
 def mask_kind(name: str, mask: str) -> MaskKind:
-    """The kind of that name, for the operator ``name``."""
+    """Return the kind of that name, for the operator ``name``."""
     if mask not in MASKS:
         raise ValueError(f"{name}: invalid mask {mask!r}: must be {', '.join(MASKS)}")
     return MASKS[mask]
@@ -195,15 +195,15 @@ class MaskDegradation:
     every_frame: Callable[..., FrameFunction]
 
     def eligible(self, clip: FilmClip) -> bool:
-        """The caption mentions what the mask is of."""
+        """Return the caption mentions what the mask is of."""
         return self.kind.allows(clip)
 
     def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
-        """The thing that the mask is of; it must be seen."""
+        """Return the thing that the mask is of; it must be seen."""
         return self.kind.settle(clip, look, rng)
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
-        """The film with the things or backgrounds of the chosen clips changed."""
+        """Return the film with the things or backgrounds of the chosen clips changed."""
 
         def change(choice: Chosen) -> FrameFunction:
             find = self.kind.finder(context.models, choice.details)

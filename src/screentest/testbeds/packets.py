@@ -34,7 +34,7 @@ class Track:
     packets: tuple[Packet, ...]
 
     def outside(self, spans: Sequence[Span]) -> list[Packet]:
-        """The packets that are shown in none of ``spans``."""
+        """Return the packets that are shown in none of ``spans``."""
         ranges = sorted(map(self._ticks, spans), key=lambda ticks: ticks.start)
         starts = [ticks.start for ticks in ranges]
 
@@ -45,7 +45,7 @@ class Track:
         return [packet for packet in self.packets if not is_in(packet.tick)]
 
     def inside(self, span: Span) -> list[bytes]:
-        """The hashes of the packets that are shown in ``span``."""
+        """Return the hashes of the packets that are shown in ``span``."""
         ticks = self._ticks(span)
         return [packet.digest for packet in self.packets if packet.tick in ticks]
 

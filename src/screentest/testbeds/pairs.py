@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -24,19 +25,23 @@ from screentest.testbeds.checks import (
     PairCheck,
     check_pair,
     check_signature,
+    failure_reason,
     ladder_fault,
 )
 from screentest.testbeds.contract import (
     Chosen,
     Context,
     Degradation,
+    DegradationInfo,
     Film,
+    FilmClip,
     FilmLook,
+    Look,
     Placebo,
     Rng,
+    Unfit,
     film_of,
 )
-from screentest.testbeds.draw import ClipDraw
 from screentest.testbeds.intact import as_data, load_intact, timed_script, video_file, video_name
 from screentest.testbeds.operators.shared import inside_borders
 from screentest.testbeds.operators.tracker import must_name_things
@@ -44,6 +49,151 @@ from screentest.testbeds.options import BuildOptions, Rung
 from screentest.testbeds.testbed import Pair, Touched
 from screentest.video.edit.parts import Keep, VideoPart
 from screentest.video.edit.splice import SplicedVideo, splice
+
+NONE_FAILED: Mapping[int, CheckFault] = {}
+
+
+class ClipDraw:
+    """The clips of one film for one degradation, drawn as they are asked for.
+
+    Clips are drawn in an order that only the seed decides; those that turn out unfit are passed
+    over. A larger number of clips holds the smaller one, so that rungs of a ladder are nested;
+    clips that must follow each other are drawn anew for each number.
+    """
+
+    def __init__(self, degradation: Degradation, context: Context, look: Look) -> None:
+        self._info = degradation.info
+        self._degradation = degradation
+        self._context = context
+        self._look = look
+        self._clips = [clip for clip in context.film.clips if degradation.eligible(clip)]
+        self._waiting: Iterator[FilmClip] = iter(context.rng.shuffled(self._clips, "draw"))
+        self._chosen: list[Chosen] = []
+        self._unfit: Counter[str] = Counter()
+
+    def take(
+        self, count: int, least: int | None = None, failed: Mapping[int, CheckFault] = NONE_FAILED
+    ) -> list[Chosen]:
+        """``count`` clips, or as many as there are where these are at least ``least``.
+
+        ``failed`` are clips that were harmed and did not pass the check, each with the reason.
+        Raises NoValue where the film does not have enough others: NOT_APPLICABLE, or that of the
+        check where it would have them but for that.
+        """
+        least = count if least is None else least
+        total = len(self._context.film.clips)
+        needed = least + self._info.leaves
+        if total < needed:
+            left = f", since {self._info.leaves} must be left" if self._info.leaves else ""
+            raise _too_few(f"{needed} clips are needed{left}; the film has {total}")
+        count = min(count, total - self._info.leaves)
+        if self._info.consecutive or self._info.at_end:
+            return self._take_consecutive(count, least, failed)
+        while len(fit := self._fit(failed)) < count:
+            clip = next(self._waiting, None)
+            if clip is None:
+                break
+            self._try(clip)
+        if len(fit) < least:
+            raise self._lacking(least, failed)
+        return fit[:count]
+
+    def _fit(self, failed: Mapping[int, CheckFault]) -> list[Chosen]:
+        return [choice for choice in self._chosen if choice.clip.number not in failed]
+
+    def _lacking(self, least: int, failed: Mapping[int, CheckFault]) -> NoValue:
+        if len(self._chosen) < least:
+            return _too_few(self._message(least))
+        return _rejected(least, failed, len(self._chosen))
+
+    def _try(self, clip: FilmClip) -> None:
+        try:
+            rng = self._context.rng_of(clip)
+            details = self._degradation.settle(clip, self._look, rng, self._context.rng)
+        except Unfit as why:
+            self._unfit[str(why)] += 1
+        else:
+            self._chosen.append(Chosen(clip, details))
+
+    def _take_consecutive(
+        self, most: int, least: int, failed: Mapping[int, CheckFault]
+    ) -> list[Chosen]:
+        fewest = 1 if self._info.at_end else 2
+        if most < fewest:
+            raise _too_few("one clip has no order: at least two are needed")
+        clips = self._context.film.clips
+        eligible = {clip.number for clip in self._clips}
+        for count in range(most, max(fewest, least) - 1, -1):
+            starts = [
+                first
+                for first in range(len(clips) - count + 1)
+                if all(clip.number in eligible for clip in clips[first : first + count])
+            ]
+            if self._info.at_end:
+                starts = starts[-1:]
+            drawn = self._context.rng.number(max(1, len(starts)), "first of", count)
+            for first in (*starts[drawn:], *starts[:drawn]):
+                run = clips[first : first + count]
+                if not any(clip.number in failed for clip in run):
+                    return [Chosen(clip) for clip in run]
+        if failed:
+            raise _rejected(least, failed, len(eligible))
+        if least == 1:
+            raise _too_few("the film has no captioned clip")
+        raise _too_few(f"nowhere do {least} captioned clips follow each other")
+
+    def close(self) -> None:
+        """No clip is drawn from now on that was not drawn before."""
+        self._waiting = iter(())
+
+    def _message(self, count: int) -> str:
+        clips = self._context.film.clips
+        unread = sum(clip.unread for clip in clips)
+        return _message(self._info, len(self._clips), len(clips), count, self._unfit, unread)
+
+
+def _message(
+    info: DegradationInfo,
+    eligible: int,
+    total: int,
+    count: int,
+    unfit: Counter[str],
+    unread: int = 0,
+) -> str:
+    """Return the failure that says why there are not enough clips.
+
+    >>> from screentest.core import Aspect
+    >>> info = DegradationInfo(Aspect.COLOR, mentions="a colour")
+    >>> _message(info, 4, 12, 5, Counter({"show none of them": 2}))
+    '5 clips are needed; 4 of 12 captions mention a colour; 2 of these clips show none of them'
+    """
+    words = [f"{count} {'clips are' if count > 1 else 'clip is'} needed"]
+    if info.mentions:
+        words.append(f"{eligible} of {total} captions mention {info.mentions}")
+    else:
+        words.append(f"the film has {total}")
+    if unread:
+        words.append(f"{unread} could not be read")
+    words += [f"{number} of these clips {why}" for why, number in sorted(unfit.items())]
+    return "; ".join(words)
+
+
+def _rejected(least: int, failed: Mapping[int, CheckFault], drawn: int) -> NoValue:
+    reasons = "; ".join(
+        f"clip {number + 1}: {unfit.what}" for number, unfit in sorted(failed.items())
+    )
+    return NoValue(
+        failure_reason(failed.values()),
+        f"{least} {'clips are' if least > 1 else 'clip is'} needed; {len(failed)} of "
+        f"{drawn} did not pass the check ({reasons})",
+    )
+
+
+def _too_few(detail: str) -> NoValue:
+    return NoValue(
+        Reason.NOT_APPLICABLE, detail, advice="Ask for fewer clips (--clips, --min-clips)."
+    )
+
 
 ROUNDS = 3
 """How often clips are tried; each time with others in place of those that failed the check."""
@@ -109,7 +259,7 @@ class _OperatorRun:
         """By number of clips, where more severity harms less."""
 
     def make(self, rung: Rung | None) -> Pair:
-        """The pair of one rung."""
+        """Return the pair of one rung."""
         return self._placebo() if rung is None else self._degraded(rung)
 
     def _degraded(self, rung: Rung) -> Pair:
@@ -155,7 +305,7 @@ class _OperatorRun:
         return ClipDraw(degradation, self._context, look)
 
     def _settled(self, count: int) -> Mapping[int, CheckFault]:
-        """The clips that do not pass the check at the strongest rung: no rung may have them.
+        """Return the clips that do not pass the check at the strongest rung: no rung may have them.
 
         So all rungs of a ladder have the same clips, whichever of them are made today. Clips that
         must follow each other are settled for each number of them.
@@ -202,7 +352,7 @@ class _OperatorRun:
             return self._harmed(chosen, rung, Path(folder) / "tried.mp4")[1]
 
     def _harmed(self, chosen: Sequence[Chosen], rung: Rung, out: Path) -> tuple[Pair, PairCheck]:
-        """The pair, and what its check found; what does not pass is not left there."""
+        """Return the pair, and what its check found; what does not pass is not left there."""
         degradation: Degradation = self._built.thing
         parts = inside_borders(
             self._context.film, degradation.parts(self._context, chosen, rung.severity)

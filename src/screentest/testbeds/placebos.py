@@ -107,7 +107,7 @@ def _grain(context: Context, clip: FilmClip) -> Callable[[int, Image], Image]:
 
 
 def grained(picture: Image, rng: Rng) -> Image:
-    """An I420 picture with a quarter of its luma one level up and a quarter one down.
+    """Return an I420 picture with a quarter of its luma one level up and a quarter one down.
 
     The squared error is one half, 51 dB below the peak.
     """
@@ -155,7 +155,7 @@ class PaintedInstruction:
 
 
 def painted(picture: Image, text: str) -> Image:
-    """An I420 picture with a line of white text on a black band along its lower edge."""
+    """Return an I420 picture with a line of white text on a black band along its lower edge."""
     import cv2
 
     luma, chroma = planes(picture.copy())
@@ -272,7 +272,7 @@ class Trim:
     suffix = ".mp4"
 
     def eligible(self, film: Film) -> bool:
-        """A frame must be left."""
+        """Return a frame must be left."""
         return film.video.frames > 1
 
     def write(self, context: Context, out: Path) -> None:

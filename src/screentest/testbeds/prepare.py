@@ -73,12 +73,12 @@ class BuildRun:
         self._records = {record.key: record for record in self.store.records()}
 
     def outcomes(self, key: RecordKey) -> Mapping[str, Outcome[Any]] | None:
-        """All that a record holds; None where it is still to be made."""
+        """Return all that a record holds; None where it is still to be made."""
         record = self._records.get(key)
         return None if record is None else record.outcomes
 
     def value(self, key: RecordKey, kind: type[_T]) -> Outcome[_T] | None:
-        """The one thing that a record holds; None where it is still to be made."""
+        """Return the one thing that a record holds; None where it is still to be made."""
         outcomes = self.outcomes(key)
         return (
             None
@@ -114,7 +114,7 @@ def _read(kind: type[_T], data: Any) -> _T:
 
 
 def _files(data: object) -> Iterator[tuple[str, str]]:
-    """The files that a record speaks for, with their hashes."""
+    """Yield the files that a record speaks for, with their hashes."""
     assert isinstance(data, dict)
     if "changed" in data:
         changed = from_object(Pair, data).changed
@@ -151,7 +151,7 @@ def prepare(
 
 
 def find_ranges(job: Job) -> TaskResults:
-    """The shots of a film, as a script that says nothing. Runs in a worker."""
+    """Return the shots of a film, as a script that says nothing. Runs in a worker."""
     video, detector = job.payload
     script = Script(tuple(Clip("", shot.span) for shot in find_shots(video, detector)))
     outcome = Outcome.of(to_object(script))

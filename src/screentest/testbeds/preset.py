@@ -47,7 +47,7 @@ class Preset:
                 )
 
     def applied(self, options: BuildOptions) -> BuildOptions:
-        """The options with the models and the detector of the preset.
+        """Return the options with the models and the detector of the preset.
 
         A model that the user names must be of the same backend, or an external worker: it may lie
         in another place, it may not be another method.
@@ -129,7 +129,7 @@ PRESETS = {PAPER.name: PAPER}
 
 
 def preset_named(name: str) -> Preset:
-    """The preset of that name; BadOption where there is none."""
+    """Return the preset of that name; BadOption where there is none."""
     if name not in PRESETS:
         raise BadOption(f"unknown preset {name!r}", advice=f"Presets: {', '.join(PRESETS)}.")
     return PRESETS[name]

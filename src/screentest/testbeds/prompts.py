@@ -72,7 +72,7 @@ def change_names(given: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def captions_of(item: Item) -> tuple[str, ...]:
-    """The words of an item: its captions where it has several, else its prompt."""
+    """Return the words of an item: its captions where it has several, else its prompt."""
     clips = item.script.clips if item.script is not None else ()
     captions = tuple(clip.caption.strip() for clip in clips if clip.caption.strip())
     if len(captions) > 1:
@@ -109,7 +109,7 @@ def build_prompts(
 
 
 def _before(out: Path) -> Testbed | None:
-    """The testbed that is there already; raises BadOption where anything else is."""
+    """Return the testbed that is there already; raises BadOption where anything else is."""
     if not out.exists() or (out.is_dir() and not any(out.iterdir())):
         return None
     try:
@@ -154,7 +154,8 @@ def _sources(
 
 
 def _placed(item: Item, folder: Path) -> Path:
-    """The video of an item in the folder of the testbed; NoValue where it has none, or no words."""
+    """Return the video of an item in the folder of the testbed; NoValue where it has none, or no
+    words."""
     if not captions_of(item):
         raise NoValue(Reason.NOT_APPLICABLE, "it has no prompt", advice="Give its row a prompt.")
     if not item.video.is_file():
@@ -225,7 +226,7 @@ def _pair(
 
 
 def _signature(change: str) -> Signature:
-    """The signature of the words of a pair, the seed apart."""
+    """Return the signature of the words of a pair, the seed apart."""
     name = f"prompt_{change}" if change else "prompts"
     return Signature.of(
         name, version=RULES_VERSION, english=alterations.VERSION, lexicon=lexicon().digest
@@ -245,7 +246,7 @@ class _Texts:
         self._seed = seed
 
     def changed(self, source: SourceFilm, change: str) -> PromptPair:
-        """The true and the false prompt; raises NoValue where there is no false one."""
+        """Return the true and the false prompt; raises NoValue where there is no false one."""
         if change != SWAPPED:
             return changed_prompt(_captions(source), source.id, change, self._seed)
         other = self._other(source, change, ())
@@ -256,7 +257,7 @@ class _Texts:
         return PromptPair(_captions(source), _captions(other))
 
     def elsewhere(self, source: SourceFilm, change: str, prompts: PromptPair) -> SourceFilm:
-        """A video that neither prompt was written for."""
+        """Return a video that neither prompt was written for."""
         lenders = [source for source in self._sources if _captions(source) == prompts.false]
         other = self._other(source, f"{change}{ELSEWHERE}", lenders)
         if other is None:
@@ -282,7 +283,7 @@ class _Texts:
 
 
 def _content(captions: Sequence[str]) -> frozenset[str]:
-    """The topics of a text: its nouns, verbs and colours, in one form each."""
+    """Return the topics of a text: its nouns, verbs and colours, in one form each."""
     topics = set()
     for caption in captions:
         for word in tag_words(caption):
@@ -294,7 +295,7 @@ def _content(captions: Sequence[str]) -> frozenset[str]:
 
 
 def changed_prompt(captions: Sequence[str], source: str, change: str, seed: int) -> PromptPair:
-    """A prompt and what becomes of it; NoValue where it has no word that could be changed.
+    """Return a prompt and what becomes of it; NoValue where it has no word that could be changed.
 
     It depends on the words, the id of the source and the seed alone: not on the other sources.
     """

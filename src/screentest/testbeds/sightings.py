@@ -77,12 +77,12 @@ class ClipSample:
     models: Models | None
 
     def detector(self) -> Detector | None:
-        """The detector of named things; None where there is none."""
+        """Return the detector of named things; None where there is none."""
         detector: Detector | None = self.backend("detection")
         return detector
 
     def backend(self, role: str) -> Any:
-        """The backend of a role here; None where nothing fills it, or only a guess."""
+        """Return the backend of a role here; None where nothing fills it, or only a guess."""
         if self.models is None:
             return None
         try:
@@ -107,7 +107,7 @@ ClipCheck: TypeAlias = Callable[[ClipSample], Measured]
 
 
 def changed_pixels(before: Image, after: Image) -> Map:
-    """Where a picture was changed, beyond what encoding does."""
+    """Return where a picture was changed, beyond what encoding does."""
     import cv2
 
     size = (BLUR, BLUR)
@@ -116,7 +116,7 @@ def changed_pixels(before: Image, after: Image) -> Map:
 
 
 def motion(before: Image, after: Image) -> float:
-    """The share of a picture that is another in the next one, by more than noise."""
+    """Return the share of a picture that is another in the next one, by more than noise."""
     import cv2
 
     height, width = before.shape[:2]
@@ -140,7 +140,7 @@ def check_region(sample: ClipSample, region: Region, reach: Reach | None = None)
 def _in_thing(
     sample: ClipSample, detector: Detector, region: Region, reach: Reach | None
 ) -> Measured:
-    """The things that ``object`` and ``other`` name were changed, and nothing elsewhere."""
+    """Return the things that ``object`` and ``other`` name were changed, and nothing elsewhere."""
     things = [str(sample.details[key]) for key in ("object", "other") if key in sample.details]
     thing = " or ".join(map(repr, things))
     changed, inside, left, astray = [], [], 0, 0
@@ -182,7 +182,7 @@ def _in_thing(
 
 
 def _reached(like: Map, boxes: Sequence[Box], region: Region, reach: Reach | None) -> Map:
-    """Where an operator on the things in these boxes may change a picture."""
+    """Return where an operator on the things in these boxes may change a picture."""
     if region is Region.THING:
         return _boxes_map(like, boxes, wider=True)
     if reach is None:
@@ -210,7 +210,7 @@ def _boxes_map(like: Map, boxes: Sequence[Box], *, wider: bool = False) -> Map:
 
 
 def _beside_region(sample: ClipSample, region: Region, matting: Matting) -> Measured:
-    """The other part of the picture, foreground or background, must be as it was."""
+    """Return the other part of the picture, foreground or background, must be as it was."""
     import cv2
 
     spoilt = []
@@ -237,7 +237,7 @@ def _beside_region(sample: ClipSample, region: Region, matting: Matting) -> Meas
 
 
 def thing_gone(sample: ClipSample) -> Measured:
-    """A removed thing is no longer found where it was, in any of its instances."""
+    """Return a removed thing is no longer found where it was, in any of its instances."""
     detector, thing = sample.detector(), str(sample.details.get("object", ""))
     if detector is None or sample.severity < 1:
         return Measured()
@@ -287,7 +287,8 @@ def colour_reached(sample: ClipSample) -> Measured:
 
 
 def _shrunk(moved: Map) -> Map:
-    """A map without its rim, where pixels are of both colours; itself where nothing would stay."""
+    """Return a map without its rim, where pixels are of both colours; itself where nothing would
+    stay."""
     import cv2
 
     inner = cv2.erode(moved.astype(np.uint8), np.ones((BLUR, BLUR), np.uint8)) > 0
@@ -295,7 +296,7 @@ def _shrunk(moved: Map) -> Map:
 
 
 def _boxiness(moved: Map) -> float:
-    """The share of its bounding box that the largest piece fills."""
+    """Return the share of its bounding box that the largest piece fills."""
     import cv2
 
     parts: Any = cv2.connectedComponentsWithStats(moved.astype(np.uint8))
@@ -373,7 +374,7 @@ def subject_kept(sample: ClipSample) -> Measured:
 
 
 def subject_before_another(sample: ClipSample) -> Measured:
-    """The subject stands before a background that is plainly another."""
+    """Return the subject stands before a background that is plainly another."""
     if sample.severity < 1 or not sample.pictures:
         return Measured()
     kept = [~changed_pixels(before, after) for before, after in sample.pictures]
@@ -386,7 +387,7 @@ def subject_before_another(sample: ClipSample) -> Measured:
 
 
 def _wholeness(kept: Map) -> float:
-    """The share that the largest piece has of all that can be seen."""
+    """Return the share that the largest piece has of all that can be seen."""
     import cv2
 
     closed = cv2.morphologyEx(kept.astype(np.uint8), cv2.MORPH_OPEN, np.ones((3, 3), np.uint8))
@@ -454,14 +455,14 @@ CLIP_CHECKS: Mapping[str, ClipCheck] = {
 
 
 def clip_check(name: str) -> ClipCheck:
-    """The check of that name; raises BadOption where there is none."""
+    """Return the check of that name; raises BadOption where there is none."""
     if name not in CLIP_CHECKS:
         raise BadOption(f"invalid check {name!r}: must be {', '.join(CLIP_CHECKS)}")
     return CLIP_CHECKS[name]
 
 
 def roles_asked(info: DegradationInfo) -> tuple[str, ...]:
-    """The roles that the check of an operator's pairs asks, where something fills them."""
+    """Return the roles that the check of an operator's pairs asks, where something fills them."""
     roles = set()
     if info.region in (Region.THING, Region.AROUND) or info.checks:
         roles.add("detection")

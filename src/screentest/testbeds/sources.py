@@ -43,7 +43,7 @@ class Extractor:
 
 
 def by_rules() -> Extractor:
-    """The built-in reading."""
+    """Return the built-in reading."""
     return Extractor(str(rules_signature()), read_caption)
 
 
@@ -140,20 +140,20 @@ class Change:
 
 
 def changes(options: BuildOptions, extractor: str) -> list[Change]:
-    """All operators of a build, in the order asked for."""
+    """Return all operators of a build, in the order asked for."""
     models = check_models(options)
     return [*_degradations(options, models, extractor), *_placebos(options)]
 
 
 def check_models(options: BuildOptions) -> Models:
-    """The models of a build; UserError where those of a profile are not all here."""
+    """Return the models of a build; UserError where those of a profile are not all here."""
     models = Models(options.models, device=options.device)
     models.must_be_here(roles_of(options), whole=True)
     return models
 
 
 def roles_of(options: BuildOptions) -> list[str]:
-    """The roles that the operators of a build ask for."""
+    """Return the roles that the operators of a build ask for."""
     operators = [build(PairKind.DEGRADATION.value, spec).thing for spec in options.degradations]
     return sorted({role for operator in operators for role in operator.info.roles})
 
@@ -200,7 +200,7 @@ def _degradations(options: BuildOptions, models: Models, extractor: str) -> Iter
 
 
 def _ladder(options: BuildOptions) -> str | None:
-    """The strongest rung of several, where it is settled which clips all of them have."""
+    """Return the strongest rung of several, where it is settled which clips all of them have."""
     if len(options.rungs) < 2:
         return None
     return f"up to {max(options.severities):g} in {max(options.clips)}"
@@ -220,7 +220,7 @@ def _base(built: Built[Any], options: BuildOptions, side: int | None) -> Signatu
 
 
 def film_signature(options: BuildOptions, *sides: int | None) -> Signature:
-    """The signature of intact videos of these sides, as far as options decide."""
+    """Return the signature of intact videos of these sides, as far as options decide."""
     return Signature.of(
         "intact",
         version=1,
@@ -233,7 +233,7 @@ def film_signature(options: BuildOptions, *sides: int | None) -> Signature:
 
 
 def smaller(*sides: int | None) -> int | None:
-    """The smallest of some long sides, of which None says nothing.
+    """Return the smallest of some long sides, of which None says nothing.
 
     >>> smaller(None, 512), smaller(384, 512), smaller(None, None)
     (512, 384, None)
@@ -242,7 +242,7 @@ def smaller(*sides: int | None) -> int | None:
 
 
 def _backend(models: Models, role: str) -> str:
-    """The backend of a role by name and options, without loading it."""
+    """Return the backend of a role by name and options, without loading it."""
     try:
         return str(models.choice(role))
     except NoValue:

@@ -123,12 +123,12 @@ def statistics_of(testbed: Testbed) -> Statistics:
 
 
 def prompt_of(source: SourceFilm) -> str:
-    """The prompt of a source: its captions joined."""
+    """Return the prompt of a source: its captions joined."""
     return joined(source.clips)
 
 
 def duration_of(source: SourceFilm) -> Time:
-    """The duration of a source."""
+    """Return the duration of a source."""
     return source.intact[0].duration if source.intact else Time(0)
 
 

@@ -55,7 +55,7 @@ def sample_testbed(
 
 
 def subset_of(testbed: Testbed, pairs: Sequence[Pair], recipe: Mapping[str, str]) -> Testbed:
-    """The testbed of some pairs; ``recipe`` says how they were chosen.
+    """Return the testbed of some pairs; ``recipe`` says how they were chosen.
 
     What was skipped is not part of it: the pairs were chosen from what was made.
     """
@@ -104,7 +104,7 @@ def write_subset(folder: Path, out: Path, testbed: Testbed, *, copy: bool = Fals
 
 @contextmanager
 def hidden_folder(out: Path) -> Iterator[Path]:
-    """A folder beside ``out`` to fill; it is removed afterwards unless it was finished."""
+    """Return a folder beside ``out`` to fill; it is removed afterwards unless it was finished."""
     hidden = out.parent / f".screentest-{secrets.token_hex(8)}.part"
     try:
         out.parent.mkdir(parents=True, exist_ok=True)

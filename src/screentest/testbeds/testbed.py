@@ -168,7 +168,7 @@ def write_testbed(folder: Path, testbed: Testbed) -> None:
 
 
 def portable(testbed: Testbed, places: Iterable[Path]) -> Testbed:
-    """The testbed without the paths of the machine that built it.
+    """Return the testbed without the paths of the machine that built it.
 
     Of ``places``, files and folders, the name is left wherever one is mentioned, and what is in
     one of the folders, or beside one of the files, is named from there.
@@ -212,7 +212,7 @@ _LARGEST: Final = 1 << 30
 
 
 def load_testbed(folder: Path) -> Testbed:
-    """The testbed in a folder, whatever it says: for those who report on it."""
+    """Return the testbed in a folder, whatever it says: for those who report on it."""
     path = folder / FILE
     try:
         size = path.stat().st_size
@@ -328,7 +328,7 @@ def _video(where: str, file: VideoFile) -> Iterator[str]:
 
 
 def pair_name(pair: Pair) -> str:
-    """The folder of the source and the name of the changed video."""
+    """Return the folder of the source and the name of the changed video."""
     path = PurePosixPath(pair.changed.path)
     if pair.prompts is not None:  # one video in many pairs
         return f"{pair.source}/{pair.name}"
@@ -341,7 +341,8 @@ def of_prompts(testbed: Testbed) -> bool:
 
 
 def find_pair(testbed: Testbed, wanted: str) -> Pair:
-    """The pair that a user names: by its name, its path, or its end where only one ends so."""
+    """Return the pair that a user names: by its name, its path, or its end where only one ends
+    so."""
     for exact in (pair_name, lambda pair: f"{pair.source}/{pair.name}", _path):
         matches = [pair for pair in testbed.pairs if exact(pair) == wanted]
         if len(matches) == 1:
@@ -411,7 +412,7 @@ class Stretch:
 
 
 def stretches(touched: Sequence[Touched], duration: Time) -> list[Stretch]:
-    """All of the intact video, in order.
+    """Return all of the intact video, in order.
 
     What was not touched is in both videos, in the same order; so the n-th second of it in one is
     the n-th second of it in the other, whatever was dropped or moved around it.
@@ -455,7 +456,8 @@ def _gaps(spans: Sequence[Span], duration: Time) -> Iterator[Span]:
 
 
 def _place(untouched: Time, places: Sequence[Span]) -> tuple[Time, Time | None]:
-    """Where so much untouched time has passed, and how much follows before the next change."""
+    """Return where so much untouched time has passed, and how much follows before the next
+    change."""
     at = untouched
     for place in places:
         if place.start > at:

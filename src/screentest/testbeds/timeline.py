@@ -66,7 +66,7 @@ class Need:
 
 
 def motion_details(clip: FilmClip) -> Details:
-    """The things that move, by the caption."""
+    """Return the things that move, by the caption."""
     mover = clip.facts.dynamic_degree[0]
     return {"motion": f"{mover.agent} {mover.action}".strip()}
 
@@ -135,7 +135,7 @@ class NeedingDegradation:
 
 
 def generator(rng: Rng, *what: object) -> np.random.Generator:
-    """A NumPy generator that is the same for the same purpose."""
+    """Return a NumPy generator that is the same for the same purpose."""
     return np.random.default_rng(list(rng.bits(16, *what)))
 
 
@@ -147,7 +147,8 @@ class TimeDegradation(NeedingDegradation):
     """The degradation behind a function that says which frames of a clip are shown."""
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
-        """The film with other frames in the chosen clips; one that stays as it is, is copied."""
+        """Return the film with other frames in the chosen clips; one that stays as it is, is
+        copied."""
         times = [*context.film.video.frame_times(), context.film.video.duration]
         replaced: dict[int, VideoPart | None] = {}
         for choice in chosen:
@@ -181,7 +182,8 @@ class TimeDegradation(NeedingDegradation):
 
 
 def retimed(shown: Sequence[float] | NDArray[np.float64]) -> FrameFunction:
-    """A frame function that shows these frames of a part; one with a fraction is in between."""
+    """Return a frame function that shows these frames of a part; one with a fraction is in
+    between."""
 
     def run(frames: Iterator[Frame]) -> Iterator[Image]:
         with FrameStore(frames, shown) as store:
@@ -222,7 +224,7 @@ class FrameStore:
             self._file.close()
 
     def picture(self, place: int, number: float) -> Image:
-        """The picture of that number, for the next place."""
+        """Return the picture of that number, for the next place."""
         whole = int(number)
         image = self._frame(whole)
         if number % 1:
@@ -268,7 +270,7 @@ class Tween:
         self._flow = flow.calc(self._planes[0][0], self._planes[1][0], None)  # type: ignore[call-overload]
 
     def at(self, share: float) -> Image:
-        """The picture at that share of the way."""
+        """Return the picture at that share of the way."""
         import cv2
 
         made = []
@@ -306,7 +308,7 @@ class NeighbourDegradation(NeedingDegradation):
     ahead: int
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
-        """The film with the pictures of the chosen clips changed."""
+        """Return the film with the pictures of the chosen clips changed."""
         replaced: dict[int, VideoPart | None] = {}
         for choice in chosen if severity > 0 else ():
             rng = context.rng_of(choice.clip)
@@ -325,7 +327,7 @@ class NeighbourDegradation(NeedingDegradation):
 
 
 def with_later(frames: Iterator[Frame], ahead: int) -> Iterator[tuple[Image, Image]]:
-    """Each picture with the one ``ahead`` of it; at the end, with one that was before."""
+    """Yield each picture with the one ``ahead`` of it; at the end, with one that was before."""
     recent: deque[Image] = deque(maxlen=2 * ahead + 1)
     waiting = 0
     for frame in frames:
@@ -340,7 +342,7 @@ def with_later(frames: Iterator[Frame], ahead: int) -> Iterator[tuple[Image, Ima
 
 
 def operator_fault(what: str) -> NoValue:
-    """The error to raise where an operator's function does not keep to its form."""
+    """Return the error to raise where an operator's function does not keep to its form."""
     return NoValue(Reason.CRASHED, what, advice="This is a fault in the operator, not in the film.")
 
 
@@ -362,7 +364,7 @@ class OrderDegradation(NeedingDegradation):
     """The degradation behind a function that puts consecutive clips in another order."""
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
-        """The film with the chosen clips rearranged; all of it is copied."""
+        """Return the film with the chosen clips rearranged; all of it is copied."""
         ordered = sorted(chosen, key=lambda choice: choice.clip.number)
         more = {"rng": generator(context.rng, "order")} if "rng" in self.besides else {}
         returned = self.call(len(ordered), severity, **more)
@@ -378,7 +380,8 @@ class OrderDegradation(NeedingDegradation):
 def rearranged(
     context: Context, clips: Sequence[FilmClip], order: Sequence[int]
 ) -> list[VideoPart]:
-    """The film with ``clips`` in another order; one that comes again stands before the next."""
+    """Return the film with ``clips`` in another order; one that comes again stands before the
+    next."""
     places: list[list[VideoPart]] = [[] for _ in clips]
     spans = [clip.span for clip in clips]
     seen: list[int] = []

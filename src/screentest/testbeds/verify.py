@@ -78,14 +78,14 @@ def check_manifest(testbed: Testbed) -> Iterator[VerificationFinding]:
 
 
 def all_videos(testbed: Testbed) -> Iterator[VideoFile]:
-    """Every video that is listed."""
+    """Yield every video that is listed."""
     for source in testbed.sources:
         yield from source.intact
     yield from (pair.changed for pair in testbed.pairs if pair.prompts is None)
 
 
 def all_paths(testbed: Testbed) -> Iterator[str]:
-    """Every path that is listed, those of the sources themselves apart."""
+    """Yield every path that is listed, those of the sources themselves apart."""
     yield from (file.path for file in all_videos(testbed))
     for source in testbed.sources:
         yield source.prompt
@@ -300,7 +300,8 @@ class _Examination:
                 yield from findings or self._harm(pair)
 
     def _harm(self, pair: Pair) -> Iterator[VerificationFinding]:
-        """The harm is as its operator declares; one that is not installed declares nothing."""
+        """Yield the harm is as its operator declares; one that is not installed declares
+        nothing."""
         wrong = partial(VerificationFinding, "harm", pair_name(pair))
         if pair.name not in registry.names(PairKind.DEGRADATION.value):
             return
@@ -397,7 +398,8 @@ class _Examination:
 
 
 def _spec(pair: Pair) -> str:
-    """The operator with the options of its recipe; files that it drew on need not be here."""
+    """Return the operator with the options of its recipe; files that it drew on need not be
+    here."""
     neutral = registry.entry(PairKind.DEGRADATION.value, pair.name).info.get("neutral", ())
     options = {
         name: value for name, value in options_of(pair.recipe).items() if name not in neutral

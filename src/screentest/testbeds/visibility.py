@@ -49,7 +49,7 @@ def frame_change(before: Image, after: Image) -> float:
 
 
 def similarity(before: Image, after: Image) -> float:
-    """The mean SSIM of two planes, in windows of 7 × 7 pixels."""
+    """Return the mean SSIM of two planes, in windows of 7 × 7 pixels."""
     import cv2
 
     def mean(plane: NDArray[np.float32]) -> NDArray[np.float32]:

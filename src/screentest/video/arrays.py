@@ -58,7 +58,7 @@ class Frames:
 def read_frames(
     frames: Any, *, layout: str = "", value_range: tuple[float, float] | None = None
 ) -> Frames:
-    """The clips in an array, a tensor, or a list of arrays, of pictures or of clips."""
+    """Return the clips in an array, a tensor, or a list of arrays, of pictures or of clips."""
     if isinstance(frames, np.ndarray) or hasattr(frames, "__array__") or _is_tensor(frames):
         given = [_as_array(frames)]
         axes = _layout_of(given[0].shape, layout)
@@ -124,7 +124,7 @@ def _clips(
     value_range: tuple[float, float] | None,
     kind: str,
 ) -> Frames:
-    """All clips with the channels last and eight bits; one range of values holds for all.
+    """Return all clips with the channels last and eight bits; one range of values holds for all.
 
     ``kind`` is the type that was given: NumPy holds some tensors as another.
     """
@@ -155,7 +155,7 @@ def _is_tensor(given: Any) -> bool:
 
 
 def _kind_of(frames: Any) -> str:
-    """The type of the values of what was given, by its own name."""
+    """Return the type of the values of what was given, by its own name."""
     while isinstance(frames, Sequence):
         frames = frames[0]
     kind = getattr(frames, "dtype", None) or _as_array(frames).dtype
@@ -163,7 +163,7 @@ def _kind_of(frames: Any) -> str:
 
 
 def _as_array(given: Any) -> Array:
-    """An array of what is one: NumPy's, torch's on any device, a picture of PIL."""
+    """Return an array of what is one: NumPy's, torch's on any device, a picture of PIL."""
     if isinstance(given, np.ndarray):
         array = given
     elif _is_tensor(given):
@@ -260,7 +260,7 @@ def _must_be_finite(clips: Sequence[Array], least: float, most: float) -> None:
 def _range_of(
     kind: np.dtype[Any], name: str, least: float, most: float, given: tuple[float, float] | None
 ) -> tuple[float, float]:
-    """The values that stand for black and for white."""
+    """Return the values that stand for black and for white."""
     seen = f"{name} values from {least:g} to {most:g}"
     if given is not None:
         low, high = given
@@ -301,7 +301,7 @@ def _float_range(least: float, most: float) -> tuple[float, float] | None:
 def _levels(
     clips: Sequence[Array], given: tuple[float, float] | None, name: str
 ) -> tuple[list[NDArray[np.uint8]], float, float]:
-    """All clips in eight bits, and the range of values that holds for all of them."""
+    """Return all clips in eight bits, and the range of values that holds for all of them."""
     kind = clips[0].dtype
     if given is not None:
         low, high = given = (float(given[0]), float(given[1]))

@@ -107,13 +107,13 @@ _luma = Converter(conversion_key(BorderFinder.wants))
 
 
 def borders_of(frame: VideoFrame) -> Borders | None:
-    """The borders that one decoded frame has by itself."""
+    """Return the borders that one decoded frame has by itself."""
     picture = _luma(frame)
     return borders_between(picture, picture)
 
 
 def borders_between(low: Image, high: Image) -> Borders | None:
-    """The borders of a film whose pixels have these darkest and lightest levels.
+    """Return the borders of a film whose pixels have these darkest and lightest levels.
 
     >>> picture = np.zeros((90, 160), np.uint8)
     >>> picture[:, 40:120] = 128
@@ -150,7 +150,7 @@ def borders_between(low: Image, high: Image) -> Borders | None:
 
 
 def _bar(low: Image, high: Image, changes: Image) -> _Bar:
-    """The lines from the rim on that stand still, and that are plain."""
+    """Return the lines from the rim on that stand still, and that are plain."""
     still = _leading(np.mean(changes > STILL, axis=1))
     level = int(np.median(low[0]))
     away = [np.abs(plane[:still].astype(np.int16) - level) > STILL for plane in (low, high)]
@@ -175,7 +175,7 @@ _Side: TypeAlias = tuple[Image, ...]
 
 
 def _depths(sides: Sequence[_Side], bars: Sequence[_Bar], moving: bool) -> list[int]:
-    """The widths of the borders at two opposite sides: 0 where there is none."""
+    """Return the widths of the borders at two opposite sides: 0 where there is none."""
     least = max(2, THINNEST * len(sides[0][0]))
     depths = []
     for side, bar in zip(sides, bars, strict=True):
@@ -190,7 +190,7 @@ def _depths(sides: Sequence[_Side], bars: Sequence[_Bar], moving: bool) -> list[
 
 
 def _apart(level: int, low: Levels, high: Levels, changes: Levels) -> NDArray[np.bool_]:
-    """Where pixels have been unlike a bar of that level."""
+    """Return where pixels have been unlike a bar of that level."""
     return np.asarray(np.maximum(high - level, level - low) >= LIT)
 
 

@@ -75,7 +75,7 @@ def open_container(path: Path, limits: Limits = DEFAULT_LIMITS) -> InputContaine
 
 
 def video_stream(container: InputContainer) -> VideoStream | None:
-    """The first video track that is not a cover picture and has a decoder."""
+    """Return the first video track that is not a cover picture and has a decoder."""
     for stream in container.streams.video:
         decoder: VideoCodecContext | None = stream.codec_context
         if decoder is not None and not stream.disposition & Disposition.attached_pic:

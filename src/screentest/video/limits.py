@@ -130,7 +130,8 @@ class PlainFile:
         self._descriptor = _open_regular(path)
 
     def read(self, count: int) -> bytes:
-        """The next ``count`` bytes, or fewer at the end; raises VideoError on a failing disk."""
+        """Return the next ``count`` bytes, or fewer at the end; raises VideoError on a failing
+        disk."""
         try:
             return os.read(self._descriptor, count)
         except OSError as error:
@@ -146,7 +147,7 @@ class PlainFile:
         return os.fstat(self._descriptor).st_size
 
     def tell(self) -> int:
-        """Where the next byte is read."""
+        """Return where the next byte is read."""
         return os.lseek(self._descriptor, 0, os.SEEK_CUR)
 
     def close(self) -> None:

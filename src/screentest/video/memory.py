@@ -97,7 +97,7 @@ class MemoryVideo:
             container.mux(stream.encode(None))
 
     def file(self) -> Path:
-        """A lossless copy on the disk; gone when the video is let go."""
+        """Return a lossless copy on the disk; gone when the video is let go."""
         if self._copy is None:
             self._copy = tempfile.TemporaryDirectory(prefix="screentest-frames-")
             self.write(Path(self._copy.name, f"frames{LOSSLESS}"))
@@ -116,7 +116,7 @@ _numbers = count(1)
 
 @contextmanager
 def held(video: MemoryVideo) -> Iterator[Path]:
-    """The path under which a video in memory is known meanwhile; each is used once."""
+    """Return the path under which a video in memory is known meanwhile; each is used once."""
     # No two are ever alike: what was found out about one is remembered by its path.
     path = Path(f"<frames {next(_numbers)}>")
     _held[path] = video
@@ -128,12 +128,12 @@ def held(video: MemoryVideo) -> Iterator[Path]:
 
 
 def memory_video(path: Path | str) -> MemoryVideo | None:
-    """The video in memory that a path stands for, or None: then it is a file."""
+    """Return the video in memory that a path stands for, or None: then it is a file."""
     return _held.get(Path(path)) if _held else None
 
 
 def as_file(path: Path) -> Path:
-    """The file of a video; of one in memory a lossless copy."""
+    """Return the file of a video; of one in memory a lossless copy."""
     video = memory_video(path)
     return path if video is None else video.file()
 
@@ -165,14 +165,15 @@ class MemorySource:
         return True
 
     def frames(self, only: Container[int] | None = None) -> Iterator[tuple[Time, VideoFrame]]:
-        """The pictures from here on with their times; with ``only`` those of these numbers."""
+        """Yield the pictures from here on with their times; with ``only`` those of these
+        numbers."""
         for number in range(self._next, len(self._video)):
             if only is None or number in only:
                 yield number / self._video.rate, self._video.frame(number)
 
 
 def open_source(path: Path | str, limits: Limits = DEFAULT_LIMITS) -> VideoSource | MemorySource:
-    """The video of a path, open: a file, or pictures in memory."""
+    """Return the video of a path, open: a file, or pictures in memory."""
     video = memory_video(path)
     if video is None:
         return VideoSource(path, limits)

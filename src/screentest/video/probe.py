@@ -68,7 +68,7 @@ class Converter:
         self._borders = borders
 
     def __call__(self, frame: VideoFrame) -> Image:
-        """The pixels, in an array of their own."""
+        """Return the pixels, in an array of their own."""
         quarter_turns = rotation_of(frame) // 90
         width, height = frame.width, frame.height
         if quarter_turns % 2:
@@ -109,7 +109,7 @@ class Converter:
         return image
 
     def _crop(self, width: int, height: int) -> _Crop | None:
-        """The crop of the whole frame; None where its size is not that of the borders."""
+        """Return the crop of the whole frame; None where its size is not that of the borders."""
         borders = self._borders
         if borders is None or (borders.width, borders.height) != (width, height):
             return None
@@ -162,7 +162,8 @@ def _cut(
 
 
 def _coded_like(frame: VideoFrame) -> str:
-    """The 8-bit format whose first plane is the luma of ``frame``, in the range it has there."""
+    """Return the 8-bit format whose first plane is the luma of ``frame``, in the range it has
+    there."""
     # The same format costs nothing: the frame itself comes back.
     return frame.format.name if frame.format.name in _EIGHT_BIT_LUMA_FIRST else "yuv420p"
 
@@ -210,7 +211,7 @@ def probe(path: Path | str, limits: Limits = DEFAULT_LIMITS) -> VideoInfo:
 
 
 def examine(path: Path | str, limits: Limits = DEFAULT_LIMITS) -> tuple[VideoInfo, Survey]:
-    """The description and the survey it rests on."""
+    """Return the description and the survey it rests on."""
     video = memory_video(path)
     if video is not None:
         return video.info, video.survey

@@ -30,7 +30,7 @@ SEEK_COST = 12
 
 
 def centres(spans: Iterable[Span]) -> list[Time]:
-    """The middle of each span."""
+    """Return the middle of each span."""
     return [span.centre for span in spans]
 
 
@@ -69,7 +69,7 @@ def sample_frames(
     cut: Borders | None = None,
     kept: Mapping[Time, VideoFrame] = MappingProxyType({}),
 ) -> Iterator[Frame]:
-    """The frame on the screen at each of ``moments``, in order of time, each frame once.
+    """Yield the frame on the screen at each of ``moments``, in order of time, each frame once.
 
     Before the first frame and after the last, the nearest one counts. Where two moments show
     the same frame it comes once. ``cut`` are borders to leave out. Nothing is decoded where

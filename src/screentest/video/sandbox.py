@@ -203,7 +203,7 @@ class Supervisor:
         *,
         limits: Limits = DEFAULT_LIMITS,
     ) -> Iterator[Outcome[T]]:
-        """The outcome of each item, in their order, with all workers busy.
+        """Yield the outcome of each item, in their order, with all workers busy.
 
         Whoever stops listening, by Ctrl-C or ``close()``, ends the work on the others.
         """

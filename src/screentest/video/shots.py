@@ -35,7 +35,8 @@ def find_shots(
     progress: Progress | None = None,
     info: VideoInfo | None = None,
 ) -> list[Shot]:
-    """The shots of a video, by the detector of that name: ``default``, ``scdet:threshold=30``…
+    """Return the shots of a video, by the detector of that name: ``default``,
+    ``scdet:threshold=30``…
 
     >>> from screentest.sample import sample_videos
     >>> film = sample_videos()[2].item.video
@@ -54,7 +55,7 @@ def find_shots(
 
 
 def scanned(report: ScanReport) -> Span:
-    """The range of time that a scan has seen."""
+    """Return the range of time that a scan has seen."""
     return Span(report.info.start, report.end)
 
 

@@ -74,7 +74,7 @@ class VideoSource:
         return Fraction(rate) if rate else _PLAUSIBLE_RATE
 
     def packets(self) -> Iterator[VideoPacket]:
-        """The coded packets of the video stream, in file order; a damaged end is a fault."""
+        """Yield the coded packets of the video stream, in file order; a damaged end is a fault."""
         demuxer = self.container.demux(self.stream)
         while True:
             try:
@@ -189,7 +189,7 @@ _MOST_PARTS = 100_000
 
 
 def cut_short(path: Path) -> Fault | None:
-    """A fault that says how many bytes are missing at the end, or None where none are.
+    """Return a fault that says how many bytes are missing at the end, or None where none are.
 
     MP4, Matroska and AVI say at their head how long their parts are. A file that was cut on the way
     (a download that broke off, a full disk) decodes up to the cut without a word from the demuxer;
@@ -264,7 +264,8 @@ def _matroska_end(file: PlainFile) -> int:
 
 
 def _matroska_length(data: bytes) -> tuple[int, int] | None:
-    """The width and value of a Matroska length; None where it is unknown, as in a live stream."""
+    """Return the width and value of a Matroska length; None where it is unknown, as in a live
+    stream."""
     if not data or not data[0]:
         return None
     width = 9 - data[0].bit_length()

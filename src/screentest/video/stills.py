@@ -73,7 +73,7 @@ class Still:
 
 
 def still_name(number: int, time: Time, suffix: str) -> str:
-    """The name of a still: its number in the set and its time, rounded to the millisecond.
+    """Return the name of a still: its number in the set and its time, rounded to the millisecond.
 
     >>> still_name(7, Fraction(12345, 1000), "png")
     '0007_000012.345s.png'
@@ -221,7 +221,7 @@ def chosen_for_sheet(count: int, most: int = MOST_TILES) -> list[int]:
 
 
 def thumbnail(image: Image, width: int = TILE_WIDTH) -> Image:
-    """A copy of a picture for a tile; tall ones are limited by their height instead."""
+    """Return a copy of a picture for a tile; tall ones are limited by their height instead."""
     import numpy as np
     from PIL import Image as Pictures
 
@@ -231,7 +231,7 @@ def thumbnail(image: Image, width: int = TILE_WIDTH) -> Image:
 
 
 def contact_sheet(tiles: Sequence[Tile]) -> Picture:
-    """The tiles in rows, as near to a screen's shape as they go, times below them."""
+    """Return the tiles in rows, as near to a screen's shape as they go, times below them."""
     from PIL import Image as Pictures
     from PIL import ImageDraw, ImageFont
 

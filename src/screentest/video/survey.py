@@ -83,7 +83,7 @@ class Survey:
         return mean, False
 
     def gaps(self) -> list[Time]:
-        """Where an otherwise even film lacks frames: the times after which they are missing.
+        """Return where an otherwise even film lacks frames: the times after which they are missing.
 
         Demuxers pass over damaged packets without a word; a hole in the grid is what remains.
         A film whose rate varies throughout has no grid, and so no gaps.
@@ -99,7 +99,8 @@ class Survey:
         return [int(tick) * self.time_base for tick in self.pts[:-1][wide][:MAX_FAULTS]]
 
     def shown_at(self, moment: Time) -> int:
-        """The index of the frame on the screen at ``moment``; outside the video, the nearest."""
+        """Return the index of the frame on the screen at ``moment``; outside the video, the
+        nearest."""
         tick = moment / self.time_base
         after = int(np.searchsorted(self.pts, int(tick // 1), side="right"))
         return min(max(after - 1, 0), len(self.pts) - 1)
@@ -132,7 +133,7 @@ class Surveyor:
         self._last_shown, self._last_duration, self._entries = -(2**63), 0, 0
 
     def packets(self) -> Iterator[VideoPacket]:
-        """Each packet after it was noted."""
+        """Yield each packet after it was noted."""
         for packet in self._source.packets():
             if packet.size and not packet.is_discard:
                 self._note(packet)
@@ -156,7 +157,7 @@ class Surveyor:
         source.limits.check_frames(len(ticks))
 
     def table(self) -> Survey:
-        """The survey of all packets that were read; raises VideoError without any."""
+        """Return the survey of all packets that were read; raises VideoError without any."""
         source = self._source
         if not self._ticks:
             raise VideoError(
@@ -211,7 +212,7 @@ class _EntryTest:
         return True
 
     def _units(self, data: bytes) -> list[bytes]:
-        """The first bytes of each unit in a packet."""
+        """Return the first bytes of each unit in a packet."""
         heads: list[bytes] = []
         if self._length_prefixed:
             place = 0

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from screentest.suites.univ.distribution import OTHER, distribution
 from screentest.suites.univ.schema import NOTHING, Description
+from screentest.suites.univ.tables import OTHER, distribution
 from screentest.suites.univ.vocabulary import ALL_SUBDIMENSIONS
 from tests.suites.univ.paper_form import paper_form
 from tests.suites.univ.test_schema import DOG

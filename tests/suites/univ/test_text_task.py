@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 
 from screentest.core import Item, ManifestError, Reason
-from screentest.suites.univ.checklist import ChecklistEntry, read_checklist
 from screentest.suites.univ.requests import SAMPLING
 from screentest.suites.univ.schema import match_form
-from screentest.suites.univ.text_task import add_up, stands_in
+from screentest.suites.univ.text_task import ChecklistEntry, add_up, read_checklist, stands_in
 from screentest.suites.univ.vocabulary import ALL_SUBDIMENSIONS, Dimension
 from screentest.testing.chat_answers import Answer
 from tests.suites.univ.scripted import answering, caption_of, matches, measured

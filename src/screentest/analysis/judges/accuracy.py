@@ -38,25 +38,27 @@ from screentest.testbeds.testbed import CHANGES
 
 def accuracy(judgements: Sequence[Judgement]) -> Outcome[Accuracy]:
     """Points with all their intervals; a failed Outcome where nothing was answered."""
-    answered = [(one, earned) for one in judgements if (earned := one.points) is not None]
+    answered = [
+        (judgement, earned) for judgement in judgements if (earned := judgement.points) is not None
+    ]
     points = [value for _, value in answered]
     lost = [
-        one.outcome.failure
-        for one in judgements
-        if one.outcome is not None and one.outcome.failure is not None
+        judgement.outcome.failure
+        for judgement in judgements
+        if judgement.outcome is not None and judgement.outcome.failure is not None
     ]
-    failures = Counter(one.reason for one in lost)
+    failures = Counter(item.reason for item in lost)
     if not points:
         return _no_answer(lost, len(judgements))
     total = sum(points)
-    pairs = len({one.place for one, _ in answered})
+    pairs = len({item.place for item, _ in answered})
     return Outcome.of(
         Accuracy(
             points=total,
             judgements=len(points),
             total=len(judgements),
             ties=sum(value == 0.5 for value in points),
-            interval=share_interval(points, [one.case.cluster for one, _ in answered]),
+            interval=share_interval(points, [item.case.cluster for item, _ in answered]),
             # Both orders of a pair are one trial, as in the paper's table 5.
             wald=wald(total / len(points) * pairs, pairs),
             failures=dict(sorted(failures.items())),
@@ -66,13 +68,15 @@ def accuracy(judgements: Sequence[Judgement]) -> Outcome[Accuracy]:
 
 
 def _no_answer(lost: Sequence[Failure], total: int) -> Outcome[Accuracy]:
-    """The commonest reason, in the words of its first failure, and the others by name."""
+    """Return the commonest reason, in the words of its first failure, and the others by name."""
     if not lost:
         return Outcome.failed(Reason.NOT_APPLICABLE, "nothing was judged")
-    counts = Counter(one.reason for one in lost)
-    reason = max(counts, key=lambda one: counts[one])
-    first = next(one for one in lost if one.reason is reason)
-    others = [f"{one.value} {count}" for one, count in sorted(counts.items()) if one is not reason]
+    counts = Counter(item.reason for item in lost)
+    reason = max(counts, key=lambda item: counts[item])
+    first = next(item for item in lost if item.reason is reason)
+    others = [
+        f"{item.value} {count}" for item, count in sorted(counts.items()) if item is not reason
+    ]
     many = ", ".join([f"{counts[reason]} of {total} judgements", *others])
     return Outcome.failed(reason, f"{first.detail or 'no answer'} ({many})", first.advice)
 
@@ -84,15 +88,17 @@ def by_pair(judgements: Iterable[Judgement]) -> dict[tuple[str, str], tuple[Judg
     first and fails where the original is second, what is left would all be right.
     """
     given = list(judgements)
-    asked = len({one.order for one in given})
-    answered_orders = Counter((*one.place, one.repeat) for one in given if one.points is not None)
-    found: dict[tuple[str, str], list[tuple[Judgement, float]]] = {}
-    for one in given:
-        if one.points is not None and answered_orders[(*one.place, one.repeat)] == asked:
-            found.setdefault(one.place, []).append((one, one.points))
+    asked = len({item.order for item in given})
+    answered_orders = Counter(
+        (*item.place, item.repeat) for item in given if item.points is not None
+    )
+    result: dict[tuple[str, str], list[tuple[Judgement, float]]] = {}
+    for entry in given:
+        if entry.points is not None and answered_orders[(*entry.place, entry.repeat)] == asked:
+            result.setdefault(entry.place, []).append((entry, entry.points))
     return {
         place: (many[0][0], sum(points for _, points in many) / len(many))
-        for place, many in sorted(found.items())
+        for place, many in sorted(result.items())
     }
 
 
@@ -103,8 +109,8 @@ Step = Literal["severity", "clips"]
 
 def reference(judgements: Sequence[Judgement]) -> list[Judgement]:
     """Those at the strongest rung of each source and degradation: what the table shows."""
-    top = {case.id for case in strongest(one.case for one in judgements)}
-    return [one for one in judgements if one.case.id in top]
+    top = {case.id for case in strongest(judgement.case for judgement in judgements)}
+    return [judgement for judgement in judgements if judgement.case.id in top]
 
 
 def ladders(judgements: Sequence[Judgement], *, by: Step) -> dict[str, DoseResponse]:
@@ -114,14 +120,14 @@ def ladders(judgements: Sequence[Judgement], *, by: Step) -> dict[str, DoseRespo
     every rung count: else an easier source on one rung would look like a stronger dose. A pair
     counts once, with the mean of its answers.
     """
-    found: dict[str, DoseResponse] = {}
+    result: dict[str, DoseResponse] = {}
     for aspect in all_aspects():
-        own = [
-            one
-            for one in judgements
-            if one.case.kind is PairKind.DEGRADATION and one.case.aspect is aspect
+        selected = [
+            judgement
+            for judgement in judgements
+            if judgement.case.kind is PairKind.DEGRADATION and judgement.case.aspect is aspect
         ]
-        rungs = _rungs(own, by)
+        rungs = _rungs(selected, by)
         if len(rungs) < 2:
             continue
         response = dose_response(
@@ -131,15 +137,15 @@ def ladders(judgements: Sequence[Judgement], *, by: Step) -> dict[str, DoseRespo
             harmless=0.0,
         )
         if response.value is not None:
-            found[aspect.value] = response.value
-    return found
+            result[aspect.value] = response.value
+    return result
 
 
 def _rungs(judgements: Sequence[Judgement], by: Step) -> dict[float, list[float]]:
     apart: dict[tuple[str, str, float, float], list[float]] = {}
-    for one, points in by_pair(judgements).values():
+    for item, points in by_pair(judgements).values():
         # Copies of one film are one pair, in whichever testbeds they are.
-        place = (one.case.cluster, one.case.name, *_split(one.case.rung, by))
+        place = (item.case.cluster, item.case.name, *_split(item.case.rung, by))
         apart.setdefault(place, []).append(points)
     if not apart:
         return {}
@@ -161,7 +167,7 @@ def _rungs(judgements: Sequence[Judgement], by: Step) -> dict[float, list[float]
 
 
 def _split(rung: tuple[float, int], by: Step) -> tuple[float, float]:
-    """The dose, and the other of the two."""
+    """Return the dose, and the other of the two."""
     severity, clips = rung
     return (severity, float(clips)) if by == "severity" else (float(clips), severity)
 
@@ -179,47 +185,48 @@ def aspect_results(
     return tuple(
         AspectResult(
             aspect=aspect,
-            pairs=len({one.case.id for one in own}),
-            sources=len({one.case.cluster for one in own}),
-            accuracy=accuracy(own),
-            order=order_effect(in_both_orders(own)),
-            trend=trend(own),
+            pairs=len({item.case.id for item in selected}),
+            sources=len({item.case.cluster for item in selected}),
+            accuracy=accuracy(selected),
+            order=order_effect(in_both_orders(selected)),
+            trend=trend(selected),
             finding=findings[aspect.value, ""],
             human=(human or {}).get(aspect),
             margin=(margins or {}).get(aspect),
         )
-        for aspect, own in _by_aspect(judgements).items()
+        for aspect, selected in _by_aspect(judgements).items()
     )
 
 
 def operator_results(
     judgements: Sequence[Judgement], findings: Mapping[tuple[str, str], Finding]
 ) -> tuple[OperatorResult, ...]:
-    """The operators of each aspect apart."""
+    """Return the operators of each aspect apart."""
     return tuple(
         OperatorResult(
             aspect,
             name,
-            _label(name, own[0].case.kind),
-            len({one.case.id for one in own}),
-            accuracy(own),
+            _label(name, selected[0].case.kind),
+            len({item.case.id for item in selected}),
+            accuracy(selected),
             findings[aspect.value, name],
         )
         for aspect, mine in _by_aspect(judgements).items()
-        for name, own in _by_operator(mine).items()
+        for name, selected in _by_operator(mine).items()
     )
 
 
 def _label(operator: str, kind: PairKind | None) -> str:
-    """A name for an operator. The paper's are called like their aspects, which says too much."""
+    """Return a name for an operator. The paper's are called like their aspects, which says too
+    much."""
     if kind is PairKind.PROMPT:
         return f"false prompts ({CHANGES.get(operator, operator)})"
     if operator not in registry.names("aspect"):
         return operator.replace("_", " ")
-    known = registry.names("degradation")
+    available = registry.names("degradation")
     return (
         str(registry.entry("degradation", operator).info["summary"])
-        if operator in known
+        if operator in available
         else operator
     )
 
@@ -234,31 +241,35 @@ def find_claims(
     """
     groups: dict[tuple[str, str], dict[str, float]] = {}
     shown: list[Interval | None] = []
-    for aspect, own in _by_aspect(judgements).items():
-        apart = {name: by_film(mine) for name, mine in _by_operator(own).items()}
+    for aspect, selected in _by_aspect(judgements).items():
+        apart = {name: by_film(mine) for name, mine in _by_operator(selected).items()}
         groups |= {(aspect.value, name): points for name, points in apart.items()}
-        shown += [shown_interval(mine) for mine in _by_operator(own).values()]
+        shown += [shown_interval(mine) for mine in _by_operator(selected).values()]
         if len(apart) > 1:
             groups[aspect.value, ""] = _mean_of(list(apart.values()))
-            shown.append(shown_interval(own))
+            shown.append(shown_interval(selected))
     fair = _placebo_points(placebos, groups)
-    unit = "film" if any(one.case.kind is PairKind.DEGRADATION for one in judgements) else "prompt"
+    unit = (
+        "film"
+        if any(judgement.case.kind is PairKind.DEGRADATION for judgement in judgements)
+        else "prompt"
+    )
     made = claims(list(groups.values()), fair, intervals=shown, unit=unit)
-    found = dict(zip(groups, made, strict=True))
-    for aspect, own in _by_aspect(judgements).items():
-        names = list(_by_operator(own))
-        whole = found.get((aspect.value, ""), found[aspect.value, names[0]])
-        made_claims = {found[aspect.value, name].claim for name in names}
+    result = dict(zip(groups, made, strict=True))
+    for aspect, selected in _by_aspect(judgements).items():
+        names = list(_by_operator(selected))
+        whole = result.get((aspect.value, ""), result[aspect.value, names[0]])
+        made_claims = {result[aspect.value, name].claim for name in names}
         if whole.claim is Claim.SEES and Claim.PREFERS_DEGRADED in made_claims:
             whole = replace(whole, claim=Claim.MIXED)
-        found[aspect.value, ""] = whole
-    return found
+        result[aspect.value, ""] = whole
+    return result
 
 
 def shown_interval(judgements: Sequence[Judgement]) -> Interval | None:
-    """The one that is shown beside the claim."""
-    found = accuracy(judgements).value
-    return found.interval if found is not None else None
+    """Return the one that is shown beside the claim."""
+    result = accuracy(judgements).value
+    return result.interval if result is not None else None
 
 
 def _placebo_points(
@@ -268,24 +279,26 @@ def _placebo_points(
     others only, there; None where the judge failed. An operator with a control of its own is held
     against that alone, and a family of such operators against all of theirs together."""
     kinds = {
-        name: _in_aspects(own, {aspect for aspect, _ in groups})
-        for name, own in _by_operator([one for one in placebos if one.case.is_harmless]).items()
+        name: _in_aspects(selected, {aspect for aspect, _ in groups})
+        for name, selected in _by_operator(
+            [placebo for placebo in placebos if placebo.case.is_harmless]
+        ).items()
     }
     apart: dict[str, list[Judgement]] = {}
-    for one in placebos:
-        if one.case.control_of:
-            apart.setdefault(one.case.control_of, []).append(one)
-    controls = {name: _put_by_film(own) for name, own in apart.items()}
-    found = []
+    for item in placebos:
+        if item.case.control_of:
+            apart.setdefault(item.case.control_of, []).append(item)
+    controls = {name: _put_by_film(selected) for name, selected in apart.items()}
+    result = []
     for aspect, name in groups:
-        own = {kind: points[aspect] for kind, points in kinds.items()}
+        members = {kind: points[aspect] for kind, points in kinds.items()}
         family = {other: points for (of, other), points in groups.items() if of == aspect and other}
         if name in controls:
-            own = {"": controls[name]}
+            members = {"": controls[name]}
         elif not name and controls.keys() & family.keys():
-            own[""] = _controls_of(family, controls)
-        found.append(own)
-    return found
+            members[""] = _controls_of(family, controls)
+        result.append(members)
+    return result
 
 
 def _controls_of(
@@ -293,47 +306,53 @@ def _controls_of(
 ) -> dict[str, float | None]:
     """By film, the mean over the operators that the judge answered of what their controls got; None
     where one of these has no answer."""
-    found: dict[str, float | None] = {}
+    result: dict[str, float | None] = {}
     for film in sorted(set().union(*family.values())):
         got = [
             controls[name][film]
             for name, points in family.items()
             if film in points and film in controls.get(name, {})
         ]
-        known = [one for one in got if one is not None]
+        available = [item for item in got if item is not None]
         if got:
-            found[film] = sum(known) / len(known) if len(known) == len(got) else None
-    return found
+            result[film] = sum(available) / len(available) if len(available) == len(got) else None
+    return result
 
 
 def _in_aspects(
     judgements: Sequence[Judgement], aspects: Iterable[str]
 ) -> dict[str, dict[str, float | None]]:
-    """The points of each film that the judge was put, in an aspect, or where not there, in all."""
+    """Return the points of each film that the judge was put, in an aspect, or where not there,
+    in all."""
     overall = _put_by_film(judgements)
-    apart = {aspect.value: _put_by_film(own) for aspect, own in _by_aspect(judgements).items()}
+    apart = {
+        aspect.value: _put_by_film(selected) for aspect, selected in _by_aspect(judgements).items()
+    }
     return {aspect: {**overall, **apart.get(aspect, {})} for aspect in aspects}
 
 
 def _put_by_film(judgements: Sequence[Judgement]) -> dict[str, float | None]:
-    """The points of each film that the judge was put, None where it has no answer."""
-    return {**dict.fromkeys(one.case.cluster for one in judgements), **by_film(judgements)}
+    """Return the points of each film that the judge was put, None where it has no answer."""
+    return {
+        **dict.fromkeys(judgement.case.cluster for judgement in judgements),
+        **by_film(judgements),
+    }
 
 
 def by_film(judgements: Sequence[Judgement]) -> dict[str, float]:
-    """The mean points of each source film, every pair of it counting alike."""
-    found: dict[str, list[float]] = {}
-    for one, points in by_pair(judgements).values():
-        found.setdefault(one.case.cluster, []).append(points)
-    return {film: sum(points) / len(points) for film, points in found.items()}
+    """Return the mean points of each source film, every pair of it counting alike."""
+    result: dict[str, list[float]] = {}
+    for item, points in by_pair(judgements).values():
+        result.setdefault(item.case.cluster, []).append(points)
+    return {film: sum(points) / len(points) for film, points in result.items()}
 
 
 def _mean_of(apart: Sequence[Mapping[str, float]]) -> dict[str, float]:
     films = sorted(set().union(*apart))
     return {
-        film: sum(known) / len(known)
+        film: sum(available) / len(available)
         for film in films
-        if (known := [points[film] for points in apart if film in points])
+        if (available := [points[film] for points in apart if film in points])
     }
 
 
@@ -341,28 +360,30 @@ def duration_effect(judgements: Sequence[Judgement]) -> Outcome[Correlation]:
     """Correlate accuracy with duration, with one value per film."""
     pairs = list(by_pair(judgements).values())
     return source_trend(
-        [one.case.duration for one, _ in pairs],
+        [item.case.duration for item, _ in pairs],
         [points for _, points in pairs],
-        [one.case.cluster for one, _ in pairs],
+        [item.case.cluster for item, _ in pairs],
     )
 
 
 def trend(judgements: Sequence[Judgement]) -> Outcome[Trend]:
     """Accuracy in the paper's bins of duration: one value per pair, whichever film it is of."""
     pairs = by_pair(judgements).values()
-    return duration_trend([one.case.duration for one, _ in pairs], [points for _, points in pairs])
+    return duration_trend(
+        [item.case.duration for item, _ in pairs], [points for _, points in pairs]
+    )
 
 
 def placebo_results(judgements: Sequence[Judgement]) -> tuple[PlaceboResult, ...]:
     """One result per placebo, each with whether it differs from fair."""
-    own = [one for one in judgements if one.case.kind is PairKind.PLACEBO]
-    apart = dict(sorted(_by_operator(own).items()))
+    selected = [judgement for judgement in judgements if judgement.case.kind is PairKind.PLACEBO]
+    apart = dict(sorted(_by_operator(selected).items()))
     findings = claims([by_film(named) for named in apart.values()])
     results = []
     for (name, named), finding in zip(apart.items(), findings, strict=True):
-        answers = [one.choice for one in named if one.choice is not None]
+        answers = [item.choice for item in named if item.choice is not None]
         ties = answers.count(Choice.TIE) / len(answers) if answers else 0.0
-        pairs = len({one.case.id for one in named})
+        pairs = len({item.case.id for item in named})
         results.append(PlaceboResult(name, pairs, accuracy(named), ties, finding))
     return tuple(results)
 
@@ -370,11 +391,11 @@ def placebo_results(judgements: Sequence[Judgement]) -> tuple[PlaceboResult, ...
 def margins_of(judgements: Sequence[Judgement], least: float = 0.0) -> dict[Aspect, PlaceboSpread]:
     """By aspect, the margin that a rating judge would have on a film that is not among these."""
     moved = [
-        (one.case.aspect, one.case.cluster, verdict.first - verdict.second)
-        for one in judgements
-        if one.case.is_harmless
-        and one.outcome is not None
-        and (verdict := one.outcome.value) is not None
+        (judgement.case.aspect, judgement.case.cluster, verdict.first - verdict.second)
+        for judgement in judgements
+        if judgement.case.is_harmless
+        and judgement.outcome is not None
+        and (verdict := judgement.outcome.value) is not None
         and verdict.first is not None
         and verdict.second is not None
     ]
@@ -384,16 +405,16 @@ def margins_of(judgements: Sequence[Judgement], least: float = 0.0) -> dict[Aspe
 
 def filter_result(judgements: Sequence[Judgement]) -> FilterResult | None:
     """Accuracies before and after people's filter; None where nobody filtered."""
-    filtered = [one for one in judgements if one.case.kept is not None]
+    filtered = [judgement for judgement in judgements if judgement.case.kept is not None]
     if not filtered:
         return None
-    kept = [one for one in filtered if one.case.kept]
+    kept = [item for item in filtered if item.case.kept]
     return FilterResult(
-        pairs=len({one.place for one in filtered}),
-        kept=len({one.place for one in kept}),
+        pairs=len({item.place for item in filtered}),
+        kept=len({item.place for item in kept}),
         overall=accuracy(kept),
-        aspects={aspect: accuracy(own) for aspect, own in _by_aspect(kept).items()},
-        before={aspect: accuracy(own) for aspect, own in _by_aspect(filtered).items()},
+        aspects={aspect: accuracy(selected) for aspect, selected in _by_aspect(kept).items()},
+        before={aspect: accuracy(selected) for aspect, selected in _by_aspect(filtered).items()},
     )
 
 
@@ -403,36 +424,38 @@ def filter_agreement(certificates: Sequence[Certificate]) -> dict[Aspect, Outcom
     As the SLVMEval paper has it: high where the filter leaves the order of the judges as it was.
     """
     both: dict[Aspect, list[tuple[float, float]]] = {}
-    for one in certificates:
-        for aspect, found in (one.filtered.aspects if one.filtered else {}).items():
-            assert one.filtered is not None
-            before = one.filtered.before[aspect]
-            if found.value is not None and before.value is not None:
-                both.setdefault(aspect, []).append((before.value.value, found.value.value))
+    for certificate in certificates:
+        for aspect, result in (
+            certificate.filtered.aspects if certificate.filtered else {}
+        ).items():
+            assert certificate.filtered is not None
+            before = certificate.filtered.before[aspect]
+            if result.value is not None and before.value is not None:
+                both.setdefault(aspect, []).append((before.value.value, result.value.value))
     return {
-        aspect: pearson([one for one, _ in both[aspect]], [two for _, two in both[aspect]])
+        aspect: pearson([item for item, _ in both[aspect]], [two for _, two in both[aspect]])
         for aspect in all_aspects()
         if aspect in both
     }
 
 
 def by_testbed(judgements: Sequence[Judgement]) -> dict[str, list[Judgement]]:
-    """The judgements of each testbed apart."""
-    found: dict[str, list[Judgement]] = {}
-    for one in judgements:
-        found.setdefault(one.case.testbed, []).append(one)
-    return found
+    """Return the judgements of each testbed apart."""
+    result: dict[str, list[Judgement]] = {}
+    for judgement in judgements:
+        result.setdefault(judgement.case.testbed, []).append(judgement)
+    return result
 
 
 def _by_operator(judgements: Sequence[Judgement]) -> dict[str, list[Judgement]]:
-    found: dict[str, list[Judgement]] = {}
-    for one in judgements:
-        found.setdefault(one.case.name, []).append(one)
-    return found
+    result: dict[str, list[Judgement]] = {}
+    for judgement in judgements:
+        result.setdefault(judgement.case.name, []).append(judgement)
+    return result
 
 
 def _by_aspect(judgements: Sequence[Judgement]) -> dict[Aspect, list[Judgement]]:
-    found: dict[Aspect, list[Judgement]] = {aspect: [] for aspect in all_aspects()}
-    for one in judgements:
-        found.setdefault(one.case.aspect, []).append(one)
-    return {aspect: own for aspect, own in found.items() if own}
+    result: dict[Aspect, list[Judgement]] = {aspect: [] for aspect in all_aspects()}
+    for judgement in judgements:
+        result.setdefault(judgement.case.aspect, []).append(judgement)
+    return {aspect: selected for aspect, selected in result.items() if selected}

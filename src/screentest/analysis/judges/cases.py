@@ -36,7 +36,7 @@ def read_cases(
     placebos: bool = True,
     kept: Sequence[Path] = (),
 ) -> list[Case]:
-    """The cases of some testbeds, in the order of their lists.
+    """Return the cases of some testbeds, in the order of their lists.
 
     A placebo belongs to no aspect: it is put in every aspect that its testbed has. ``kept`` are
     the testbeds that people's filter left of these; a case is kept when it is in one of them.
@@ -52,8 +52,8 @@ def read_cases(
         present = [aspect for aspect in all_aspects() if aspect in wanted & _aspects(testbed)]
         for pair in testbed.pairs:
             source = sources[pair.source]
-            own = [pair.aspect] if pair.aspect in wanted else []
-            for aspect in own if pair.kind.has_answer else present * placebos:
+            selected = [pair.aspect] if pair.aspect in wanted else []
+            for aspect in selected if pair.kind.has_answer else present * placebos:
                 if aspect is not None:
                     case = _case(folder.absolute(), names[folder], source, pair, aspect)
                     case = replace(case, film=films[case.testbed, case.source])
@@ -73,7 +73,7 @@ def _pairs_in(folder: Path) -> set[tuple[str, str]]:
 
 
 def _key(pair: Pair) -> tuple[str, str]:
-    """The identity of a pair in every testbed that has it: its bytes, not its place."""
+    """Return the identity of a pair in every testbed that has it: its bytes, not its place."""
     return (pair.changed.sha256, str(pair.aspect))
 
 
@@ -92,7 +92,7 @@ def _names(folders: Sequence[Path]) -> dict[Path, str]:
 
 
 def _case(folder: Path, name: str, source: SourceFilm, pair: Pair, aspect: Aspect) -> Case:
-    """The original and the changed video; of prompts, the true one and the false one."""
+    """Return the original and the changed video; of prompts, the true one and the false one."""
     if pair.prompts is None:
         captions = tuple(clip.caption for clip in source.clips)
         intact = next(video for video in source.intact if video.path == pair.intact)
@@ -121,7 +121,7 @@ def _case(folder: Path, name: str, source: SourceFilm, pair: Pair, aspect: Aspec
         clips=pair.clips,
         category=source.groups.get("category", ""),
         failure=next((place.failure for place in places if place.failure is not None), None),
-        harmed=tuple((one.intact, one.degraded) for one in pair.touched),
+        harmed=tuple((item.intact, item.degraded) for item in pair.touched),
     )
 
 
@@ -140,7 +140,7 @@ def _item(
 
 
 def _digest(captions: Sequence[str]) -> str:
-    """A digest of the captions, the same for true and false ones."""
+    """Return a digest of the captions, the same for true and false ones."""
     return hashlib.sha256("\0".join(captions).encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
@@ -162,11 +162,11 @@ def _films(testbeds: Mapping[str, Testbed]) -> dict[tuple[str, str], str]:
             name = parent[name]
         return name
 
-    every = [(name, one) for name, testbed in testbeds.items() for one in testbed.sources]
+    every = [(name, item) for name, testbed in testbeds.items() for item in testbed.sources]
     for name, source in every:
-        own = root((name, source.id))
+        selected = root((name, source.id))
         for key in _keys(source, words=of_prompts(testbeds[name])):
-            parent[root(key)] = own
+            parent[root(key)] = selected
     first: dict[object, str] = {}
     return {
         (name, source.id): first.setdefault(root((name, source.id)), f"{name}/{source.id}")
@@ -184,14 +184,14 @@ def _keys(source: SourceFilm, *, words: bool) -> Iterator[object]:
 
 
 def same_films(cases: Iterable[Case]) -> list[Remark]:
-    """A remark on sources that are the same film; none where there are none."""
+    """Return a remark on sources that are the same film; none where there are none."""
     films = Counter({(case.testbed, case.source): case.cluster for case in cases}.values())
     copies = [count for count in films.values() if count > 1]
     return [Remark(RemarkKind.SAME_FILM, sum(copies), len(copies))] if copies else []
 
 
 def answerable(case: Case, judge: Judge | RatingJudge) -> Case:
-    """The case; of two prompts it has a failure where the judge cannot compare them."""
+    """Return the case; of two prompts it has a failure where the judge cannot compare them."""
     prompts = case.kind is PairKind.PROMPT or bool(case.control_of)
     if case.failure is not None or not prompts:
         return case

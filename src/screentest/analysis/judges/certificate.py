@@ -210,7 +210,7 @@ class Cost:
 
     @classmethod
     def of(cls, calls: Sequence[Call], judgements: int) -> Cost:
-        """The sums over calls, as far as they are known."""
+        """Return the sums over calls, as far as they are known."""
         receipts = [call.receipt for call in calls if call.receipt is not None]
         costs = [receipt.cost for receipt in receipts if receipt.cost is not None]
         return cls(
@@ -353,12 +353,14 @@ class Certificate:
     @property
     def mean_over_aspects(self) -> float | None:
         """Every aspect counts alike, however many pairs it has."""
-        known = [one.accuracy.unwrap().value for one in self.aspects if one.accuracy.ok]
-        return sum(known) / len(known) if known else None
+        available = [
+            aspect.accuracy.unwrap().value for aspect in self.aspects if aspect.accuracy.ok
+        ]
+        return sum(available) / len(available) if available else None
 
 
 def labelled(judge: str, models: Mapping[str, str]) -> str:
-    """A judge and the backends that it asks.
+    """Return a judge and the backends that it asks.
 
     >>> labelled("clipscore", {"image_text": "label_text"}), labelled("flicker", {})
     ('clipscore[label_text]', 'flicker')
@@ -371,7 +373,7 @@ def labelled(judge: str, models: Mapping[str, str]) -> str:
 
 
 def read_certificates(run: RunReader) -> list[Certificate]:
-    """The certificates that a run keeps."""
+    """Return the certificates that a run keeps."""
     return [
         from_object(Certificate, body)
         for name, body in run.notes().items()

@@ -70,13 +70,13 @@ def judge_points(run: RunReader, judge: str, testbed: str = "") -> Points:
         points = points_of(verdict, key.order)
         earned.setdefault(key.aspect, {}).setdefault(key.item, []).append(points)
     return {
-        aspect: {item: sum(found) / len(found) for item, found in by_item.items()}
+        aspect: {item: sum(result) / len(result) for item, result in by_item.items()}
         for aspect, by_item in earned.items()
     }
 
 
 def _counted(run: RunReader, testbed: str) -> set[str]:
-    """The ids of the cases at the strongest rung, from what the run keeps of its cases."""
+    """Return the ids of the cases at the strongest rung, from what the run keeps of its cases."""
     cases = [
         case
         for case in read_abouts(run)
@@ -100,12 +100,12 @@ def _counted(run: RunReader, testbed: str) -> set[str]:
 
 
 def judges_in(run: RunReader) -> list[str]:
-    """The judges of a run."""
+    """Return the judges of a run."""
     return [note.name for note in run.evaluators() if note.kind == "judge"]
 
 
 def testbeds_in(run: RunReader) -> list[str]:
-    """The testbeds that a run has judged."""
+    """Return the testbeds that a run has judged."""
     return list(dict.fromkeys(case["testbed"] for case in read_abouts(run)))
 
 
@@ -126,11 +126,11 @@ def compare(
     """
     rows: list[ComparedRow] = []
     for name in [name for name in first if name in second]:
-        one, two = first[name], second[name]
-        both = sorted(one.keys() & two.keys())
+        entry, two = first[name], second[name]
+        both = sorted(entry.keys() & two.keys())
         if not both:
             continue
-        left, right = [one[item] for item in both], [two[item] for item in both]
+        left, right = [entry[item] for item in both], [two[item] for item in both]
         clusters = _clusters(both, films)
         difference = paired_difference(left, right, clusters)
         rows.append(
@@ -142,7 +142,7 @@ def compare(
                 adjusted_p=difference.p_value,
                 exact=mcnemar(left, right),
                 needed=_needed(left, right, clusters),
-                dropped=len(one.keys() ^ two.keys()),
+                dropped=len(entry.keys() ^ two.keys()),
             )
         )
     if not rows:
@@ -158,7 +158,7 @@ def compare(
 
 
 def _clusters(items: Sequence[str], films: Mapping[str, str] | None) -> list[str]:
-    """The film of each case, or the source in its id, ``testbed/source/degradation``."""
+    """Return the film of each case, or the source in its id, ``testbed/source/degradation``."""
     return [(films or {}).get(item) or item.rpartition("/")[0] for item in items]
 
 
@@ -203,12 +203,12 @@ def ranked(
         seen = set().union(*(side[name] for side in every))
         if not items:
             continue
-        points = {side: [found[name][item] for item in items] for side, found in sides.items()}
+        points = {side: [result[name][item] for item in items] for side, result in sides.items()}
         clusters = _clusters(items, films)
         rows.append(
             RankedRow(
                 name,
-                {side: sum(found) / len(found) for side, found in points.items()},
+                {side: sum(point) / len(point) for side, point in points.items()},
                 compare_systems(points, clusters),
                 len(items),
                 len(seen) - len(items),
@@ -220,7 +220,7 @@ def ranked(
 
 
 def overall(points: Points) -> float | None:
-    """The mean over all items of all aspects; None where there is nothing."""
+    """Return the mean over all items of all aspects; None where there is nothing."""
     every = [value for by_item in points.values() for value in by_item.values()]
     return sum(every) / len(every) if every else None
 
@@ -230,11 +230,11 @@ def agreement(first: Mapping[str, Points], second: Mapping[str, Points]) -> Outc
 
     As the paper holds the ranking on its synthetic pairs against that on people's ratings.
     """
-    one, two = (
+    item, two = (
         {name: value for name, points in side.items() if (value := overall(points)) is not None}
         for side in (first, second)
     )
-    return rank_agreement(one, two)
+    return rank_agreement(item, two)
 
 
 # Runs: which sides they have, and how those compare.
@@ -276,25 +276,25 @@ def _of_judges(
     readers: Sequence[RunReader], runs: Sequence[Path], given: Sequence[str]
 ) -> dict[str, Points]:
     """Points of each judge; of two runs the same judge in both, or one of each."""
-    known = [judges_in(reader) for reader in readers]
-    all_known = ", ".join(dict.fromkeys(name for names in known for name in names))
+    available = [judges_in(reader) for reader in readers]
+    all_known = ", ".join(dict.fromkeys(name for names in available for name in names))
     for name in given:
-        if not any(name in names for names in known):
+        if not any(name in names for names in available):
             raise BadOption(f"there is no judge {name!r} here", advice=f"Judges: {all_known}.")
     if len(readers) == 1:
-        names = given or tuple(known[0])
+        names = given or tuple(available[0])
         if len(names) < 2:
             raise BadOption(
                 f"there is one judge: {', '.join(names)}", advice="Give a second run, or judge."
             )
         shown = _titles(readers[0])
         return {shown.get(name, name): judge_points(readers[0], name) for name in names}
-    for run, names in zip(runs, known, strict=True):
+    for run, names in zip(runs, available, strict=True):
         if not names:
             raise BadOption(f"{run} has no judge", advice="Give runs of `certify` with verdicts.")
-    pair = list(given or [names[0] for names in known])
+    pair = list(given or [names[0] for names in available])
     pair = pair * 2 if len(pair) == 1 else pair
-    if len(pair) != 2 or (not given and any(len(names) > 1 for names in known)):
+    if len(pair) != 2 or (not given and any(len(names) > 1 for names in available)):
         raise BadOption(
             f"the runs have several judges: {all_known}",
             advice="Name one, or one of each run: `judges=A,B`.",
@@ -307,7 +307,7 @@ def _of_judges(
 
 def _titles(run: RunReader) -> dict[str, str]:
     """Judges with the models behind them, as their certificates have it."""
-    return {one.judge: one.title for one in read_certificates(run)}
+    return {certificate.judge: certificate.title for certificate in read_certificates(run)}
 
 
 def _between_testbeds(readers: Sequence[RunReader]) -> Outcome[RankAgreement] | None:
@@ -317,10 +317,10 @@ def _between_testbeds(readers: Sequence[RunReader]) -> Outcome[RankAgreement] | 
         return {name: judge_points(reader, name, testbed) for name in judges_in(reader)}
 
     if len(readers) == 2:
-        one, two = (side(reader) for reader in readers)
+        first, second = (side(reader) for reader in readers)
     else:
         testbeds = testbeds_in(readers[0])
         if len(testbeds) != 2:
             return None
-        one, two = (side(readers[0], testbed) for testbed in testbeds)
-    return agreement(one, two) if len(one.keys() & two.keys()) > 2 else None
+        first, second = (side(readers[0], testbed) for testbed in testbeds)
+    return agreement(first, second) if len(first.keys() & second.keys()) > 2 else None

@@ -33,15 +33,15 @@ class InFrames:
 def frames_results(judgements: Sequence[Judgement]) -> dict[Aspect, InFrames]:
     """Results by aspect, of a judge that lists the frames that it was shown."""
     by_aspect: dict[Aspect, list[tuple[Judgement, bool, bool]]] = {}
-    for one in judgements:
-        verdict = None if one.outcome is None else one.outcome.value
-        if verdict is None or verdict.shown is None or not one.case.harmed:
+    for judgement in judgements:
+        verdict = None if judgement.outcome is None else judgement.outcome.value
+        if verdict is None or verdict.shown is None or not judgement.case.harmed:
             continue
         # The original is the first of a case, whichever was presented first.
-        shown = verdict.shown if one.order is Order.AS_GIVEN else verdict.shown.flipped
-        seen = not shown.same and _is_in(one.case, shown.first, shown.second)
-        by_aspect.setdefault(one.case.aspect, []).append((one, seen, shown.same))
-    return {aspect: _result(some) for aspect, some in by_aspect.items()}
+        shown = verdict.shown if judgement.order is Order.AS_GIVEN else verdict.shown.flipped
+        seen = not shown.same and _is_in(judgement.case, shown.first, shown.second)
+        by_aspect.setdefault(judgement.case.aspect, []).append((judgement, seen, shown.same))
+    return {aspect: _result(subset) for aspect, subset in by_aspect.items()}
 
 
 def _is_in(case: Case, first: Sequence[Time], second: Sequence[Time]) -> bool:
@@ -62,17 +62,19 @@ def _within(span: Span, moments: Sequence[Time]) -> bool:
 
 def _result(judged: Sequence[tuple[Judgement, bool, bool]]) -> InFrames:
     places: dict[tuple[str, str], list[tuple[bool, bool]]] = {}
-    for one, seen, same in judged:
-        places.setdefault(one.place, []).append((seen, same))
-    counted = [(one, one.points) for one, seen, _ in judged if seen and one.points is not None]
+    for item, seen, same in judged:
+        places.setdefault(item.place, []).append((seen, same))
+    counted = [
+        (entry, entry.points) for entry, seen, _ in judged if seen and entry.points is not None
+    ]
     points = [earned for _, earned in counted]
     return InFrames(
         pairs=len(places),
-        seen=sum(all(seen for seen, _ in some) for some in places.values()),
-        same=sum(any(same for _, same in some) for some in places.values()),
+        seen=sum(all(seen for seen, _ in place) for place in places.values()),
+        same=sum(any(same for _, same in place) for place in places.values()),
         points=sum(points),
         judgements=len(points),
-        interval=share_interval(points, [one.case.cluster for one, _ in counted])
+        interval=share_interval(points, [entry.case.cluster for entry, _ in counted])
         if points
         else None,
     )

@@ -58,27 +58,29 @@ class Matrix:
 
 
 def matrix(certificates: Sequence[Certificate]) -> Matrix:
-    """The certificates of several judges on the same testbeds, side by side."""
+    """Return the certificates of several judges on the same testbeds, side by side."""
     rows: dict[str, dict[str, Reaction]] = {}
     aspects: dict[str, dict[str, int]] = {}
     placebos: dict[str, int] = {}
-    families = [Counter(other.aspect for other in one.operators) for one in certificates]
+    families = [
+        Counter(other.aspect for other in certificate.operators) for certificate in certificates
+    ]
     apart = {aspect for family in families for aspect, count in family.items() if count > 1}
-    for one, family in zip(certificates, families, strict=True):
-        row = rows.setdefault(one.title, {})
-        for result in one.aspects:
+    for item, family in zip(certificates, families, strict=True):
+        row = rows.setdefault(item.title, {})
+        for result in item.aspects:
             under = aspects.setdefault(result.aspect.value, {})
             under[result.aspect.value] = max(under.get(result.aspect.value, 0), result.pairs)
             # Where others were put a whole family, one operator is no judgement of the aspect.
             if result.aspect not in apart or family[result.aspect] > 1:
                 _add(row, result.aspect.value, result.accuracy, result.finding.claim)
-        for operator in one.operators:
+        for operator in item.operators:
             aspect = operator.aspect.value
             if operator.aspect in apart:
                 name = f"{aspect}/{operator.name}"
                 aspects[aspect][name] = max(aspects[aspect].get(name, 0), operator.pairs)
                 _add(row, name, operator.accuracy, operator.finding.claim)
-        for placebo in one.placebos:
+        for placebo in item.placebos:
             name = f"{PLACEBO}{placebo.name}"
             placebos[name] = max(placebos.get(name, 0), placebo.pairs)
             _add(row, name, placebo.false_alarms)
@@ -90,6 +92,6 @@ def matrix(certificates: Sequence[Certificate]) -> Matrix:
 def _add(
     row: dict[str, Reaction], column: str, outcome: Outcome[Accuracy], claim: Claim | None = None
 ) -> None:
-    found = outcome.value
-    if found is not None:
-        row[column] = Reaction(found.value, found.interval, found.pairs, claim)
+    result = outcome.value
+    if result is not None:
+        row[column] = Reaction(result.value, result.interval, result.pairs, claim)

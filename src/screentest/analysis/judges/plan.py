@@ -81,8 +81,8 @@ class Plan:
         return [*self.cases, *changed]
 
     def cases_for(self, judge: Evaluator) -> list[Case]:
-        """The cases for a judge: one that rates videos alone has every placebo for nothing, and
-        hints are only for one that reads the definition of the aspect."""
+        """Return the cases for a judge: one that rates videos alone has every placebo for
+        nothing, and hints are only for one that reads the definition of the aspect."""
         cases = self.all_cases
         if isinstance(judge.judge, RatingJudge) or not judge.judge.info.prompts:
             cases = [case for case in cases if case.change != HINTED]
@@ -105,10 +105,10 @@ class LostJudgements:
 
 def lost_judgements(judge: str, judgements: Sequence[Judgement]) -> Iterator[LostJudgements]:
     """Reasons for missing judgements, the commonest first."""
-    made = [one.outcome for one in judgements if one.outcome is not None]
-    failures = [one.failure for one in made if one.failure is not None]
-    for reason, count in Counter(one.reason for one in failures).most_common():
-        first = next(one for one in failures if one.reason is reason)
+    made = [judgement.outcome for judgement in judgements if judgement.outcome is not None]
+    failures = [item.failure for item in made if item.failure is not None]
+    for reason, count in Counter(failure.reason for failure in failures).most_common():
+        first = next(failure for failure in failures if failure.reason is reason)
         lines = first.detail.strip().splitlines()  # of a traceback the last says what happened
         last = lines[-1] if lines else ""
         yield LostJudgements(judge, reason, count, len(made), last, first.advice.strip())
@@ -127,7 +127,7 @@ class Certification:
     @property
     def exit_code(self) -> int:
         """Above zero where a signal stopped it."""
-        return max((one.exit_code for one in self.executions), default=0)
+        return max((execution.exit_code for execution in self.executions), default=0)
 
 
 def certify(
@@ -158,7 +158,7 @@ def certify(
     for judge in done.judges:
         judgements = read_judgements(store, cases, judge.name)
         lost += lost_judgements(judge.name, judgements)
-        pending += sum(one.outcome is None for one in judgements)
+        pending += sum(judgement.outcome is None for judgement in judgements)
         certificate = make_certificate(store, plan, judge, judgements, measured)
         store.keep_note(f"{NOTE}: {certificate.judge}", to_object(certificate))
         certificates.append(certificate)
@@ -172,13 +172,13 @@ def make_certificate(
     judgements: list[Judgement],
     measured: Sequence[Measured],
 ) -> Certificate:
-    """The certificate of one judge from what the run holds."""
-    own = [one for one in judgements if not one.case.change]
-    top = reference(own)
-    findings = find_claims(top, [one for one in own if one.case.kind is PairKind.PLACEBO])
+    """Return the certificate of one judge from what the run holds."""
+    selected = [judgement for judgement in judgements if not judgement.case.change]
+    top = reference(selected)
+    findings = find_claims(top, [item for item in selected if item.case.kind is PairKind.PLACEBO])
     testbeds = by_testbed(top)
     rates = isinstance(judge.judge, RatingJudge)
-    margins = margins_of(own, judge.judge.info.margin) if rates else {}
+    margins = margins_of(selected, judge.judge.info.margin) if rates else {}
     signature = judge.signature
     if margins:
         signature = signature.with_parts({"margin": in_signature(margins)})
@@ -191,14 +191,14 @@ def make_certificate(
         order=order_effect(in_both_orders(top)),
         trend=trend(top),
         duration=duration_effect(top),
-        severities=ladders(own, by="severity"),
-        clip_counts=ladders(own, by="clips"),
-        placebos=placebo_results(own),
+        severities=ladders(selected, by="severity"),
+        clip_counts=ladders(selected, by="clips"),
+        placebos=placebo_results(selected),
         prompts=prompt_results(judgements, plan.prompt_changes),
         cost=cost_of(run, judge, judgements, measured),
         summary=getattr(judge.info, "summary", ""),
         filtered=filter_result(top),
-        by_testbed={name: accuracy(found) for name, found in testbeds.items()}
+        by_testbed={name: accuracy(testbed) for name, testbed in testbeds.items()}
         if len(testbeds) > 1
         else {},
         operators=operator_results(top, findings),
@@ -209,10 +209,11 @@ def make_certificate(
 
 
 def models_of(run: RunReader, judge: Evaluator) -> dict[str, str]:
-    """The backends that a run has asked for a judge's roles, and for those of its metrics."""
-    known = (run.note(MODELS) or {}).get("roles", {})
+    """Return the backends that a run has asked for a judge's roles, and for those of its
+    metrics."""
+    available = (run.note(MODELS) or {}).get("roles", {})
     roles = roles_of([judge, *(resolve(spec) for spec in metrics_of(judge))])
-    return {role: known[role] for role in roles if role in known}
+    return {role: available[role] for role in roles if role in available}
 
 
 class PromptChange(StrEnum):
@@ -240,9 +241,9 @@ def with_changed_prompts(
     plain = [case for case in strongest(cases) if case.kind is PairKind.DEGRADATION]
     chosen: list[Case] = []
     for aspect in all_aspects():
-        own = [case for case in plain if case.aspect is aspect]
-        own.sort(key=lambda case: case.id)
-        chosen += random.Random(7).sample(own, min(most, len(own)))
+        selected = [case for case in plain if case.aspect is aspect]
+        selected.sort(key=lambda case: case.id)
+        chosen += random.Random(7).sample(selected, min(most, len(selected)))
     scripts = {case.cluster: case.first.script for case in plain}
     return [
         changed
@@ -256,34 +257,36 @@ def prompt_results(
     judgements: Sequence[Judgement], changes: Sequence[PromptChange]
 ) -> tuple[PromptResult, ...]:
     """Compare answers under other prompts with those under the right one."""
-    plain = {_place(one): one for one in judgements if not one.case.change}
+    plain = {_place(judgement): judgement for judgement in judgements if not judgement.case.change}
     results = []
     for change in changes:
         for aspect in all_aspects():
-            own = [
-                one
-                for one in judgements
-                if one.case.change == change.value and one.case.aspect is aspect
+            selected = [
+                judgement
+                for judgement in judgements
+                if judgement.case.change == change.value and judgement.case.aspect is aspect
             ]
             both = [
-                (one.choice, right.choice)
-                for one in own
-                if (right := plain.get(_place(one))) is not None
-                and one.choice is not None
+                (item.choice, right.choice)
+                for item in selected
+                if (right := plain.get(_place(item))) is not None
+                and item.choice is not None
                 and right.choice is not None
             ]
             if both:
-                moved = sum(one is not right for one, right in both) / len(both)
-                pairs = len({one.case.id for one in own})
-                plainly = accuracy([plain[_place(one)] for one in own if _place(one) in plain])
+                moved = sum(item is not right for item, right in both) / len(both)
+                pairs = len({item.case.id for item in selected})
+                plainly = accuracy(
+                    [plain[_place(item)] for item in selected if _place(item) in plain]
+                )
                 results.append(
-                    PromptResult(change.value, aspect, pairs, moved, accuracy(own), plainly)
+                    PromptResult(change.value, aspect, pairs, moved, accuracy(selected), plainly)
                 )
     return tuple(results)
 
 
 def _place(one: Judgement) -> tuple[str, str, str, int]:
-    """The question, whatever the prompt."""
+    """Return the question, whatever the prompt."""
     case = one.case.id.removesuffix(_mark(one.case.change))
     return (case, one.case.aspect.value, one.order.value, one.repeat)
 
@@ -315,7 +318,7 @@ def _changed(case: Case, change: PromptChange, scripts: dict[str, Script | None]
 
 
 def _other(case: Case, change: PromptChange, scripts: dict[str, Script | None]) -> Script | None:
-    """The other script, the same for all cases of a source; None where there is none."""
+    """Return the other script, the same for all cases of a source; None where there is none."""
     script = case.first.script
     assert script is not None
     rng = random.Random(case.cluster)
@@ -344,7 +347,8 @@ class Measured(NamedTuple):
 
 
 def measured_in(run: RunReader, judges: Iterable[Evaluator]) -> list[Measured]:
-    """All that metrics have measured for these judges: read once, and not by each of them."""
+    """Return all that metrics have measured for these judges: read once, and not by each of
+    them."""
     if not any(map(metrics_of, judges)):
         return []
     return [
@@ -360,24 +364,24 @@ def cost_of(
     judgements: Sequence[Judgement],
     measured: Sequence[Measured],
 ) -> Cost:
-    """All that the judgements rest on, once each, over all starts of the run.
+    """Return all that the judgements rest on, once each, over all starts of the run.
 
     What metrics took counts for every judge that rests on them, as if it had come alone; the
     time of a scan that metrics of others shared cannot be separated, so those are named.
     """
-    answered = [one for one in judgements if one.outcome is not None]
-    requests = {request for one in answered for request in one.requests}
+    answered = [judgement for judgement in judgements if judgement.outcome is not None]
+    requests = {request for entry in answered for request in entry.requests}
     # Questions of one task have its whole time each; equal times of a video are one task.
-    spent = {(str(one.case.first.video), one.place[1], one.elapsed) for one in answered}
+    spent = {(str(entry.case.first.video), entry.place[1], entry.elapsed) for entry in answered}
     seconds = sum(elapsed for _, _, elapsed in spent)
-    own = metrics_of(judge)
-    items = {item.id for one in answered for item in (one.case.first, one.case.second)}
-    rated = [one for one in measured if one.evaluator in own and one.item in items]
-    tasks = {one.task for one in rated}
+    selected = metrics_of(judge)
+    items = {item.id for entry in answered for item in (entry.case.first, entry.case.second)}
+    rated = [entry for entry in measured if entry.evaluator in selected and entry.item in items]
+    tasks = {entry.task for entry in rated}
     seconds += sum(elapsed for _, elapsed in tasks)
-    requests.update(request for one in rated for request in one.requests)
+    requests.update(request for entry in rated for request in entry.requests)
     calls = [call for call in run.calls() if call.intent.request in requests]
-    others = {one.evaluator for one in measured if one.task in tasks} - set(own)
+    others = {entry.evaluator for entry in measured if entry.task in tasks} - set(selected)
     return replace(
         Cost.of(calls, len(answered)),
         seconds=seconds / max(1, len(answered)),

@@ -123,7 +123,7 @@ class ModelComparison:
     """By group of metrics, the surest difference first; what only describes comes last."""
 
     def having(self, *states: State) -> tuple[MetricRow, ...]:
-        """The rows in some states."""
+        """Return the rows in some states."""
         return tuple(row for row in self.rows if row.state in states)
 
     @property
@@ -143,7 +143,7 @@ class ModelComparison:
         return all(abs(gap) <= pair.margin for pair in pairs for gap in pair.gaps)
 
     def document(self) -> dict[str, Any]:
-        """All facts as plain JSON."""
+        """Return all facts as plain JSON."""
         document = asdict(self)
         for row, into in zip(self.rows, document["rows"], strict=True):
             into |= {"claim": row.claim, "settled": row.settled, "p": row.p}
@@ -216,7 +216,7 @@ def side_by_side(runs: Mapping[str, Results]) -> Results:
 
 
 def _no_such_side(results: Results, message: str, advice: str | None = None) -> BadOption:
-    """The error, with advice on what may be compared in a run."""
+    """Return the error, with advice on what may be compared in a run."""
     groups = sorted({name for item in results.items.values() for name in item.groups})
     there = "No item of this run has a group: give them in a manifest, or a second run."
     if groups:
@@ -303,7 +303,7 @@ class _Work:
         )
 
     def row(self, name: str) -> MetricRow | None:
-        """The values of one metric, not compared yet; None where no two models have any."""
+        """Return the values of one metric, not compared yet; None where no two models have any."""
         info, sample = self.results.outputs[name], self.found[name]
         if sum(bool(cases) for cases in sample.prompts.values()) < 2:
             return None
@@ -347,7 +347,8 @@ class _Work:
         )
 
     def why(self, name: str) -> WhyNotCompared | None:
-        """The reason why a metric is not compared: its values, or no margin that holds for them."""
+        """Return the reason why a metric is not compared: its values, or no margin that holds
+        for them."""
         if why := self.found[name].why:
             return why
         margin = self.margin(name)
@@ -359,7 +360,8 @@ class _Work:
         return WhyNotCompared(NotCompared.FEW_FILMS, films=margin.films)
 
     def margin(self, name: str) -> Margin | None:
-        """The margin of a value: that of the package, or one that was given and is larger."""
+        """Return the margin of a value: that of the package, or one that was given and is
+        larger."""
         # A clip of one shot has one number, whatever the pool: so it has one margin.
         pool = self.pool if self.found[name].pooled else "worst"
         packaged = next((margin_of(value, pool) for value in self.results.of(name)), None)
@@ -367,7 +369,7 @@ class _Work:
         return max(margins, key=lambda margin: margin.value, default=None)
 
     def part(self) -> Part:
-        """The part of a video that its number is about."""
+        """Return the part of a video that its number is about."""
         compared = {row for row, info in self.results.outputs.items() if not info.descriptive}
         items = self.samples.side
         alone, alike = (
@@ -385,7 +387,7 @@ class _Work:
         return Part.WORST_TENTH if items.keys() <= alike else Part.MIXED
 
     def missing(self) -> Iterator[MissingValues]:
-        """The metrics of which values are missing, though they are compared."""
+        """Yield the metrics of which values are missing, though they are compared."""
         for name in self.tested():
             missing = self.found[name].missing
             if not self.found[name].why and any(lack.videos for lack in missing.values()):
@@ -394,7 +396,8 @@ class _Work:
                 yield MissingValues(name, listed, self.inapplicable(name))
 
     def inapplicable(self, name: str) -> tuple[str, ...]:
-        """The messages on values that do not apply; empty where some failed for another reason."""
+        """Return the messages on values that do not apply; empty where some failed for another
+        reason."""
         lost = [
             value.outcome.failure
             for value in self.results.of(name)
@@ -405,8 +408,8 @@ class _Work:
         return tuple(dict.fromkeys(failure.detail for failure in lost))
 
     def tested(self) -> list[str]:
-        """The metrics that some model has a value of, and that are not only described, unless not
-        even that can be."""
+        """Return the metrics that some model has a value of, and that are not only described,
+        unless not even that can be."""
         return [
             name
             for name, sample in self.found.items()
@@ -436,8 +439,8 @@ def _first(
     *,
     last: bool = False,
 ) -> tuple[str, int, int]:
-    """The model that is best, or ``last``; on how many prompts it alone is so, and on how many by
-    more than the margin.
+    """Return the model that is best, or ``last``; on how many prompts it alone is so, and on how
+    many by more than the margin.
 
     Empty where that is shared: where another's mean is within the margin; and on one prompt.
     """
@@ -461,7 +464,7 @@ def _first(
 
 
 def _effect(row: MetricRow) -> float:
-    """The largest distance of two models, in deviations over prompts."""
+    """Return the largest distance of two models, in deviations over prompts."""
     effects = [0.0]
     for first, second in combinations(row.values, 2):
         both = sorted(first.prompts.keys() & second.prompts.keys())
@@ -472,8 +475,8 @@ def _effect(row: MetricRow) -> float:
 
 
 def _alone(rows: Sequence[MetricRow], models: Sequence[str], *, ahead: bool) -> str:
-    """The model that is significantly better than every other in something and worse in nothing;
-    or, not ``ahead``, the other way round. What an artefact explains does not count."""
+    """Return the model that is significantly better than every other in something and worse in
+    nothing; or, not ``ahead``, the other way round. What an artefact explains does not count."""
     held = [pair for row in rows for pair in row.pairs if pair.earned]
     sides = [(pair.better, pair.worse) if ahead else (pair.worse, pair.better) for pair in held]
     others = {name: {other for side, other in sides if side == name} for name in models}

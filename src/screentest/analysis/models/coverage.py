@@ -61,7 +61,7 @@ class NotCovered:
 
 
 def not_covered(results: Results) -> NotCovered:
-    """The parts of prompts, and the faults, that no number of a run measures."""
+    """Return the parts of prompts, and the faults, that no number of a run measures."""
     faults = _unseen(results)
     asked = {results.unit(name) for name, item in results.items.items() if item.text.strip()}
     readers = _prompt_readers(results, asked)
@@ -88,7 +88,8 @@ def _reads(results: Results, name: str) -> bool:
 
 
 def _prompt_readers(results: Results, asked: set[str]) -> list[str]:
-    """The values that read the prompt or script, and have a number on a fair share of prompts."""
+    """Return the values that read the prompt or script, and have a number on a fair share of
+    prompts."""
     readers = []
     for name, info in results.outputs.items():
         if _reads(results, name) and not info.descriptive:
@@ -116,7 +117,8 @@ def _why_unread(results: Results) -> tuple[PromptCoverage, tuple[str, ...]]:
 
 
 def _unseen(results: Results) -> tuple[str, ...]:
-    """The faults that no number of the run sees; none where something is in it that might."""
+    """Return the faults that no number of the run sees; none where something is in it that
+    might."""
     measured = {value.metric.partition(":")[0] for value in results.values if value.outcome.ok}
     if not measured or not measured <= {*CORE, *UNSEEN.values()}:
         return ()
@@ -135,7 +137,7 @@ class BorderedVideos:
 
 
 def bordered(results: Results) -> Mapping[str, Borders]:
-    """The videos of the run that have borders, by item."""
+    """Return the videos of the run that have borders, by item."""
     borders: dict[str, Borders] = {}
     for value in results.values:
         score = value.outcome.value
@@ -168,7 +170,8 @@ class UnreadVideo:
 
 
 def unread_videos(results: Results) -> list[UnreadVideo]:
-    """The videos without any value of which the file could not be read, in the run's order."""
+    """Return the videos without any value of which the file could not be read, in the run's
+    order."""
     unread = []
     for name, item in results.items.items():
         outcomes = [value.outcome for value in results.of_item(name).values()]
@@ -268,7 +271,7 @@ def lowest_videos(results: Results, pool: Pool = "worst") -> dict[str, Value]:
 
 
 def worst_videos(results: Results, pool: Pool = "worst") -> WorstVideos:
-    """The videos of a run that are worst in something."""
+    """Return the videos of a run that are worst in something."""
     lowest = lowest_videos(results, pool)
     by_item: dict[str, dict[str, float]] = {}
     for name, value in lowest.items():
@@ -279,5 +282,5 @@ def worst_videos(results: Results, pool: Pool = "worst") -> WorstVideos:
         len({value.item for value in scored}),
         len({value.name for value in scored}),
         len(lowest),
-        dict(sorted(by_item.items(), key=lambda own: -len(own[1]))),
+        dict(sorted(by_item.items(), key=lambda selected: -len(selected[1]))),
     )

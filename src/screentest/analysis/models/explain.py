@@ -26,7 +26,7 @@ from screentest.stats.signflip import LEVEL, sign_flip_p
 
 
 def with_explanations(rows: Sequence[MetricRow]) -> list[MetricRow]:
-    """The rows with the artefacts that explain leads in them."""
+    """Return the rows with the artefacts that explain leads in them."""
     # What shows an artefact may owe its own lead to another: an oversharpened picture is not one
     # beside which the other is blurred.
     once = _explained(rows, rows)
@@ -75,7 +75,7 @@ def _pair(row: MetricRow, pair: ModelPair, rows: Mapping[str, MetricRow]) -> Mod
 def _fault(
     effect: SideEffect, model: str, other: str, rows: Mapping[str, MetricRow]
 ) -> Explanation | None:
-    """The artefact that a model has beside another, or may have; None where it has none."""
+    """Return the artefact that a model has beside another, or may have; None where it has none."""
     cause = rows.get(effect.value)
     if cause is None or not _beyond(cause, model, effect):
         return None
@@ -111,8 +111,8 @@ def _beyond(row: MetricRow, model: str, effect: SideEffect) -> bool:
 
 
 def _behind(row: MetricRow, model: str, other: str) -> Explained | None:
-    """An artefact where a model is worse than another, by more than the margin and than chance, and
-    not by an artefact of the other; ambiguous where that may be one."""
+    """Return an artefact where a model is worse than another, by more than the margin and than
+    chance, and not by an artefact of the other; ambiguous where that may be one."""
     for pair in row.pairs:
         if (pair.worse, pair.better) != (model, other) or not pair.differs:
             continue
@@ -171,7 +171,7 @@ class ModelLook:
 
 
 def looks(rows: Sequence[MetricRow], models: Sequence[str]) -> Iterator[ModelLook]:
-    """The looks that set one model apart; of two models, that of the one with more."""
+    """Yield the looks that set one model apart; of two models, that of the one with more."""
     for row in rows:
         if row.visible is None or row.state is State.NOT_COMPARED:
             continue

@@ -34,7 +34,7 @@ class Margin:
 
 
 def key_of(value: Value) -> str:
-    """The measure with what else decides its number: version, and the models that answered.
+    """Return the measure with what else decides its number: version, and the models that answered.
 
     >>> from screentest.core import Outcome, Score
     >>> name, models = "clipscore", "model.image_text:label_text%7Cv%3A1"
@@ -59,7 +59,7 @@ def _table() -> Mapping[str, Mapping[str, float]]:
 
 
 def margin_of(value: Value, pool: Pool) -> Margin | None:
-    """The margin of a metric; None where its margin was never measured."""
+    """Return the margin of a metric; None where its margin was never measured."""
     entry = _table().get(key_of(value))
     if entry is None or pool not in entry:
         return None
@@ -67,7 +67,8 @@ def margin_of(value: Value, pool: Pool) -> Margin | None:
 
 
 def stale(value: Value) -> str:
-    """The version that a margin is known of, where it is of another than the value's; else "".
+    """Return the version that a margin is known of, where it is of another than the value's; else
+    "".
 
     What is known of one version says nothing of another, and without a margin two ways of saving
     would be a difference.

@@ -50,7 +50,7 @@ class Tested:
 
 
 def tests_of(place: int, row: MetricRow) -> Iterator[Tested]:
-    """Every two models of a row on the prompts that all have, the better one first."""
+    """Yield every two models of a row on the prompts that all have, the better one first."""
     if row.info.descriptive or row.state is State.NOT_COMPARED:
         return
     for first, second in combinations(row.values, 2):
@@ -65,7 +65,7 @@ def tests_of(place: int, row: MetricRow) -> Iterator[Tested]:
 
 
 def _p_value(gaps: np.ndarray, margin: float) -> float:
-    """That the mean difference is no more than the margin, in either direction.
+    """Return that the mean difference is no more than the margin, in either direction.
 
     The sign-flip test of what each prompt exceeds the margin by; with a margin of 0, of the
     differences.
@@ -76,7 +76,7 @@ def _p_value(gaps: np.ndarray, margin: float) -> float:
 def pair_of(
     test: Tested, adjusted: float, level: float, needed: int | None, reach: int | None
 ) -> ModelPair:
-    """The tested pair, with its place among all comparisons."""
+    """Return the tested pair, with its place among all comparisons."""
     gaps = np.sort(test.gaps)
     return ModelPair(
         better=test.better,
@@ -96,7 +96,7 @@ def pair_of(
 
 
 def shrinkage(tests: Iterable[Tested]) -> float:
-    """The share of the effects seen that is more than chance, going by all of them together.
+    """Return the share of the effects seen that is more than chance, going by all of them together.
 
     The surest of many differences owes part of its size to luck: a forecast from it alone
     promises too much. Were there nothing, the squares of their standard scores would be 1 on
@@ -131,7 +131,7 @@ def needed_for(test: Tested, level: float, share: float) -> int | None:
 
 
 def concluded(row: MetricRow, pairs: Sequence[ModelPair], fewest: int) -> MetricRow:
-    """The row with its comparisons, and what they come to.
+    """Return the row with its comparisons, and what they come to.
 
     Below ``fewest`` prompts, which could settle nothing, what most of them agree on is open.
     """

@@ -316,18 +316,18 @@ class MetricRow:
         return max((pair.adjusted_p for pair in pairs or self.pairs[:1]), default=None)
 
     def _pairs_for(self, place: Place) -> list[ModelPair]:
-        """The differences that a place takes: with every other model."""
+        """Return the differences that a place takes: with every other model."""
         if place is Place.FIRST:
             return [pair for pair in self.pairs if self.leader and pair.better == self.leader]
         return [pair for pair in self.pairs if self.last and place and pair.worse == self.last]
 
     def over(self, model: str) -> tuple[str, ...]:
-        """The models that one is significantly better than, and not by an artefact."""
+        """Return the models that one is significantly better than, and not by an artefact."""
         worse = {pair.worse for pair in self.pairs if pair.better == model and pair.earned}
         return tuple(value.model for value in self.values if value.model in worse)
 
     def under(self, model: str) -> tuple[str, ...]:
-        """The models that are significantly better than one, and not by an artefact."""
+        """Return the models that are significantly better than one, and not by an artefact."""
         better = {pair.better for pair in self.pairs if pair.worse == model and pair.earned}
         return tuple(value.model for value in self.values if value.model in better)
 
@@ -374,8 +374,8 @@ def row_order(row: MetricRow) -> tuple[float, ...]:
 
 
 def forecastable(rows: Sequence[MetricRow]) -> list[MetricRow]:
-    """The rows that more prompts might settle, the soonest first, then the largest difference; not
-    those that an artefact explains."""
+    """Return the rows that more prompts might settle, the soonest first, then the largest
+    difference; not those that an artefact explains."""
     open_rows = [row for row in rows if row.needed and not any(p.explanation for p in row.claimed)]
 
     def order(row: MetricRow) -> tuple[int, float]:

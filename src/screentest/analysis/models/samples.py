@@ -100,8 +100,8 @@ class Sample:
 
 
 def pooled_alike(results: Results, side: Collection[str]) -> Results:
-    """The same with one way of pooling for all videos of a prompt, in each measure: by the worst
-    tenth where all of them have several shots, else all by the whole.
+    """Return the same with one way of pooling for all videos of a prompt, in each measure: by the
+    worst tenth where all of them have several shots, else all by the whole.
 
     A fault that looks like a cut would else decide what of a video is counted. ``side`` are the
     items that are compared.
@@ -145,7 +145,7 @@ class Samples:
         return natural(self.results.items[item].groups.get("seed", "")), natural(item)
 
     def of(self, name: str) -> Sample:
-        """The values of one metric that are compared."""
+        """Return the values of one metric that are compared."""
         values = {value.item: value for value in self.results.of(name) if value.item in self.side}
         waiting = [
             item for item, pending in self.results.pending if pending == name and item in self.side
@@ -251,7 +251,7 @@ differ by less than saving a file again does."""
 
 
 def differing_settings(signatures: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """The parts in which values were measured differently, going by their signatures.
+    """Return the parts in which values were measured differently, going by their signatures.
 
     >>> differing_settings(["noise|v:2|rate:4", "noise|v:3|rate:4", "noise|v:2|rate:4"])
     {'v': ('2', '3')}
@@ -270,13 +270,14 @@ def differing_settings(signatures: Iterable[str]) -> dict[str, tuple[str, ...]]:
 
 
 def _parts(signature: str) -> dict[str, str]:
-    """A signature by key; the name of the metric has an empty one."""
+    """Return a signature by key; the name of the metric has an empty one."""
     name, *rest = signature.split("|")
     return {"": name, **{key: unquote(text) for key, _, text in (o.partition(":") for o in rest)}}
 
 
 def rates_differ(results: Results, name: str) -> tuple[float, float] | None:
-    """The lowest and the highest frame rate, where single videos are not put in order by a value.
+    """Return the lowest and the highest frame rate, where single videos are not put in order by a
+    value.
 
     The rule of models, for videos: the number depends on the frame rate, and too many have another.
     """

@@ -47,12 +47,12 @@ class Share:
 
 
 def share_of(points: Sequence[float], clusters: Sequence[str]) -> Share:
-    """The share of points, with an interval over clusters."""
+    """Return the share of points, with an interval over clusters."""
     return Share(sum(points) / len(points), share_interval(points, clusters), len(points))
 
 
 def answers_alike(ours: Mapping[str, bool], people: Mapping[str, bool]) -> Outcome[Share]:
-    """The share of questions that both answer alike, by the questions' names.
+    """Return the share of questions that both answer alike, by the questions' names.
 
     >>> answers_alike({"q1": True, "q2": False, "q3": True}, {"q1": True, "q2": True}).value.value
     0.5
@@ -110,7 +110,7 @@ def score_agreement(
         wilson=wilson(round(sum(same)), len(units)),
         bias=statistics.fmean(gaps),
         bias_interval=attempt(lambda: bootstrap_mean(gaps, items, seed=seed)).value,
-        rank=spearman(scores, medians).map(lambda found: found.value),
+        rank=spearman(scores, medians).map(lambda result: result.value),
         people=krippendorff(rated, level="interval"),
         with_judge=krippendorff(
             [[*marks, score] for marks, score in zip(rated, scores, strict=True)], level="interval"
@@ -144,13 +144,15 @@ def self_preference(
     ``makers`` has the model that made each item, ``own`` the model of each judge. The others
     are the people where there are votes, else all other judges.
     """
-    found = []
+    result = []
     for name, maker in own.items():
         by_item: dict[str, list[float]] = {}
         for unit, score in judges[name].items():
             others = list((people or {}).get(unit, ()))
             if people is None:
-                others = [one[unit] for each, one in judges.items() if each != name and unit in one]
+                others = [
+                    judge[unit] for each, judge in judges.items() if each != name and unit in judge
+                ]
             if others:
                 by_item.setdefault(unit[0], []).append(score - statistics.fmean(others))
         gaps = {item: statistics.fmean(values) for item, values in by_item.items()}
@@ -164,8 +166,8 @@ def self_preference(
                 advice="Votes, or a second judge, must cover results of both kinds.",
             )
         value = statistics.fmean(mine) - statistics.fmean(rest)
-        found.append(SelfPreference(name, maker, value, _welch(mine, rest), len(mine), len(rest)))
-    return found
+        result.append(SelfPreference(name, maker, value, _welch(mine, rest), len(mine), len(rest)))
+    return result
 
 
 def _welch(mine: list[float], rest: list[float]) -> Interval | None:
@@ -201,9 +203,9 @@ def prompt_correlation(
     A prompt whose numbers are all equal on one side has no correlation and is left out; with
     ``zeros`` it counts as 0, which pulls every average towards 0.
     """
-    found = _by_prompt(scores, ratings, measure)
-    defined = [value for value in found.values() if value is not None]
-    undefined = len(found) - len(defined)
+    result = _by_prompt(scores, ratings, measure)
+    defined = [value for value in result.values() if value is not None]
+    undefined = len(result) - len(defined)
     values = [*defined, *[0.0] * undefined] if zeros else defined
     if not values:
         return Outcome.failed(
@@ -220,11 +222,11 @@ def closer_to_people(
 
     With ``zeros`` a prompt without a correlation counts as 0 on its side.
     """
-    one, other = (_by_prompt(scores, ratings, measure) for scores in (first, second))
+    item, other = (_by_prompt(scores, ratings, measure) for scores in (first, second))
     both = [
-        (one[name], other[name])
-        for name in one
-        if name in other and (zeros or None not in (one[name], other[name]))
+        (item[name], other[name])
+        for name in item
+        if name in other and (zeros or None not in (item[name], other[name]))
     ]
     if not both:
         return Outcome.failed(Reason.NOT_APPLICABLE, "no prompt has both correlations")
@@ -234,10 +236,10 @@ def closer_to_people(
 
 
 def _by_prompt(scores: Ratings, ratings: Ratings, measure: Measure) -> dict[str, float | None]:
-    found: dict[str, float | None] = {}
+    result: dict[str, float | None] = {}
     for prompt in sorted(scores.keys() & ratings.keys()):
         models = sorted(scores[prompt].keys() & ratings[prompt].keys())
         sides = ([side[prompt][name] for name in models] for side in (scores, ratings))
         outcome = measure(*sides)
-        found[prompt] = outcome.value.value if outcome.value is not None else None
-    return found
+        result[prompt] = outcome.value.value if outcome.value is not None else None
+    return result

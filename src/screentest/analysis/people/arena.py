@@ -109,7 +109,7 @@ class Arena:
     @property
     def significant(self) -> tuple[ArenaPair, ...]:
         """Pairs of which people prefer one, by a model that is worse than none."""
-        best = {one.model for one in self.models if one.best}
+        best = {model.model for model in self.models if model.best}
         return tuple(pair for pair in self.pairs if pair.holds and best)
 
     @property
@@ -136,49 +136,49 @@ class Arena:
 
 
 def arena_votes(records: Iterable[VoteRecord]) -> list[VoteRecord]:
-    """The votes on models that count; those of one worker and unit are one."""
+    """Return the votes on models that count; those of one worker and unit are one."""
     return [
-        one
-        for one in records
-        if one.task is VoteTask.ARENA and one.counts and one.choice is not None
+        record
+        for record in records
+        if record.task is VoteTask.ARENA and record.counts and record.choice is not None
     ]
 
 
 def arena_of(records: Iterable[VoteRecord]) -> Arena:
-    """The result of an arena; raises UserError where no vote counts."""
+    """Return the result of an arena; raises UserError where no vote counts."""
     votes = arena_votes(records)
     if not votes:
         raise UserError(
             "there are no votes on models that count",
             advice="Collect some: screentest annotate serve videos.jsonl --task arena",
         )
-    if any(not one.source or not one.worker for one in votes):
+    if any(not vote.source or not vote.worker for vote in votes):
         raise UserError(
             "a vote on models must say its prompt (source) and its worker",
             advice="Votes of one prompt, and of one worker, go together.",
         )
     # The order of coming must not matter, not even for the last digit.
-    votes.sort(key=lambda one: (one.source, one.unit, one.worker, one.first, one.second))
-    names = sorted({name for one in votes for name in (one.first, one.second)})
+    votes.sort(key=lambda item: (item.source, item.unit, item.worker, item.first, item.second))
+    names = sorted({name for vote in votes for name in (vote.first, vote.second)})
     pairs = _pairs(votes, names)
     strengths, unranked = _strengths(votes)
     won = {pair.better for pair in pairs if pair.holds}
     lost = {pair.worse for pair in pairs if pair.holds}
     models = [_model(name, votes, strengths, name in won - lost) for name in names]
-    sided = [(_left_points(one), one) for one in votes if one.left]
+    sided = [(_left_points(vote), vote) for vote in votes if vote.left]
     models.sort(
-        key=lambda one: (-(one.strength.value if one.strength else one.rate.share), one.model)
+        key=lambda item: (-(item.strength.value if item.strength else item.rate.share), item.model)
     )
     return Arena(
         models=tuple(models),
         pairs=pairs,
         votes=len(votes),
-        prompts=len({one.source for one in votes}),
-        workers=len({one.worker for one in votes}),
-        ties=sum(one.choice == "tie" for one in votes) / len(votes),
+        prompts=len({vote.source for vote in votes}),
+        workers=len({vote.worker for vote in votes}),
+        ties=sum(vote.choice == "tie" for vote in votes) / len(votes),
         left=_rate(sided) if sided else None,
         busiest=_busiest(votes),
-        effective_workers=_rate([(0.5, one) for one in votes]).effective_workers,
+        effective_workers=_rate([(0.5, vote) for vote in votes]).effective_workers,
         unranked=unranked,
     )
 
@@ -191,7 +191,7 @@ def _points(vote: VoteRecord, model: str) -> float:
 
 
 def _busiest(votes: Sequence[VoteRecord]) -> int:
-    counts = [count for _, count in Counter(one.worker for one in votes).most_common()]
+    counts = [count for _, count in Counter(vote.worker for vote in votes).most_common()]
     return 1 + sum(2 * total <= len(votes) for total in itertools.accumulate(counts))
 
 
@@ -208,31 +208,31 @@ def _rate(scored: Sequence[tuple[float, VoteRecord]]) -> WinRate:
 
 
 def _by_prompt(scored: Sequence[tuple[float, VoteRecord]]) -> dict[str, float]:
-    found: dict[str, list[float]] = defaultdict(list)
+    result: dict[str, list[float]] = defaultdict(list)
     for points, vote in scored:
-        found[vote.source].append(points)
-    return {prompt: sum(own) / len(own) for prompt, own in found.items()}
+        result[vote.source].append(points)
+    return {prompt: sum(selected) / len(selected) for prompt, selected in result.items()}
 
 
 def _model(
     name: str, votes: Sequence[VoteRecord], strengths: Mapping[str, Strength], best: bool
 ) -> ArenaModel:
-    own = [(_points(one, name), one) for one in votes if name in (one.first, one.second)]
-    return ArenaModel(name, _rate(own), strengths.get(name), _by_prompt(own), best)
+    selected = [(_points(vote, name), vote) for vote in votes if name in (vote.first, vote.second)]
+    return ArenaModel(name, _rate(selected), strengths.get(name), _by_prompt(selected), best)
 
 
 def _strengths(votes: Sequence[VoteRecord]) -> tuple[dict[str, Strength], Failure | None]:
     try:
-        found = bradley_terry(
-            [one.first for one in votes],
-            [one.second for one in votes],
-            [_points(one, one.first) for one in votes],
-            [one.source for one in votes],
-            [one.worker for one in votes],
+        result = bradley_terry(
+            [vote.first for vote in votes],
+            [vote.second for vote in votes],
+            [_points(vote, vote.first) for vote in votes],
+            [vote.source for vote in votes],
+            [vote.worker for vote in votes],
         )
     except NoValue as error:
         return {}, error.failure
-    return {one.model: one for one in found}, None
+    return {item.model: item for item in result}, None
 
 
 def _pairs(votes: Sequence[VoteRecord], names: Sequence[str]) -> tuple[ArenaPair, ...]:
@@ -240,21 +240,21 @@ def _pairs(votes: Sequence[VoteRecord], names: Sequence[str]) -> tuple[ArenaPair
     for vote in votes:
         met[min(vote.first, vote.second), max(vote.first, vote.second)].append(vote)
     compared = []
-    for one, other in itertools.combinations(names, 2):
-        if (one, other) not in met:
+    for name, other in itertools.combinations(names, 2):
+        if (name, other) not in met:
             continue
-        scored = [(_points(vote, one), vote) for vote in met[one, other]]
+        scored = [(_points(vote, name), vote) for vote in met[name, other]]
         if sum(points for points, _ in scored) < len(scored) / 2:
-            one, other = other, one
+            name, other = other, name
             scored = [(1 - points, vote) for points, vote in scored]
         gaps = tuple(sorted(2 * share - 1 for share in _by_prompt(scored).values()))
-        compared.append((one, other, _rate(scored), gaps))
-    found = [rate.p_value for _, _, rate, _ in compared]
-    adjusted = holm(found)
+        compared.append((name, other, _rate(scored), gaps))
+    result = [rate.p_value for _, _, rate, _ in compared]
+    adjusted = holm(result)
     pairs = [
         ArenaPair(*about, p_value, corrected, level)
         for about, p_value, corrected, level in zip(
-            compared, found, adjusted, holm_levels(adjusted), strict=True
+            compared, result, adjusted, holm_levels(adjusted), strict=True
         )
     ]
     return tuple(sorted(pairs, key=lambda pair: (pair.adjusted_p, pair.p_value, pair.better)))

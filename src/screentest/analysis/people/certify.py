@@ -75,7 +75,8 @@ class _Answers:
 
 
 def people_cases(release: Release, folder: Path | None = None) -> list[Case]:
-    """The pairs as cases, the preferred video first; those that people tie on are of no kind.
+    """Return the pairs as cases, the preferred video first; those that people tie on are of no
+    kind.
 
     With ``folder`` a video that is not in it is a failure of its cases.
     """
@@ -93,7 +94,7 @@ def people_cases(release: Release, folder: Path | None = None) -> list[Case]:
     }
     cases = []
     for pair in release.pairs:
-        found = (places[pair.first], places[pair.second])
+        result = (places[pair.first], places[pair.second])
         cases.append(
             Case(
                 id=f"{release.name}/{pair.id}",
@@ -105,14 +106,15 @@ def people_cases(release: Release, folder: Path | None = None) -> list[Case]:
                 source=pair.cluster,
                 kind=PairKind.PREFERENCE if pair.decided else None,
                 name=pair.aspect,
-                failure=next((one for one in found if isinstance(one, Failure)), None),
+                failure=next((item for item in result if isinstance(item, Failure)), None),
             )
         )
     return cases
 
 
 def _find(folder: Path, video: str) -> Path | Failure:
-    """The file of a video: called as in the release, or with the suffix of a video behind it."""
+    """Return the file of a video: called as in the release, or with the suffix of a video behind
+    it."""
     bare = PurePosixPath(video).suffix.lower() not in VIDEO_SUFFIXES
     names = [video, *(f"{video}{suffix}" for suffix in sorted(VIDEO_SUFFIXES) if bare)]
     lost = Failure(Reason.MISSING_FILE)
@@ -166,7 +168,7 @@ def certify_people(
     for judge in done.judges:
         judgements = read_judgements(store, cases, judge.name)
         lost += lost_judgements(judge.name, judgements)
-        pending += sum(one.outcome is None for one in judgements)
+        pending += sum(judgement.outcome is None for judgement in judgements)
         rates = isinstance(judge.judge, RatingJudge)
         answers.append(
             _Answers(
@@ -183,16 +185,21 @@ def certify_people(
 
 
 def _ratings(judgements: Iterable[Judgement]) -> dict[tuple[str, Aspect], float]:
-    found: dict[tuple[str, Aspect], float] = {}
-    for one in judgements:
-        if one.outcome is not None and one.outcome.value is not None:
+    result: dict[tuple[str, Aspect], float] = {}
+    for judgement in judgements:
+        if judgement.outcome is not None and judgement.outcome.value is not None:
             verdict = (
-                one.outcome.value if one.order is Order.AS_GIVEN else one.outcome.value.flipped
+                judgement.outcome.value
+                if judgement.order is Order.AS_GIVEN
+                else judgement.outcome.value.flipped
             )
-            for item, value in ((one.case.first, verdict.first), (one.case.second, verdict.second)):
+            for item, value in (
+                (judgement.case.first, verdict.first),
+                (judgement.case.second, verdict.second),
+            ):
                 if value is not None:
-                    found[item.id, one.case.aspect] = value
-    return found
+                    result[item.id, judgement.case.aspect] = value
+    return result
 
 
 # Scores from elsewhere: nothing is measured, and no video is needed.
@@ -213,12 +220,12 @@ def certify_scores(
     store.keep_note(CASES, [case.about for case in cases])
     answers = []
     for table in [_joined(table, release) for table in tables]:
-        own = [case for case in cases if table.scores.covers(case.name)]
-        if own:
-            read = _read_scores(store, release, table, own)
+        selected = [case for case in cases if table.scores.covers(case.name)]
+        if selected:
+            read = _read_scores(store, release, table, selected)
             answers.append(replace(read, remarks=(*read.remarks, *wrong)))
     if not answers:
-        named = sorted({aspect for one in tables for aspect in one.values})
+        named = sorted({aspect for item in tables for aspect in item.values})
         raise BadOption(
             f"the scores are of no aspect that people were asked about: {', '.join(named)}",
             advice=f"Aspects of {release.name}: {', '.join(release.aspects)}.",
@@ -236,11 +243,11 @@ class _Joined:
 
 def _joined(table: ScoreTable, release: Release) -> _Joined:
     """Names are the same, or the same but for the suffix of a video on either side."""
-    known = {_bare(video): video for video in release.clusters}
-    if len(known) < len(release.clusters):  # two videos differ by their suffixes alone
-        known = {video: video for video in release.clusters}
+    available = {_bare(video): video for video in release.clusters}
+    if len(available) < len(release.clusters):  # two videos differ by their suffixes alone
+        available = {video: video for video in release.clusters}
     names = {
-        name: name if name in release.clusters else known.get(_bare(name)) for name in table.ids
+        name: name if name in release.clusters else available.get(_bare(name)) for name in table.ids
     }
     lost = sorted(name for name, video in names.items() if video is None)
     scored = {video for video in names.values() if video is not None}
@@ -254,16 +261,18 @@ def _joined(table: ScoreTable, release: Release) -> _Joined:
         )
     without = sorted(set(release.clusters) - scored)
     values = {
-        aspect: {video: one for name, one in found.items() if (video := names[name]) is not None}
-        for aspect, found in table.values.items()
+        aspect: {video: item for name, item in value.items() if (video := names[name]) is not None}
+        for aspect, value in table.values.items()
     }
-    failed = sum(not one.ok for found in values.values() for one in found.values())
+    failed = sum(not item.ok for value in values.values() for item in value.values())
     remarks = (
         Remark(RemarkKind.UNKNOWN_IDS, len(lost), len(names), _first(lost)),
         Remark(RemarkKind.NO_SCORE, len(without), len(release.clusters), _first(without)),
         Remark(RemarkKind.NOT_NUMBERS, failed),
     )
-    return _Joined(replace(table, values=values), tuple(one for one in remarks if one.count))
+    return _Joined(
+        replace(table, values=values), tuple(remark for remark in remarks if remark.count)
+    )
 
 
 def _bare(name: str) -> str:
@@ -324,14 +333,14 @@ def _read_scores(
 def _write(store: RunStore, name: str, signature: str, judgements: Sequence[Judgement]) -> None:
     """The verdicts as records, so that reports and comparisons find them."""
     ready = []
-    for one in judgements:
-        assert one.outcome is not None
-        inputs = hash_parts({"first": one.case.first.id, "second": one.case.second.id})
-        aspect, order = one.case.aspect.value, one.order.value
-        key = RecordKey(one.case.id, name, aspect, order, 0, signature, inputs)
-        outcomes = {name: one.outcome}
+    for judgement in judgements:
+        assert judgement.outcome is not None
+        inputs = hash_parts({"first": judgement.case.first.id, "second": judgement.case.second.id})
+        aspect, order = judgement.case.aspect.value, judgement.order.value
+        key = RecordKey(judgement.case.id, name, aspect, order, 0, signature, inputs)
+        outcomes = {name: judgement.outcome}
         ready.append(Finished(Task((key,), _as_read, outcomes), (encode(outcomes),)))
-    store.add_to_plan(key for one in ready for key in one.task.keys)
+    store.add_to_plan(key for item in ready for key in item.task.keys)
     for start in range(0, len(ready), _WRITTEN_TOGETHER):
         store.write(*ready[start : start + _WRITTEN_TOGETHER])
 
@@ -349,48 +358,52 @@ def _keep(
 ) -> tuple[Certificate, ...]:
     lost = _unreadable(RemarkKind.UNREADABLE_VOTES, release.problems)
     made = tuple(
-        replace(one, remarks=(*one.remarks, *lost)) for one in people_certificates(release, answers)
+        replace(people_certificate, remarks=(*people_certificate.remarks, *lost))
+        for people_certificate in people_certificates(release, answers)
     )
-    for one in made:
-        store.keep_note(f"{NOTE}: {one.judge}", to_object(one))
+    for item in made:
+        store.keep_note(f"{NOTE}: {item.judge}", to_object(item))
     return made
 
 
 def people_certificates(release: Release, answers: Sequence[_Answers]) -> list[Certificate]:
     """One certificate for each judge; claims are corrected over all of them and all aspects."""
     ceilings = {aspect: human_ceiling(release, aspect) for aspect in release.aspects}
-    by_judge = [_by_aspect(one.judgements) for one in answers]
+    by_judge = [_by_aspect(answer.judgements) for answer in answers]
     every = [
-        (one, *of) for one, aspects in zip(answers, by_judge, strict=True) for of in aspects.items()
+        (answer, *of)
+        for answer, aspects in zip(answers, by_judge, strict=True)
+        for of in aspects.items()
     ]
     # What people tie on in all pairs cannot be tested, and is no test to correct for.
-    tested = [own for _, _, own in every if own]
+    tested = [selected for _, _, selected in every if selected]
     made = iter(
         claims(
-            [by_film(own) for own in tested],
-            intervals=[shown_interval(own) for own in tested],
+            [by_film(selected) for selected in tested],
+            intervals=[shown_interval(selected) for selected in tested],
             unit="prompt",
         )
     )
     none = Unsettled(WhyUnsettled.NO_ANSWER)
     untested = Finding(Claim.CANNOT_TELL, 0, None, 1.0, None, unit="prompt", unsettled=none)
-    found = iter(
-        _unless_per_model(release, one, aspect, next(made)) if own else untested
-        for one, aspect, own in every
+    result = iter(
+        _unless_per_model(release, item, aspect, next(made)) if selected else untested
+        for item, aspect, selected in every
     )
     return [
-        _certificate(release, one, aspects, [next(found) for _ in aspects], ceilings)
-        for one, aspects in zip(answers, by_judge, strict=True)
+        _certificate(release, answer, aspects, [next(result) for _ in aspects], ceilings)
+        for answer, aspects in zip(answers, by_judge, strict=True)
     ]
 
 
 def _unless_per_model(
     release: Release, answers: _Answers, aspect: Aspect, finding: Finding
 ) -> Finding:
-    """The finding; a score with hardly more than one number for each model earns no claim."""
-    known = generators_of(release.of(aspect.value.removeprefix(PEOPLE)))
+    """Return the finding; a score with hardly more than one number for each model earns no
+    claim."""
+    available = generators_of(release.of(aspect.value.removeprefix(PEOPLE)))
     ratings = {video: value for (video, of), value in answers.ratings.items() if of is aspect}
-    models = per_model(ratings, known)
+    models = per_model(ratings, available)
     if not models or finding.claim is Claim.CHANCE:
         return finding
     why = Unsettled(WhyUnsettled.ONE_NUMBER_PER_MODEL, count=models)
@@ -398,13 +411,13 @@ def _unless_per_model(
 
 
 def _by_aspect(judgements: Iterable[Judgement]) -> dict[Aspect, list[Judgement]]:
-    """The judgements on pairs that people decided; an aspect may have none."""
-    found: dict[Aspect, list[Judgement]] = {}
-    for one in judgements:
-        own = found.setdefault(one.case.aspect, [])
-        if one.case.kind is not None:
-            own.append(one)
-    return found
+    """Return the judgements on pairs that people decided; an aspect may have none."""
+    result: dict[Aspect, list[Judgement]] = {}
+    for judgement in judgements:
+        selected = result.setdefault(judgement.case.aspect, [])
+        if judgement.case.kind is not None:
+            selected.append(judgement)
+    return result
 
 
 def _certificate(
@@ -415,19 +428,19 @@ def _certificate(
     ceilings: Mapping[str, Ceiling | None],
 ) -> Certificate:
     aspects, operators, people = [], [], []
-    for (aspect, own), finding in zip(by_aspect.items(), findings, strict=True):
+    for (aspect, selected), finding in zip(by_aspect.items(), findings, strict=True):
         name = aspect.value.removeprefix(PEOPLE)
-        ceiling, right = ceilings[name], accuracy(own)
-        if not own:
+        ceiling, right = ceilings[name], accuracy(selected)
+        if not selected:
             right = Outcome.failed(Reason.NOT_APPLICABLE, "people prefer neither video of any pair")
-        pairs = len({one.case.id for one in own})
+        pairs = len({item.case.id for item in selected})
         aspects.append(
             AspectResult(
                 aspect,
                 pairs,
-                len({one.case.cluster for one in own}),
+                len({item.case.cluster for item in selected}),
                 right,
-                order_effect(in_both_orders(own)),
+                order_effect(in_both_orders(selected)),
                 Outcome.failed(Reason.NOT_APPLICABLE, _NO_TIME),
                 finding,
                 ceiling.accuracy.value if ceiling is not None else None,
@@ -436,7 +449,7 @@ def _certificate(
         operators.append(OperatorResult(aspect, name, aspect.title, pairs, right, finding))
         ratings = {video: value for (video, of), value in answers.ratings.items() if of is aspect}
         people.append(people_result(release, name, ceiling, ratings.get if ratings else None))
-    every = [one for own in by_aspect.values() for one in own]
+    every = [item for members in by_aspect.values() for item in members]
     return Certificate(
         judge=answers.name,
         signature=answers.signature,

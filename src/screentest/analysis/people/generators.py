@@ -37,14 +37,14 @@ def generators_of(pairs: Sequence[VotedPair]) -> dict[str, str]:
     """By video, the part of its name that says who made it; empty where none does."""
     videos = sorted({video for pair in pairs for video in (pair.first, pair.second)})
     for part in _parts(videos):
-        known = {video: part(video) for video in videos}
-        names = set(known.values())
+        available = {video: part(video) for video in videos}
+        names = set(available.values())
         if all(name.isdigit() for name in names):  # seeds, or frames
             continue
         count = len(names)
-        apart = sum(known[pair.first] != known[pair.second] for pair in pairs)
+        apart = sum(available[pair.first] != available[pair.second] for pair in pairs)
         if 2 <= count <= len(videos) / _EACH and apart >= _APART * len(pairs):
-            return known
+            return available
     return {}
 
 
@@ -65,15 +65,17 @@ def _part(split: re.Pattern[str], index: int, video: str) -> str:
 def per_model(ratings: Mapping[str, float], generators: Mapping[str, str]) -> int:
     """Count the models of a score that has hardly more than one number for each: nearly all of its
     variation lies between models. 0 for any other score."""
-    own = _by_model(ratings, generators)
-    known = [value for values in own.values() for value in values]
-    if len(own) < 2 or len(set(known)) < 2:
+    selected = _by_model(ratings, generators)
+    available = [value for values in selected.values() for value in values]
+    if len(selected) < 2 or len(set(available)) < 2:
         return 0
-    means = {model: fmean(values) for model, values in own.items()}
-    within = sum((one - means[model]) ** 2 for model, values in own.items() for one in values)
-    whole = fmean(known)
-    total = sum((one - whole) ** 2 for one in known)
-    return len(own) if within <= (1 - _BETWEEN) * total else 0
+    means = {model: fmean(values) for model, values in selected.items()}
+    within = sum(
+        (item - means[model]) ** 2 for model, values in selected.items() for item in values
+    )
+    whole = fmean(available)
+    total = sum((item - whole) ** 2 for item in available)
+    return len(selected) if within <= (1 - _BETWEEN) * total else 0
 
 
 def _by_model(
@@ -104,14 +106,14 @@ def within_models(
             prompts.setdefault(clusters[video], []).append(value)
     totals = {model: sum(map(sum, prompts.values())) for model, prompts in apart.items()}
     counts = {model: sum(map(len, prompts.values())) for model, prompts in apart.items()}
-    found = {}
+    result = {}
     for video, value in ratings.items():
         if video in generators:
             model = generators[video]
-            own = apart[model][clusters[video]]
-            if others := counts[model] - len(own):
-                found[video] = value - (totals[model] - sum(own)) / others
-    return found
+            selected = apart[model][clusters[video]]
+            if others := counts[model] - len(selected):
+                result[video] = value - (totals[model] - sum(selected)) / others
+    return result
 
 
 def by_generator(pairs: Sequence[VotedPair], generators: Mapping[str, str]) -> float | None:
@@ -124,8 +126,8 @@ def by_generator(pairs: Sequence[VotedPair], generators: Mapping[str, str]) -> f
     if not total:
         return None
     right = sum(
-        count / 2 if one == two else max(count, wins[two, one])
-        for (one, two), count in wins.items()
-        if one <= two or (two, one) not in wins
+        count / 2 if first == second else max(count, wins[second, first])
+        for (first, second), count in wins.items()
+        if first <= second or (second, first) not in wins
     )
     return right / total

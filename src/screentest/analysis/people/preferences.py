@@ -96,15 +96,15 @@ def read_preferences(path: Path, form: str = "") -> PreferenceReading:
     if not path.exists():
         raise ManifestError(f"{path} is not there", advice="Give the folder or file of a release.")
     reading = PreferenceReading(name)
-    for found in READERS[name](path):
-        if isinstance(found, Problem):
-            reading.problems.append(found)
-        elif isinstance(found, Rating):
-            reading.ratings.append(found)
-        elif wrong := _unusable(found):
-            reading.problems.append(_wrong(path, one_line(found.video_a), wrong))
+    for result in READERS[name](path):
+        if isinstance(result, Problem):
+            reading.problems.append(result)
+        elif isinstance(result, Rating):
+            reading.ratings.append(result)
+        elif wrong := _unusable(result):
+            reading.problems.append(_wrong(path, one_line(result.video_a), wrong))
         else:
-            reading.rows.append(found)
+            reading.rows.append(result)
     if not reading.rows:
         listed = "".join(f"\n- {problem}" for problem in reading.problems[:5])
         raise ManifestError(f"no preferences in {path}{listed}", advice="See docs/manifest.md.")
@@ -189,8 +189,8 @@ def _voted(
 ) -> Preference | Problem:
     if not isinstance(row, dict):
         return _wrong(path, name, "is not an object")
-    one, two, vote = (row.get(key) for key in names)
-    if not (isinstance(one, str) and one and isinstance(two, str) and two):
+    first, second, vote = (row.get(key) for key in names)
+    if not (isinstance(first, str) and first and isinstance(second, str) and second):
         return _wrong(path, name, f"{names[0]} and {names[1]} do not name two videos")
     if not isinstance(vote, str) or vote not in votes:
         allowed = ", ".join(votes)
@@ -198,7 +198,9 @@ def _voted(
     if not isinstance(aspect, str) or not aspect:
         return _wrong(path, name, "has no aspect")
     prompt = row.get("prompt")
-    return Preference(one, two, aspect, votes[vote], "", prompt if isinstance(prompt, str) else "")
+    return Preference(
+        first, second, aspect, votes[vote], "", prompt if isinstance(prompt, str) else ""
+    )
 
 
 # Ratings of single videos, as preferences.
@@ -207,16 +209,17 @@ def _voted(
 def _compared(
     marks: Mapping[str, float], aspect: str, rater: str, prompt: str, against: str = ""
 ) -> Iterator[Preference | Rating]:
-    """The marks of one prompt, and every two videos; or each with ``against``, one of them."""
+    """Yield the marks of one prompt, and every two videos; or each with ``against``, one of
+    them."""
     for video, mark in marks.items():
         yield Rating(video, aspect, mark, rater)
-    pairs = combinations(marks, 2) if not against else ((against, one) for one in marks)
-    for one, two in pairs:
-        if one == two:
+    pairs = combinations(marks, 2) if not against else ((against, item) for item in marks)
+    for first, second in pairs:
+        if first == second:
             continue
-        apart = marks[one] - marks[two]
+        apart = marks[first] - marks[second]
         vote = Vote.TIE if apart == 0 else Vote.A if apart > 0 else Vote.B
-        yield Preference(one, two, aspect, vote, rater, prompt, apart)
+        yield Preference(first, second, aspect, vote, rater, prompt, apart)
 
 
 def _is_mark(value: Any) -> bool:
@@ -237,7 +240,7 @@ def read_fetv(folder: Path, *, generated: bool = False) -> Found:
     about = read_json(folder / "fetv_data.json")
     rows_about = about if isinstance(about, list) else []
     prompts = [str(row.get("prompt") or "") if isinstance(row, dict) else "" for row in rows_about]
-    for rater in sorted(one for one in folder.glob("human*") if one.is_dir()):
+    for rater in sorted(item for item in folder.glob("human*") if item.is_dir()):
         marks: dict[str, dict[str, Any]] = {}
         for file in sorted(rater.glob("*.json")):
             rows = read_json(file)
@@ -256,8 +259,8 @@ def read_fetv(folder: Path, *, generated: bool = False) -> Found:
             yield Problem(ProblemKind.MISSING, message, path=rater)
             continue
         for number, real in truth.items():
-            known = number.isdecimal() and int(number) < len(prompts)
-            prompt = prompts[int(number)] if known else ""
+            available = number.isdecimal() and int(number) < len(prompts)
+            prompt = prompts[int(number)] if available else ""
             for aspect in FETV_ASPECTS:
                 real_name = "" if real is None else f"{FETV_TRUTH}/{number}"
                 given = ({} if real is None else {real_name: real.get(aspect)}) | {
@@ -282,24 +285,26 @@ def read_video_bench(folder: Path) -> Found:
             if not isinstance(videos, dict) or not isinstance(marks, dict):
                 yield _wrong(file, str(number), "has no videos and human_anno")
                 continue
-            if not all(isinstance(one, str) for one in videos.values()):
+            if not all(isinstance(item, str) for item in videos.values()):
                 yield _wrong(file, str(number), "videos are not names")
                 continue
             lists = {videos[model]: given for model, given in marks.items() if model in videos}
-            good = all(isinstance(one, list) and all(map(_is_mark, one)) for one in lists.values())
-            if not good or len({len(one) for one in lists.values()}) != 1:
+            good = all(
+                isinstance(item, list) and all(map(_is_mark, item)) for item in lists.values()
+            )
+            if not good or len({len(item) for item in lists.values()}) != 1:
                 yield _wrong(file, str(number), "human_anno is not as many marks for every model")
                 continue
             prompt = str(row.get("prompt_en") or "")
             for rater in range(len(next(iter(lists.values())))):
-                given = {video: one[rater] for video, one in lists.items()}
+                given = {video: item[rater] for video, item in lists.items()}
                 yield from _compared(given, file.stem, str(rater), prompt)
 
 
 def _tvge_files(folder: Path) -> dict[str, Path]:
     ends = {"alignment": "*alignment_score.json", "quality": "*quality_score.json"}
-    found = {aspect: sorted(folder.glob(end)) for aspect, end in ends.items()}
-    return {aspect: files[0] for aspect, files in found.items() if files}
+    result = {aspect: sorted(folder.glob(end)) for aspect, end in ends.items()}
+    return {aspect: files[0] for aspect, files in result.items() if files}
 
 
 def read_tvge(folder: Path) -> Found:
@@ -322,13 +327,13 @@ def read_csv(path: Path) -> Found:
     """Plain rows; ``vote`` is a, b, tie, both_good or both_bad."""
     needed = ("video_a", "video_b", "aspect", "vote")
     optional = ("rater", "prompt")
-    for found in table_rows(
+    for table_row in table_rows(
         path, {name: (name,) for name in needed}, {name: (name,) for name in optional}
     ):
-        if isinstance(found, Problem):
-            yield found
+        if isinstance(table_row, Problem):
+            yield table_row
             continue
-        line, row = found
+        line, row = table_row
         empty = [name for name in needed if not row[name]]
         vote = row["vote"].lower()
         if empty:

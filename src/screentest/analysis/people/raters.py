@@ -100,17 +100,17 @@ def people_result(
     if rate is None:
         return result
     rated = [
-        (pair, one - two)
+        (pair, first - second)
         for pair in pairs
-        if (one := rate(pair.first)) is not None and (two := rate(pair.second)) is not None
+        if (first := rate(pair.first)) is not None and (second := rate(pair.second)) is not None
     ]
-    known = [
+    available = [
         (score, sum(given.values()) / len(given), release.clusters[video])
         for video, given in release.marks.get(aspect, {}).items()
         if video in release.clusters and (score := rate(video)) is not None
     ]
-    scores, means = [one for one, _, _ in known], [one for _, one, _ in known]
-    clusters = [one for _, _, one in known]
+    scores, means = [item for item, _, _ in available], [item for _, item, _ in available]
+    clusters = [item for _, _, item in available]
     return replace(
         result,
         ceiling=None if ceiling is None else _in_place(release, aspect, rate, ceiling),
@@ -125,7 +125,7 @@ def people_result(
 def _within_models(
     release: Release, pairs: Sequence[VotedPair], generators: Mapping[str, str], rate: Rate
 ) -> Share | None:
-    ratings = {video: one for video in generators if (one := rate(video)) is not None}
+    ratings = {video: item for video in generators if (item := rate(video)) is not None}
     beyond = within_models(ratings, generators, release.clusters)
     points, clusters = [], []
     # What is left of equal numbers, once a mean is taken from them, is rounding.
@@ -141,14 +141,14 @@ def _within_models(
 def _with_ties(rated: Sequence[tuple[VotedPair, float]]) -> Share | None:
     """Three answers, the score's tie being a difference up to a limit found on other prompts."""
     halves: list[list[tuple[VotedPair, float]]] = [[], []]
-    for one in rated:
-        halves[sha256(one[0].cluster.encode()).digest()[0] % 2].append(one)
+    for item in rated:
+        halves[sha256(item[0].cluster.encode()).digest()[0] % 2].append(item)
     if not all(halves):
         return None
     points, clusters = [], []
-    for own, other in (halves, halves[::-1]):
+    for selected, other in (halves, halves[::-1]):
         limit = _best_limit(other)
-        for pair, apart in own:
+        for pair, apart in selected:
             says = 0 if abs(apart) <= limit else 1 if apart > 0 else -1
             points.append(float(says == int(pair.decided)))
             clusters.append(pair.cluster)
@@ -156,10 +156,10 @@ def _with_ties(rated: Sequence[tuple[VotedPair, float]]) -> Share | None:
 
 
 def _best_limit(rated: Sequence[tuple[VotedPair, float]]) -> float:
-    """The difference up to which to call it a tie, so that most pairs are right."""
-    apart = np.array([abs(one) for _, one in rated])
+    """Return the difference up to which to call it a tie, so that most pairs are right."""
+    apart = np.array([abs(item) for _, item in rated])
     # What a pair gains when it becomes a tie: a tied one is right then, another no longer.
-    gain = np.array([-float(one > 0) if pair.decided else 1.0 for pair, one in rated])
+    gain = np.array([-float(item > 0) if pair.decided else 1.0 for pair, item in rated])
     order = np.argsort(apart, kind="stable")
     sums = np.cumsum(gain[order])
     last = np.append(np.diff(apart[order]) > 0, True)  # all of one difference, or none
@@ -207,7 +207,7 @@ def human_ceiling(release: Release, aspect: str) -> Ceiling | None:
     certain = [
         (value, where) for value, where in zip(points, clusters, strict=True) if value != 0.5
     ]
-    found = Ceiling(
+    ceiling = Ceiling(
         max(len(pair.leads) for pair in pairs),
         share_of(points, clusters),
         share_of([value for value, _ in certain], [where for _, where in certain])
@@ -216,13 +216,13 @@ def human_ceiling(release: Release, aspect: str) -> Ceiling | None:
     )
     marks = _marks(release, aspect)
     if marks is None:
-        return found
+        return ceiling
     table, places, _ = marks
     centred = table - np.nanmean(table, axis=0)
     whole = not np.isnan(table).any()  # then an offset moves all of a rater's ranks alike
     rank = _left_out(table, places)
     return replace(
-        found,
+        ceiling,
         rank=rank,
         rank_without_offsets=rank if whole else _left_out(centred, places),
         alpha=_alpha(table),
@@ -231,26 +231,27 @@ def human_ceiling(release: Release, aspect: str) -> Ceiling | None:
 
 
 def _in_place(release: Release, aspect: str, rate: Rate, ceiling: Ceiling) -> Ceiling:
-    """The ceiling, with the score in the place of the rater who is left out."""
+    """Return the ceiling, with the score in the place of the rater who is left out."""
     points, clusters = [], []
     for pair, _, others in _against_others(release.of(aspect)):
-        one, two = rate(pair.first), rate(pair.second)
-        if one is not None and two is not None:
-            points.append(_points((one - two) * others))
+        first, second = rate(pair.first), rate(pair.second)
+        if first is not None and second is not None:
+            points.append(_points((first - second) * others))
             clusters.append(pair.cluster)
     rank = None
     marks = _marks(release, aspect)
     if marks is not None:
         table, places, videos = marks
-        found = [rate(video) for video in videos]
-        scores = np.array([np.nan if one is None else one for one in found], dtype=np.float64)
+        result = [rate(video) for video in videos]
+        scores = np.array([np.nan if item is None else item for item in result], dtype=np.float64)
         rank = _left_out(table, places, scores)
     share = share_of(points, clusters) if points else None
     return replace(ceiling, in_place=share, rank_in_place=rank)
 
 
 def _against_others(pairs: Sequence[VotedPair]) -> Iterator[tuple[VotedPair, float, float]]:
-    """Each rater of a pair: how far the first is preferred, and by the others, who prefer one."""
+    """Yield each rater of a pair: how far the first is preferred, and by the others, who prefer
+    one."""
     for pair in pairs:
         total, count = sum(pair.leads), len(pair.leads)
         for lead in pair.leads if count > 1 else ():
@@ -280,27 +281,27 @@ def _marks(release: Release, aspect: str) -> tuple[np.ndarray, list[str], list[s
 def _left_out(
     table: np.ndarray, clusters: Sequence[str], scores: np.ndarray | None = None
 ) -> ClusteredCorrelation | None:
-    """The mean over raters of ρ between one, or a score, and the mean of the others."""
+    """Return the mean over raters of ρ between one, or a score, and the mean of the others."""
     sides = []
     for rater in range(table.shape[1]):
         others = np.delete(table, rater, axis=1)
         there = ~np.isnan(table[:, rater]) & (~np.isnan(others)).any(axis=1)
-        own = table[:, rater] if scores is None else scores
-        there &= ~np.isnan(own)
+        selected = table[:, rater] if scores is None else scores
+        there &= ~np.isnan(selected)
         mean = np.full(len(table), np.nan)
         mean[there] = np.nanmean(others[there], axis=1)
-        sides.append((own, mean, there))
+        sides.append((selected, mean, there))
 
     def estimate(kept: np.ndarray) -> float:
-        found = [
-            one.value
-            for own, mean, there in sides
-            if (one := coefficient(own[there & kept], mean[there & kept])).value is not None
+        result = [
+            item.value
+            for members, mean, there in sides
+            if (item := coefficient(members[there & kept], mean[there & kept])).value is not None
         ]
-        return sum(found) / len(found) if found else 0.0
+        return sum(result) / len(result) if result else 0.0
 
     every = np.ones(len(table), dtype=bool)
-    if not any(coefficient(own[there], mean[there]).ok for own, mean, there in sides):
+    if not any(coefficient(members[there], mean[there]).ok for members, mean, there in sides):
         return None
     return _over_clusters(estimate, every, clusters)
 

@@ -20,7 +20,8 @@ _SEPARATORS = (",", ";", "\t")
 
 
 def read_text(path: Path) -> str:
-    """The text of a plain file, without a byte order mark; raises ManifestError where it has none.
+    """Return the text of a plain file, without a byte order mark; raises ManifestError where it has
+    none.
 
     Line ends are left as they are.
     """
@@ -67,7 +68,8 @@ Columns = Mapping[str, Sequence[str]]
 def table_rows(
     path: Path, needed: Columns, optional: Columns
 ) -> Iterator[tuple[int, dict[str, str]] | Problem]:
-    """The rows of a CSV file by line: the cells of these columns, and the others as they are named.
+    """Yield the rows of a CSV file by line: the cells of these columns, and the others as they are
+    named.
 
     A row that has too few or too many cells is a problem; broken quotes end the table.
     """
@@ -101,11 +103,11 @@ def _places(
 ) -> dict[str, int]:
     places: dict[str, int] = {}
     for name, spellings in (*needed.items(), *optional.items()):
-        found = [spelling for spelling in spellings if spelling in header]
-        if any(header.count(spelling) > 1 for spelling in found):
-            raise ManifestError(f"{path} has two columns {found[0]}")
-        if found:
-            places[name] = header.index(found[0])
+        result = [spelling for spelling in spellings if spelling in header]
+        if any(header.count(spelling) > 1 for spelling in result):
+            raise ManifestError(f"{path} has two columns {result[0]}")
+        if result:
+            places[name] = header.index(result[0])
     missing = [name for name in needed if name not in places]
     if missing:
         has = ", ".join(one_line(name, 30) for name in header[:8]) or "no columns"

@@ -64,7 +64,7 @@ class Release:
     @property
     def digest(self) -> str:
         """Sixteen hex digits of all votes."""
-        text = repr([(one.aspect, one.first, one.second, one.leads) for one in self.pairs])
+        text = repr([(pair.aspect, pair.first, pair.second, pair.leads) for pair in self.pairs])
         return sha256(text.encode()).hexdigest()[:16]
 
     def of(self, aspect: str) -> list[VotedPair]:
@@ -72,17 +72,17 @@ class Release:
 
 
 def read_release(path: Path, form: str = "", aspects: Sequence[str] = ()) -> Release:
-    """The votes of a release, of some of its aspects; raises where there are none."""
+    """Return the votes of a release, of some of its aspects; raises where there are none."""
     reading = read_preferences(path, form)
-    known = list(dict.fromkeys(row.aspect for row in reading.rows))
-    unknown = [name for name in aspects if name not in known]
+    available = list(dict.fromkeys(row.aspect for row in reading.rows))
+    unknown = [name for name in aspects if name not in available]
     if unknown:
         raise BadOption(
             f"people were not asked about {unknown[0]!r} in {path}",
-            advice=f"Aspects: {', '.join(known)}.",
+            advice=f"Aspects: {', '.join(available)}.",
         )
     name = path.absolute().stem if reading.form == "csv" else reading.form
-    return release_of(reading, name, aspects or known)
+    return release_of(reading, name, aspects or available)
 
 
 def release_of(reading: PreferenceReading, name: str, aspects: Sequence[str]) -> Release:
@@ -92,27 +92,27 @@ def release_of(reading: PreferenceReading, name: str, aspects: Sequence[str]) ->
     by_pair: dict[tuple[str, str], dict[str, dict[str, list[float]]]] = {}
     prompts: dict[str, str] = {}
     for row in reading.rows:
-        one, two = sorted((row.video_a, row.video_b))
-        lead = row.lead if one == row.video_a else -row.lead
-        raters = by_pair.setdefault((one, two), {}).setdefault(row.aspect, {})
+        first, second = sorted((row.video_a, row.video_b))
+        lead = row.lead if first == row.video_a else -row.lead
+        raters = by_pair.setdefault((first, second), {}).setdefault(row.aspect, {})
         # Votes without a name are of different people; a person's votes on one pair are one.
         raters.setdefault(row.rater or f"\0{len(raters)}", []).append(lead)
-        for video in (one, two):
+        for video in (first, second):
             prompts[video] = prompts.get(video) or row.prompt
     pairs, counts = [], dict.fromkeys(numbers.values(), 0)
-    for (one, two), found in sorted(by_pair.items()):
-        cluster = numbers[clusters[one]]
+    for (first, second), item in sorted(by_pair.items()):
+        cluster = numbers[clusters[first]]
         counts[cluster] += 1
         for aspect in aspects:
-            if aspect in found:
-                given = [sum(leads) / len(leads) for _, leads in sorted(found[aspect].items())]
+            if aspect in item:
+                given = [sum(leads) / len(leads) for _, leads in sorted(item[aspect].items())]
                 label = f"{cluster}/{counts[cluster]}"
-                pairs.append(_pair(label, cluster, aspect, (one, two), given))
+                pairs.append(_pair(label, cluster, aspect, (first, second), given))
     marks: dict[str, dict[str, dict[str, float]]] = {}
     for rating in reading.ratings:
         if rating.aspect in aspects:
-            own = marks.setdefault(rating.aspect, {}).setdefault(rating.video, {})
-            own[rating.rater] = rating.mark
+            selected = marks.setdefault(rating.aspect, {}).setdefault(rating.video, {})
+            selected[rating.rater] = rating.mark
     places = {aspect: place for place, aspect in enumerate(aspects)}
     named = {row.rater for row in reading.rows if row.aspect in places}
     pairs.sort(key=lambda pair: places[pair.aspect])
@@ -136,7 +136,7 @@ def _pair(
         return VotedPair(label, cluster, aspect, *videos, 0.0, tuple(given))
     if mean > 0:
         return VotedPair(label, cluster, aspect, *videos, mean, tuple(given))
-    return VotedPair(label, cluster, aspect, *videos[::-1], -mean, tuple(-one for one in given))
+    return VotedPair(label, cluster, aspect, *videos[::-1], -mean, tuple(-item for item in given))
 
 
 def _clusters(rows: Iterable[Preference]) -> dict[str, str]:

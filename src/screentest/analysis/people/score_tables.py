@@ -42,8 +42,8 @@ class ScoreTable:
     def digest(self) -> str:
         """Sixteen hex digits of all its numbers."""
         plain = {
-            aspect: {name: one.value.value if one.value else None for name, one in found.items()}
-            for aspect, found in self.values.items()
+            aspect: {name: item.value.value if item.value else None for name, item in value.items()}
+            for aspect, value in self.values.items()
         }
         text = json.dumps([plain, self.higher_is_better], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
@@ -51,16 +51,16 @@ class ScoreTable:
     @property
     def ids(self) -> set[str]:
         """All videos that it names."""
-        return {name for found in self.values.values() for name in found}
+        return {name for value in self.values.values() for name in value}
 
     def of(self, video: str, aspect: str) -> Outcome[Score]:
-        """The score of a video in an aspect, higher being better."""
-        found = self.values.get(aspect, self.values.get("", {})).get(video)
-        if found is None:
+        """Return the score of a video in an aspect, higher being better."""
+        result = self.values.get(aspect, self.values.get("", {})).get(video)
+        if result is None:
             return Outcome.failed(Reason.MISSING_SCORE, f"{self.name} has no score of {video}")
         if self.higher_is_better:
-            return found
-        return found.map(lambda score: Score(-score.value))
+            return result
+        return result.map(lambda score: Score(-score.value))
 
     def covers(self, aspect: str) -> bool:
         """Tell whether it has numbers for an aspect."""
@@ -68,28 +68,28 @@ class ScoreTable:
 
 
 def read_scores(path: Path, lower: tuple[str, ...] = ()) -> tuple[list[ScoreTable], list[Problem]]:
-    """The scores of a file, and what is wrong with rows of it; less is better of ``lower``.
+    """Return the scores of a file, and what is wrong with rows of it; less is better of ``lower``.
 
     Raises ManifestError where there is no score in it, and where one video has two.
     """
     tables: dict[str, ScoreTable] = {}
     problems: list[Problem] = []
     twice: list[str] = []
-    for found in _rows(path):
-        if isinstance(found, Problem):
-            problems.append(found)
+    for row in _rows(path):
+        if isinstance(row, Problem):
+            problems.append(row)
             continue
-        video, value, metric, aspect = found
+        video, value, metric, aspect = row
         name = metric or path.stem
         if not video or len(name) > _LONGEST_NAME or not name.isprintable():
             wrong = "id is empty" if not video else f"invalid metric {one_line(name)}"
             problems.append(Problem(ProblemKind.BAD_ROW, wrong, path=path))
             continue
-        known = tables.setdefault(name, ScoreTable(name)).values.setdefault(aspect, {})
+        available = tables.setdefault(name, ScoreTable(name)).values.setdefault(aspect, {})
         score = _score(value)
-        if video in known and known[video] != score:
+        if video in available and available[video] != score:
             twice.append(video)
-        known[video] = score
+        available[video] = score
     if twice:
         raise ManifestError(
             f"{path} has two scores of {one_line(twice[0])}"
@@ -97,16 +97,19 @@ def read_scores(path: Path, lower: tuple[str, ...] = ()) -> tuple[list[ScoreTabl
             advice="Give one number a video, or name the scores in a column metric or aspect.",
         )
     numbers = sum(
-        one.ok for t in tables.values() for own in t.values.values() for one in own.values()
+        item.ok
+        for t in tables.values()
+        for selected in t.values.values()
+        for item in selected.values()
     )
     if not numbers:
         listed = "".join(f"\n- {problem}" for problem in problems[:5])
         first = next(
             (
-                one.failure
+                item.failure
                 for t in tables.values()
-                for own in t.values.values()
-                for one in own.values()
+                for selected in t.values.values()
+                for item in selected.values()
             ),
             None,
         )
@@ -130,12 +133,12 @@ def _rows(path: Path) -> Iterator[_Row | Problem]:
     if path.suffix.lower() in (".json", ".jsonl", ".ndjson"):
         yield from _json_rows(path)
         return
-    for found in table_rows(path, _NEEDED, _OPTIONAL):
-        if isinstance(found, Problem):
-            yield found
+    for table_row in table_rows(path, _NEEDED, _OPTIONAL):
+        if isinstance(table_row, Problem):
+            yield table_row
             continue
-        video, aspect, metric = (found[1].pop(name, "") for name in ("id", "aspect", "metric"))
-        cells = found[1]
+        video, aspect, metric = (table_row[1].pop(name, "") for name in ("id", "aspect", "metric"))
+        cells = table_row[1]
         if "value" in cells:
             yield video, cells["value"], metric, aspect
         else:
@@ -151,7 +154,7 @@ def _json_rows(path: Path) -> Iterator[_Row | Problem]:
         else:
             for name, value in content.items():
                 if isinstance(value, dict):
-                    yield from ((video, one, name, "") for video, one in value.items())
+                    yield from ((video, item, name, "") for video, item in value.items())
                 else:
                     yield name, value, "", ""
     for number, row in enumerate(rows, start=1):
@@ -159,7 +162,7 @@ def _json_rows(path: Path) -> Iterator[_Row | Problem]:
             yield Problem(ProblemKind.BAD_ROW, "is not an object", id=str(number), path=path)
             continue
         cells = {
-            name: next((row[one] for one in spellings if one in row), None)
+            name: next((row[spelling] for spelling in spellings if spelling in row), None)
             for name, spellings in (*_NEEDED.items(), *_OPTIONAL.items())
         }
         if not isinstance(cells["id"], str | int) or isinstance(cells["id"], bool):

@@ -26,7 +26,7 @@ _COUNTS = {"finished": True, "gold": False, "excluded": False}
 
 
 def rateable(results: Results, names: Sequence[str] = ()) -> list[str]:
-    """The values that people can rate: those of ``names``, or all that have two ends."""
+    """Return the values that people can rate: those of ``names``, or all that have two ends."""
     bounded = [
         name
         for name, info in results.outputs.items()
@@ -44,7 +44,7 @@ def rateable(results: Results, names: Sequence[str] = ()) -> list[str]:
 
 
 def judged(results: Results, names: Sequence[str]) -> Scores:
-    """The values of a run's judge."""
+    """Return the values of a run's judge."""
     return {
         (value.item, value.name): value.outcome.unwrap().value
         for value in results.values
@@ -72,7 +72,7 @@ def on_one_scale(
 
 
 def draw_sample(items: Sequence[str], share: float, *, seed: int = 7) -> list[str]:
-    """A share of the items, one at least, the same for the same seed whatever their order.
+    """Return a share of the items, one at least, the same for the same seed whatever their order.
 
     >>> len(draw_sample([f"case {n}" for n in range(40)], 0.1))
     4
@@ -111,7 +111,7 @@ def write_sheet(
 
 
 def read_sheet(path: Path) -> dict[Unit, list[float]]:
-    """The scores of a sheet that was filled in; rows without a score are not voted yet.
+    """Return the scores of a sheet that was filled in; rows without a score are not voted yet.
 
     Votes that the sheet marks as unfinished, tests or excluded do not count.
     """

@@ -41,13 +41,13 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """A transaction that only looks."""
+        """Return a transaction that only looks."""
         with self._engine.connect() as connection, connection.begin():
             yield connection
 
     @contextmanager
     def write(self, *, durable: bool = True) -> Iterator[Connection]:
-        """A transaction that changes something.
+        """Return a transaction that changes something.
 
         With ``durable`` off, a power cut may take the last moments back (never half of one):
         good enough for where a playhead was, not for a vote.
@@ -75,9 +75,9 @@ class Database:
         with self.write() as connection:
             if not self.sqlite:  # two servers may start at once
                 connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7265616)")
-            known = len(schema.MIGRATIONS)
+            available = len(schema.MIGRATIONS)
             taken = _taken(connection)
-            if taken > known:
+            if taken > available:
                 raise RunTooNew(
                     f"{self.shown} was written by a later version (schema {taken})",
                     advice="Update screentest.",
@@ -85,17 +85,17 @@ class Database:
             for step in schema.MIGRATIONS[taken:]:
                 step(connection)
             if taken == 0:
-                connection.execute(insert(schema.meta).values(name="schema", value=str(known)))
-            elif taken < known:
+                connection.execute(insert(schema.meta).values(name="schema", value=str(available)))
+            elif taken < available:
                 connection.execute(
                     update(schema.meta)
                     .where(schema.meta.c.name == "schema")
-                    .values(value=str(known))
+                    .values(value=str(available))
                 )
 
     @property
     def shown(self) -> str:
-        """Where it is, without the password."""
+        """Return where it is, without the password."""
         return self.url.database or "" if self.sqlite else self.url.render_as_string()
 
     def close(self) -> None:
@@ -104,7 +104,7 @@ class Database:
 
 
 def default_store(place: Path) -> Path:
-    """The SQLite file that belongs to a testbed or manifest."""
+    """Return the SQLite file that belongs to a testbed or manifest."""
     folder = place / "annotate" if place.is_dir() else place.with_suffix(".annotate")
     return folder / "votes.sqlite"
 
@@ -164,10 +164,10 @@ def _checked(url: str) -> Any:
 def _taken(connection: Connection) -> int:
     if not inspect(connection).has_table("meta"):
         return 0
-    found = connection.execute(
+    result = connection.execute(
         select(schema.meta.c.value).where(schema.meta.c.name == "schema")
     ).scalar_one_or_none()
-    return int(found) if found is not None else 0
+    return int(result) if result is not None else 0
 
 
 def _prepare_sqlite(connection: Any, _: Any) -> None:

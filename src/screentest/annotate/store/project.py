@@ -29,11 +29,11 @@ def measure_flashes(
     """
     stamps = {path: _stamp(path) for path in prepared}
     with database.read() as connection:
-        known = {
+        available = {
             row.path: row.stamp
             for row in connection.execute(select(files.c.path, files.c.stamp)).all()
         }
-    new = [path for path, stamp in stamps.items() if known.get(str(path)) != stamp]
+    new = [path for path, stamp in stamps.items() if available.get(str(path)) != stamp]
     if not new:
         return
     for path, flashes in measure_all(new, progress=progress):
@@ -56,7 +56,7 @@ def keep_units(
     there is closed, and its votes are kept.
     """
     with database.write() as connection:
-        known = {
+        available = {
             row.key: row
             for row in connection.execute(
                 select(units.c.id, units.c.key, units.c.votes).where(units.c.task == task.value)
@@ -65,31 +65,33 @@ def keep_units(
         numbers = _keep_files(connection, given, prepared)
         for unit in given:
             row = _row(unit, _keep_text(connection, unit), numbers)
-            if unit.key not in known:
+            if unit.key not in available:
                 row |= {"place": _place(unit.key), "closed": False, "votes": 0}
                 connection.execute(insert(units).values(row))
             else:
-                where = units.c.id == known[unit.key].id
+                where = units.c.id == available[unit.key].id
                 connection.execute(update(units).where(where).values(row | {"closed": False}))
-        gone = known.keys() - {unit.key for unit in given}
+        gone = available.keys() - {unit.key for unit in given}
         for key in gone:
-            connection.execute(update(units).where(units.c.id == known[key].id).values(closed=True))
+            connection.execute(
+                update(units).where(units.c.id == available[key].id).values(closed=True)
+            )
 
 
 def only_task(database: Database, task: VoteTask | None) -> VoteTask:
-    """The task that is meant where a store has one only."""
+    """Return the task that is meant where a store has one only."""
     with database.read() as connection:
-        found = [
+        result = [
             VoteTask(name) for (name,) in connection.execute(select(units.c.task).distinct()).all()
         ]
     if task is not None:
-        if task not in found:
+        if task not in result:
             raise UserError(f"the store has no task {task.value}")
         return task
-    if len(found) != 1:
-        names = ", ".join(sorted(one.value for one in found)) or "none"
+    if len(result) != 1:
+        names = ", ".join(sorted(item.value for item in result)) or "none"
         raise UserError(f"the store has the tasks {names}", advice="Say which with --task.")
-    return found[0]
+    return result[0]
 
 
 def _row(unit: Unit, text: str, numbers: Mapping[Path, int]) -> dict[str, Any]:
@@ -148,10 +150,10 @@ def _keep_files(
             "seconds": float(video.duration),
             "kind": ready.kind,
         }
-        found = connection.execute(select(files.c.id).where(files.c.path == str(path))).first()
-        if found is not None:
-            connection.execute(update(files).where(files.c.id == found.id).values(row))
-            numbers[path] = found.id
+        result = connection.execute(select(files.c.id).where(files.c.path == str(path))).first()
+        if result is not None:
+            connection.execute(update(files).where(files.c.id == result.id).values(row))
+            numbers[path] = result.id
         else:
             added = connection.execute(insert(files).values(path=str(path), **row))
             numbers[path] = added.inserted_primary_key[0]  # type: ignore[index]

@@ -15,8 +15,7 @@ from sqlalchemy import select
 from screentest.annotate.answers import BadAnswer
 from screentest.annotate.assignment import next_sitting
 from screentest.annotate.media import MediaResponse, is_whole
-from screentest.annotate.playhead import Implausible
-from screentest.annotate.sitting import Refused, take_views, take_vote
+from screentest.annotate.sitting import Implausible, Refused, take_views, take_vote
 from screentest.annotate.store.schema import files, media, sittings
 from screentest.annotate.web.guard import Throttle
 from screentest.annotate.web.visitor import (
@@ -76,10 +75,10 @@ def vote(
         return JSONResponse({"error": "answer", "message": str(error)}, 422)
     if taken.finished:
         next_sitting(site.database, worker, site.rules)
-    said: dict[str, Any] = {"repeated": taken.repeated, "finished": taken.finished}
+    answer: dict[str, Any] = {"repeated": taken.repeated, "finished": taken.finished}
     if taken.finished and taken.lesson is not None:
-        said["lesson"] = asdict(taken.lesson)
-    return JSONResponse(said)
+        answer["lesson"] = asdict(taken.lesson)
+    return JSONResponse(answer)
 
 
 @router.post("/api/view")
@@ -109,7 +108,7 @@ def view(
 
 @router.api_route("/media/{name}", methods=["GET", "HEAD"])
 def video(request: Request, name: str) -> Response:
-    """A video of the visitor's own sitting, by its opaque id."""
+    """Return a video of the visitor's own sitting, by its opaque id."""
     visitor = visitor_of(request)
     if visitor is None or not _MEDIA_ID.fullmatch(name):
         raise HTTPException(404)

@@ -2,24 +2,107 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote, urlsplit
 
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
-from sqlalchemy import select
+from sqlalchemy import Connection, case, func, select
 
+from screentest.annotate.assignment import Rules
 from screentest.annotate.media import MediaResponse, is_whole
 from screentest.annotate.people import exclude, invite, invite_all
-from screentest.annotate.progress import progress_of
 from screentest.annotate.quality import agreement, review, rules_for
 from screentest.annotate.records import read_records
-from screentest.annotate.store.schema import files, log, texts, units, workers
+from screentest.annotate.store.schema import files, log, sittings, texts, units, workers
 from screentest.annotate.web.screens import page
 from screentest.annotate.web.visitor import FormName, NeedOperator, check_csrf, site_of
 from screentest.core import UserError
 from screentest.judges.votes import VoteRecord, of_two, sides
+
+HOUR = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class VoteCoverage:
+    """Votes of an aspect, cast and wanted."""
+
+    aspect: str
+    units: int
+    complete: int
+    votes: int
+    wanted: int
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionProgress:
+    """The state of a collection at one moment."""
+
+    coverage: Sequence[VoteCoverage]
+    per_hour: Sequence[int]
+    """Finished units in each of the last 24 hours, the oldest first."""
+    at_work: int
+    invited: int
+    excluded: int
+
+    @property
+    def votes(self) -> int:
+        return sum(row.votes for row in self.coverage)
+
+    @property
+    def wanted(self) -> int:
+        """All that are to come in."""
+        return sum(row.wanted for row in self.coverage)
+
+    @property
+    def hours_left(self) -> float | None:
+        """At the pace of the hours with any work among the last three; None: no pace."""
+        missing = sum(max(0, row.wanted - row.votes) for row in self.coverage)
+        if not missing:
+            return 0.0
+        busy = [count for count in self.per_hour[-3:] if count]
+        return missing / (sum(busy) / len(busy)) if busy else None
+
+
+def progress_of(connection: Connection, rules: Rules) -> CollectionProgress:
+    """Progress of the collection, from the votes in the store."""
+    now = time.time()
+    in_task = units.c.task == rules.task.value
+    full = case((units.c.votes >= rules.votes, 1), else_=0)
+    got = case((units.c.votes > rules.votes, rules.votes), else_=units.c.votes)
+    rows = connection.execute(
+        select(units.c.aspect, func.count(), func.sum(full), func.sum(got))
+        .where(in_task, units.c.is_gold.is_(False), units.c.closed.is_(False))
+        .group_by(units.c.aspect)
+        .order_by(units.c.aspect)
+    )
+    coverage = [
+        VoteCoverage(aspect or rules.task.value, count, complete, votes, count * rules.votes)
+        for aspect, count, complete, votes in rows
+    ]
+    finished = connection.execute(
+        select(sittings.c.done_at)
+        .select_from(sittings.join(units))
+        .where(in_task, sittings.c.done_at > now - 24 * HOUR)
+    ).scalars()
+    hours = [0] * 24
+    for moment in finished:
+        hours[23 - min(23, int((now - moment) / HOUR))] += 1
+    alive = connection.execute(
+        select(func.count())
+        .select_from(sittings.join(units))
+        .where(in_task, sittings.c.done_at.is_(None), sittings.c.expires_at > now)
+    ).scalar_one()
+    invited = connection.execute(select(func.count()).select_from(workers)).scalar_one()
+    excluded = connection.execute(
+        select(func.count()).select_from(workers).where(workers.c.excluded.is_(True))
+    ).scalar_one()
+    return CollectionProgress(coverage, hours, alive, invited, excluded)
+
 
 router = APIRouter()
 _LONGEST_REASON: Final = 1000
@@ -58,13 +141,13 @@ def overview(request: Request, visitor: NeedOperator) -> HTMLResponse:
 
 @router.get("/operator/worker/{label:path}")
 def one_worker(request: Request, visitor: NeedOperator, label: str) -> HTMLResponse:
-    """What somebody said, beside what the others said."""
+    """Return what somebody said, beside what the others said."""
     site = site_of(request)
     task = site.rules.task
     with site.database.read() as connection:
         records = read_records(connection, task)
         people = review(connection, records, rules_for(task))
-    person = next((one for one in people if one.label == label), None)
+    person = next((item for item in people if item.label == label), None)
     if person is None:
         raise HTTPException(404)
     mine = [record for record in records if record.worker == label]
@@ -109,7 +192,7 @@ def decide(
 
 
 def summary_of(record: VoteRecord) -> str:
-    """An answer in a word."""
+    """Return an answer in a word."""
     if record.answers is not None:
         return " ".join(f"{name}:{value}" for name, value in record.answers.items())
     if record.score is not None:
@@ -123,7 +206,7 @@ def summary_of(record: VoteRecord) -> str:
 
 @router.get("/operator/units")
 def all_units(request: Request, visitor: NeedOperator) -> HTMLResponse:
-    """Every unit of the task, with how many votes it has."""
+    """Return every unit of the task, with how many votes it has."""
     site = site_of(request)
     with site.database.read() as connection:
         rows = connection.execute(
@@ -134,7 +217,7 @@ def all_units(request: Request, visitor: NeedOperator) -> HTMLResponse:
 
 @router.get("/operator/unit/{number}")
 def one_unit(request: Request, visitor: NeedOperator, number: int) -> HTMLResponse:
-    """A unit with its videos, its text and what was said of it."""
+    """Return a unit with its videos, its text and what was said of it."""
     site = site_of(request)
     task = site.rules.task
     with site.database.read() as connection:
@@ -144,13 +227,13 @@ def one_unit(request: Request, visitor: NeedOperator, number: int) -> HTMLRespon
         if unit is None:
             raise HTTPException(404)
         text = connection.execute(select(texts).where(texts.c.id == unit.text_id)).one()
-        records = [one for one in read_records(connection, task) if one.unit == unit.key]
-        numbers = [one for one in (unit.first_file, unit.second_file) if one is not None]
-        found = {
+        records = [record for record in read_records(connection, task) if record.unit == unit.key]
+        numbers = [item for item in (unit.first_file, unit.second_file) if item is not None]
+        result = {
             row.id: row for row in connection.execute(select(files).where(files.c.id.in_(numbers)))
         }
     names = unit.models or (sides(task) if of_two(task) else ("video",))
-    videos = [(name, found[one]) for name, one in zip(names, numbers, strict=True)]
+    videos = [(name, result[item]) for name, item in zip(names, numbers, strict=True)]
     return page(
         request,
         "operator_unit.html",
@@ -165,7 +248,7 @@ def one_unit(request: Request, visitor: NeedOperator, number: int) -> HTMLRespon
 
 @router.api_route("/operator/file/{number}", methods=["GET", "HEAD"])
 def one_file(request: Request, visitor: NeedOperator, number: int) -> Response:
-    """A video, as it is served to workers."""
+    """Return a video, as it is served to workers."""
     with site_of(request).database.read() as connection:
         row = connection.execute(select(files).where(files.c.id == number)).first()
     if row is None or not is_whole(Path(row.served), row.bytes):
@@ -185,13 +268,13 @@ def make_links(
     site = site_of(request)
     host = request.headers["host"].lower()
     # The guard let this host through, so it is one of ours.
-    origin = next(one for one in sorted(site.origins) if urlsplit(one).netloc == host)
+    origin = next(item for item in sorted(site.origins) if urlsplit(item).netloc == host)
     if kind == "platform":
         token = invite_all(site.database)
         made = [("everybody", f"{origin}/join?participant=ID#{token}")]
     elif kind == "personal":
         links = invite(site.database, int(count))
-        made = [(one.label, f"{origin}/join#{one.token}") for one in links]
+        made = [(link.label, f"{origin}/join#{link.token}") for link in links]
     else:
         raise HTTPException(422, "A link must be personal or for a platform.")
     return page(request, "operator_links.html", visitor, links=made, kind=kind)

@@ -54,7 +54,7 @@ def static(name: str) -> Response:
 
 @router.get("/join")
 def join_page(request: Request) -> HTMLResponse:
-    """Where personal links lead; the token is behind the # and so in nobody's log."""
+    """Return where personal links lead; the token is behind the # and so in nobody's log."""
     return page(request, "join.html", None)
 
 
@@ -117,7 +117,7 @@ def choose_language(
 
 @router.post("/consent")
 def consent(request: Request, visitor: NeedWorker, csrf: FormName) -> Response:
-    """The worker agrees to take part."""
+    """Return the worker agrees to take part."""
     check_csrf(visitor, csrf)
     assert visitor.worker is not None
     people.consent(site_of(request).database, visitor.worker.id)

@@ -43,7 +43,7 @@ def _environment() -> Environment:
 def page(
     request: Request, name: str, visitor: Visitor | None, *, status: int = 200, **values: object
 ) -> HTMLResponse:
-    """A page in the visitor's language."""
+    """Return a page in the visitor's language."""
     site = site_of(request)
     language = language_of(site, request, visitor)
     text = render(
@@ -58,7 +58,7 @@ def page(
 
 
 def render(name: str, language: Language, **values: object) -> str:
-    """A template filled, in a language."""
+    """Return a template filled, in a language."""
     template = _environment().get_template(name)
     return template.render(t=language.text, language=language, **values)
 
@@ -75,7 +75,7 @@ def clock(seconds: float) -> str:
 
 
 def moment(at: float) -> str:
-    """A stored moment for people, in UTC."""
+    """Return a stored moment for people, in UTC."""
     return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
@@ -84,10 +84,10 @@ _STYLE = "style.css"
 
 @cache
 def static_files() -> dict[str, bytes]:
-    """Every file that pages may ask for, in memory: nothing else can be reached."""
+    """Return every file that pages may ask for, in memory: nothing else can be reached."""
     folder = resources("screentest.annotate.web") / "static"
-    found = {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
-    return {**found, _STYLE: tokens().encode() + found[_STYLE]}
+    result = {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
+    return {**result, _STYLE: tokens().encode() + result[_STYLE]}
 
 
 # Showing: what a worker's page holds at each step, and nothing that it must not tell.
@@ -148,20 +148,21 @@ class Screen:
 
     @property
     def brief(self) -> bool:
-        """Whether the text is read at a glance: then it stands above, and needs no search."""
+        """Return whether the text is read at a glance: then it stands above, and needs no
+        search."""
         letters = sum(len(line.text) + len(line.translated) for line in self.lines)
         return len(self.lines) == 1 and self.lines[0].start is None and letters <= BRIEF
 
     @property
     def two(self) -> bool:
-        """Whether two videos are shown."""
+        """Return whether two videos are shown."""
         return of_two(self.task)
 
 
 def screen_of(
     connection: Connection, sitting: Row[Any], language: str, watch: float = 0.0
 ) -> Screen:
-    """What to show for a sitting."""
+    """Return what to show for a sitting."""
     unit = connection.execute(select(units).where(units.c.id == sitting.unit_id)).one()
     text = connection.execute(select(texts).where(texts.c.id == unit.text_id)).one()
     step = Step(sitting.step)
@@ -196,8 +197,8 @@ def screen_of(
 
 def _flashing(connection: Connection, unit: Row[Any]) -> bool:
     shown = [unit.first_file, unit.second_file]
-    found = connection.execute(select(files.c.flashes).where(files.c.id.in_(shown))).scalars()
-    return any(are_risky(flashes or 0) for flashes in found)
+    result = connection.execute(select(files.c.flashes).where(files.c.id.in_(shown))).scalars()
+    return any(are_risky(flashes or 0) for flashes in result)
 
 
 def _lines(connection: Connection, text: Row[Any], language: str, *, timed: bool) -> list[Line]:
@@ -209,7 +210,7 @@ def _lines(connection: Connection, text: Row[Any], language: str, *, timed: bool
         ]
     else:
         passages = [(text.prompt, None, None)]
-    known = {
+    available = {
         row.text: row.body
         for row in connection.execute(
             select(translations.c.text, translations.c.body).where(
@@ -219,7 +220,7 @@ def _lines(connection: Connection, text: Row[Any], language: str, *, timed: bool
         )
     }
     return [
-        Line(passage, start, end, known.get(passage_hash(passage), ""))
+        Line(passage, start, end, available.get(passage_hash(passage), ""))
         for passage, start, end in passages
     ]
 

@@ -49,7 +49,7 @@ class Finish:
             raise BadOption("the return address has {code}, but there is no --code")
 
     def link(self, label: str) -> str:
-        """Where a worker goes back to; empty where that is nowhere.
+        """Return where a worker goes back to; empty where that is nowhere.
 
         >>> Finish("C0DE", "https://x.org/?p={participant}&cc={code}").link("p-5f a")
         'https://x.org/?p=5f%20a&cc=C0DE'
@@ -77,25 +77,26 @@ class Site:
 
     @property
     def hosts(self) -> frozenset[str]:
-        """What may stand in a Host header."""
+        """Return what may stand in a Host header."""
         return frozenset(urlsplit(origin).netloc for origin in self.origins)
 
     @property
     def secure(self) -> bool:
-        """Whether browsers only come by HTTPS."""
+        """Return whether browsers only come by HTTPS."""
         return all(origin.startswith("https://") for origin in self.origins)
 
     def language(self, code: str) -> Language:
-        """The language of that code, or the default."""
+        """Return the language of that code, or the default."""
         return self.languages.get(code) or next(iter(self.languages.values()))
 
     def is_operator(self, token: str) -> bool:
-        """Whether somebody has the operator's token; hashes, so the comparison leaks nothing."""
+        """Return whether somebody has the operator's token; hashes, so the comparison leaks
+        nothing."""
         return hmac.compare_digest(hashed(token), self.operator_hash)
 
 
 def allowed_origins(host: str, port: int, public_url: str | None) -> frozenset[str]:
-    """The origins under which an app on that address is reached.
+    """Return the origins under which an app on that address is reached.
 
     >>> sorted(allowed_origins("127.0.0.1", 8765, None))[0]
     'http://127.0.0.1:8765'
@@ -119,7 +120,7 @@ def allowed_origins(host: str, port: int, public_url: str | None) -> frozenset[s
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches it."""
+    """Return whether only this machine reaches it."""
     return host in ("127.0.0.1", "localhost", "::1")
 
 
@@ -142,13 +143,13 @@ class SignedOut(Exception):
 
 
 def site_of(request: Request) -> Site:
-    """The site that a request came to."""
+    """Return the site that a request came to."""
     site: Site = request.app.state.site
     return site
 
 
 def visitor_of(request: Request) -> Visitor | None:
-    """Who is asking, if we know."""
+    """Return who is asking, if we know."""
     site = site_of(request)
     session = request.cookies.get(site.cookie, "")
     if not session:
@@ -159,7 +160,7 @@ def visitor_of(request: Request) -> Visitor | None:
 
 
 def need_worker(request: Request) -> Visitor:
-    """A worker's session; SignedOut leads to the page that asks for the link."""
+    """Return a worker's session; SignedOut leads to the page that asks for the link."""
     visitor = visitor_of(request)
     if visitor is None or visitor.worker is None:
         raise SignedOut
@@ -167,7 +168,7 @@ def need_worker(request: Request) -> Visitor:
 
 
 def need_operator(request: Request) -> Visitor:
-    """The operator's session."""
+    """Return the operator's session."""
     visitor = visitor_of(request)
     if visitor is None or not visitor.operator:
         raise SignedOut
@@ -181,7 +182,7 @@ def check_csrf(visitor: Visitor, given: str | None) -> None:
 
 
 def language_of(site: Site, request: Request, visitor: Visitor | None) -> Language:
-    """What they chose, else what their browser prefers, else the default."""
+    """Return what they chose, else what their browser prefers, else the default."""
     if visitor is not None and visitor.worker is not None and visitor.worker.language:
         return site.language(visitor.worker.language)
     for wish in request.headers.get("accept-language", "").split(","):
@@ -193,7 +194,7 @@ def language_of(site: Site, request: Request, visitor: Visitor | None) -> Langua
 
 def _storable(text: str) -> str:
     """Refuse what no store keeps, before it is looked for in one."""
-    if "\0" in text or (not text.isascii() and any("\ud800" <= one <= "\udfff" for one in text)):
+    if "\0" in text or (not text.isascii() and any("\ud800" <= item <= "\udfff" for item in text)):
         raise HTTPException(400, "The request is malformed.")
     return text
 

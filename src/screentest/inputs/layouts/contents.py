@@ -44,7 +44,8 @@ class TableRow:
 
 
 def table_rows(path: Path) -> list[TableRow]:
-    """The rows of a .csv, .tsv, .json, .jsonl or .parquet file; ManifestError says why not."""
+    """Return the rows of a .csv, .tsv, .json, .jsonl or .parquet file; ManifestError says why
+    not."""
     try:
         if path.stat().st_size > LONGEST:
             raise Complaint(f"is larger than {LONGEST // 2**20} MiB")
@@ -106,7 +107,7 @@ def _line_rows(text: str) -> Iterator[TableRow]:
 
 
 def _json_rows(content: Any) -> Iterator[TableRow]:
-    """An array of objects or of texts, such an array under ``data``, or texts by name."""
+    """Yield an array of objects or of texts, such an array under ``data``, or texts by name."""
     if isinstance(content, dict) and isinstance(content.get("data"), list):
         content = content["data"]
     if isinstance(content, dict) and all(isinstance(text, str) for text in content.values()):
@@ -145,7 +146,8 @@ def _type(file: Any, column: str) -> Any:
 
 
 def columns_of(path: Path) -> frozenset[str]:
-    """The columns of a table, of .csv and .jsonl by their first row; none where it has none."""
+    """Return the columns of a table, of .csv and .jsonl by their first row; none where it has
+    none."""
     suffix = path.suffix.lower()
     try:
         if suffix in (".csv", ".tsv", ".jsonl"):
@@ -161,18 +163,18 @@ def columns_of(path: Path) -> frozenset[str]:
 
 
 def names_of(rows: Sequence[TableRow]) -> list[str]:
-    """The columns that the first rows have."""
+    """Return the columns that the first rows have."""
     return list(dict.fromkeys(name for row in rows[:100] for name in row.fields))
 
 
 def column_of(rows: Sequence[TableRow], names: Sequence[str]) -> str:
-    """The first of these names that the rows have; empty for none."""
+    """Return the first of these names that the rows have; empty for none."""
     present = names_of(rows)
     return next((name for name in names if name in present), "")
 
 
 def near_column(present: Iterable[str], names: Sequence[str]) -> str:
-    """A misspelt one of these names, as advice; empty where none is near.
+    """Return a misspelt one of these names, as advice; empty where none is near.
 
     >>> near_column(["vidoe", "fps"], ["video", "path"])
     "There is 'vidoe': did you mean 'video'?"
@@ -233,14 +235,15 @@ def read_prompts(path: Path) -> list[ListedPrompt]:
 
 
 def caption(value: Any) -> str:
-    """The text of a cell; of a list of captions, the first."""
+    """Return the text of a cell; of a list of captions, the first."""
     if isinstance(value, list):
         value = value[0] if value else ""
     return text_of(value)
 
 
 def text_of(value: Any) -> str:
-    """A cell as text on one line's worth: numbers as their digits, what is missing as nothing."""
+    """Return a cell as text on one line's worth: numbers as their digits, what is missing as
+    nothing."""
     if value is None or isinstance(value, dict | list):
         return ""
     return str(value).strip()
@@ -275,7 +278,7 @@ class Listing:
         return tuple(entry for entry in self._entries if entry.is_dir())
 
     def first(self, names: Iterable[str]) -> Path | None:
-        """The first of these files that is there."""
+        """Return the first of these files that is there."""
         return next((self.folder / name for name in names if (self.folder / name).is_file()), None)
 
     def ending(self, *suffixes: str) -> tuple[Path, ...]:
@@ -301,12 +304,12 @@ class Listing:
 
 
 def missing(message: str) -> Problem:
-    """A video that a list or the other prompts let expect, and that is not there."""
+    """Return a video that a list or the other prompts let expect, and that is not there."""
     return Problem(ProblemKind.MISSING, message)
 
 
 def left_out(video: Path, why: str) -> Problem:
-    """A video that cannot be scored with the others."""
+    """Return a video that cannot be scored with the others."""
     advice = "Videos without a prompt are left out."
     return Problem(ProblemKind.UNLISTED, f"{quoted(video.name)} {why}", advice, path=video)
 
@@ -328,7 +331,7 @@ def same_seed(item: Item, earlier: Item) -> Problem:
 
 
 def sorted_seeds(found: Iterable[str]) -> list[str]:
-    """Each once, by number.
+    """Return each once, by number.
 
     >>> sorted_seeds(["10", "2", "2"])
     ['2', '10']
@@ -373,7 +376,7 @@ def seeds_told(seeds: Mapping[str, Sequence[str]]) -> str:
 
 
 def surplus(folder: Path, items: Iterable[Item]) -> Iterator[Problem]:
-    """The videos below a folder that none of the items is."""
+    """Yield the videos below a folder that none of the items is."""
     for path in unlisted(folder, [item.video for item in items]):
         yield Problem(
             ProblemKind.UNLISTED,
@@ -414,7 +417,7 @@ _NOT_IN_NAMES = re.compile(r"[\\/:*?\"<>|_\s]+")
 
 
 def name_key(prompt: str) -> str:
-    """The rest of a prompt in the name of a file; ``_`` counts as a space.
+    """Return the rest of a prompt in the name of a file; ``_`` counts as a space.
 
     >>> name_key("A cat / a dog?") == name_key("a_cat_a_dog")
     True

@@ -59,7 +59,7 @@ class PromptNames:
         self._prompts = prompts
 
     def accepts(self, path: Path) -> bool:
-        """A folder of videos whose names are words and a number, most of them several words.
+        """Return a folder of videos whose names are words and a number, most of them several words.
 
         Some prompts are one word; but where all names are, they are names: ``render-1.mp4``.
         """
@@ -72,7 +72,7 @@ class PromptNames:
         return 2 * sum(count > 1 for count in words) >= len(words)
 
     def read(self, path: Path) -> Corpus:
-        """The videos by prompt and seed."""
+        """Return the videos by prompt and seed."""
         listing = Listing(path)
         if not listing.videos:
             raise ManifestError(f"{path} has no videos", advice="Give their folder.")
@@ -111,7 +111,7 @@ _HOW = "Names look like 'A cat sleeps-0.mp4'."
 
 
 def _listed_as(name: str, known: Sequence[str]) -> str:
-    """The prompt of a list that a name stands for: the same, or the only one it begins."""
+    """Return the prompt of a list that a name stands for: the same, or the only one it begins."""
     if name in known:  # two prompts of VBench differ by a capital letter
         return name
     key = name_key(name)
@@ -145,7 +145,7 @@ class Lists:
         return listing.first(self.PROMPTS) is not None and listing.first(self.VIDEOS) is not None
 
     def read(self, path: Path) -> Corpus:
-        """An item for each line."""
+        """Return an item for each line."""
         listing = Listing(path)
         texts, files = listing.first(self.PROMPTS), listing.first(self.VIDEOS)
         if texts is None or files is None:
@@ -185,7 +185,8 @@ class Numbered:
         self._first = first
 
     def accepts(self, path: Path) -> bool:
-        """A folder with a list of prompts that names no videos, and videos that have a number."""
+        """Return a folder with a list of prompts that names no videos, and videos that have a
+        number."""
         listing = Listing(path)
         source = listing.first(PROMPT_LISTS)
         if source is None or not most_match(NUMBERED, listing.videos):
@@ -193,7 +194,7 @@ class Numbered:
         return not names_videos(source)
 
     def read(self, path: Path) -> Corpus:
-        """The videos with their prompts."""
+        """Return the videos with their prompts."""
         listing = Listing(path)
         source = self._prompts or listing.first(PROMPT_LISTS)
         if source is None:
@@ -229,7 +230,7 @@ class Numbered:
         return Corpus("numbered", tuple(taken.values()), (), tuple(problems), words)
 
     def _begins(self, numbers: list[int], prompts: Sequence[ListedPrompt], source: Path) -> int:
-        """The number of the first prompt, where it is said or follows from the names."""
+        """Return the number of the first prompt, where it is said or follows from the names."""
         if self._first >= 0:
             return self._first
         if min(numbers) == 0:

@@ -57,7 +57,7 @@ class Metadata:
         self._prompts = prompts
 
     def accepts(self, path: Path) -> bool:
-        """A folder with such a table, or a table that is not a manifest: it has no ids."""
+        """Return a folder with such a table, or a table that is not a manifest: it has no ids."""
         table = self._table(path)
         if table is None or table.suffix.lower() not in TABLES or not table.is_file():
             return False
@@ -67,7 +67,7 @@ class Metadata:
         return not columns.isdisjoint(self._videos)
 
     def read(self, path: Path) -> Corpus:
-        """An item for each row."""
+        """Return an item for each row."""
         table = self._table(path)
         if table is None:
             raise ManifestError(
@@ -117,7 +117,7 @@ def read_table(
     layout: str,
     folder: Path | None = None,
 ) -> Corpus:
-    """The items of rows; their videos are below ``folder``, or beside the table."""
+    """Return the items of rows; their videos are below ``folder``, or beside the table."""
     video, prompt = column_of(rows, videos), column_of(rows, prompts)
     if rows and not video:
         raise ManifestError(
@@ -192,7 +192,7 @@ class VideosToCaption:
         return path.name == self.FILE or (path / self.FILE).is_file()
 
     def read(self, path: Path) -> Corpus:
-        """An item for each row."""
+        """Return an item for each row."""
         table = path / self.FILE if path.is_dir() else path
         beside = table.parent / "videos"
         folder = self._videos or (beside if beside.is_dir() else table.parent)

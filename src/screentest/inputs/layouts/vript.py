@@ -150,7 +150,7 @@ class _Reader:
                 self.categories[name] = " ".join(CONTROLS.sub(" ", first).split())
 
     def _described(self) -> Iterator[tuple[DescribedVideo, Path]]:
-        """The videos that captions files describe; other files have none."""
+        """Yield the videos that captions files describe; other files have none."""
         for file in self.download.captions:
             videos: list[DescribedVideo] = []
 
@@ -236,7 +236,7 @@ class _Reader:
     def _untrimmed(
         self, video: DescribedVideo, film: Path, groups: dict[str, str], origin: Path
     ) -> Item | None:
-        """The whole video with the times of its clips; None where it cannot be used."""
+        """Return the whole video with the times of its clips; None where it cannot be used."""
         name, fault = video.id, fault_of(film)[1]
         if fault:
             self._tell(ProblemKind.UNREADABLE, f"{quoted(str(film))} {fault}", name, film)
@@ -305,7 +305,7 @@ def _no_captions(place: Path, packed: int) -> ManifestError:
 
 
 def _listed(numbers: list[int]) -> str:
-    """The first few numbers, as clips have them.
+    """Return the first few numbers, as clips have them.
 
     >>> _listed([3, 14, 15])
     '003, 014, 015'

@@ -92,7 +92,7 @@ def describes(entry: Any) -> bool:
 
 
 def bare_id(clip_id: str) -> str:
-    """A clip's id: some files have the name of its video file instead.
+    """Return a clip's id: some files have the name of its video file instead.
 
     >>> bare_id("a-Scene-001.mp4")
     'a-Scene-001'
@@ -102,7 +102,7 @@ def bare_id(clip_id: str) -> str:
 
 
 def number_of(clip_id: str, video: str) -> int | None:
-    """The number of the clip that an id names; None where it is not one of the video."""
+    """Return the number of the clip that an id names; None where it is not one of the video."""
     match = CLIP.fullmatch(bare_id(clip_id))
     return int(match["number"]) if match is not None and match["video"] == video else None
 
@@ -134,7 +134,7 @@ def described_video(meta: Any, data: Any) -> DescribedVideo:
 
 
 def caption_of(clip: Any) -> str:
-    """The caption of a clip. Shot type and camera movement are not part of it."""
+    """Return the caption of a clip. Shot type and camera movement are not part of it."""
     caption = clip.get("caption") if isinstance(clip, dict) else None
     content = caption.get("content") if isinstance(caption, dict) else caption
     if not isinstance(content, str):

@@ -53,7 +53,7 @@ class Matching:
 
 
 def standing_out(similarity: Similarities) -> Similarities:
-    """How far each value stands out of its row and column, in deviations of all.
+    """Return how far each value stands out of its row and column, in deviations of all.
 
     Where nothing does, all are 0: what rounding leaves is not a deviation.
 
@@ -67,7 +67,7 @@ def standing_out(similarity: Similarities) -> Similarities:
 
 
 def in_order(values: Similarities, match: float = MATCH, skip: float = SKIP) -> Matching:
-    """The best pairs (row, column) in which neither goes back.
+    """Return the best pairs (row, column) in which neither goes back.
 
     >>> in_order(np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])).pairs
     ((0, 0), (1, 2))
@@ -98,11 +98,11 @@ def _traced(best: Similarities, values: Similarities, match: float, skip: float)
         else:
             caption -= 1
     pairs.reverse()
-    return Matching(tuple(pairs), float(sum(values[one] for one in pairs)))
+    return Matching(tuple(pairs), float(sum(values[pair] for pair in pairs)))
 
 
 def in_any_order(values: Similarities) -> Matching:
-    """The best pairs, whatever their order.
+    """Return the best pairs, whatever their order.
 
     >>> in_any_order(np.array([[0.0, 1.0], [1.0, 0.0]])).pairs
     ((0, 1), (1, 0))
@@ -111,7 +111,7 @@ def in_any_order(values: Similarities) -> Matching:
 
     rows, columns = linear_sum_assignment(values, maximize=True)
     pairs = tuple(zip(rows.tolist(), columns.tolist(), strict=True))
-    return Matching(pairs, float(sum(values[one] for one in pairs)))
+    return Matching(pairs, float(sum(values[pair] for pair in pairs)))
 
 
 COLOUR_WORDS = "colour_words"
@@ -139,7 +139,7 @@ class ShotCaptions:
 
     @property
     def single(self) -> bool:
-        """Whether all shots belong to one caption."""
+        """Return whether all shots belong to one caption."""
         return len(self.captions) == 1
 
     def must_have_order(self) -> None:
@@ -169,7 +169,7 @@ class ShotCaptions:
             )
 
     def points(self, values: Similarities) -> tuple[Point, ...]:
-        """The value of each pair, at its shot, with its caption."""
+        """Return the value of each pair, at its shot, with its caption."""
         return tuple(
             Point(
                 self.shots[shot].span, float(values[shot, caption]), noted(self.captions, caption)
@@ -182,7 +182,8 @@ _known: WeakKeyDictionary[Resources, dict[tuple[Path, float], ShotCaptions]] = W
 
 
 def shot_captions(item: Item, resources: Resources, colours: float) -> ShotCaptions:
-    """The table of an item; ``colours`` is what colour words weigh beside the role's cosine."""
+    """Return the table of an item; ``colours`` is what colour words weigh beside the role's
+    cosine."""
     made = _known.setdefault(resources, {})
     key = (item.video, colours)
     if key not in made:
@@ -198,8 +199,8 @@ def _made(item: Item, resources: Resources, colours: float) -> ShotCaptions:
     words: ImageText = build("image_text", COLOUR_WORDS).thing
     seen, hues, thumbnails = [], [], []
     moments = [shot.span.centre for shot in shots]
-    for some in batches(moments, _AT_ONCE):
-        pictures = [frame.image for frame in resources.frames(item.video, some, PICTURE)]
+    for batch in batches(moments, _AT_ONCE):
+        pictures = [frame.image for frame in resources.frames(item.video, batch, PICTURE)]
         seen.append(model.embed_images(pictures))
         hues.append(words.embed_images(pictures))
         thumbnails += [_small(picture) for picture in pictures]
@@ -238,7 +239,7 @@ def _small(picture: Image) -> Image:
 
 
 def noted(captions: Sequence[str], number: int) -> str:
-    """A caption as a short note beside a point.
+    """Return a caption as a short note beside a point.
 
     >>> noted(["A dog runs over a wide green meadow under clouds."], 0)
     'clip 1: A dog runs over a wide green meadow…'

@@ -49,13 +49,13 @@ def clipscore(
     text, read = _vector(item, model, policy)
     shots = resources.shots(item.video, detector)
     cosines: list[float] = []
-    for some in batches([shot.span.centre for shot in shots], _AT_ONCE):
-        frames = resources.frames(item.video, some, PICTURE)
+    for batch in batches([shot.span.centre for shot in shots], _AT_ONCE):
+        frames = resources.frames(item.video, batch, PICTURE)
         pictures = model.embed_images([frame.image for frame in frames])
-        cosines += [float(one) for one in pictures @ text]
+        cosines += [float(entry) for entry in pictures @ text]
     if not any(cosines):
         raise sees_nothing()
-    curve = tuple(Point(shot.span, one) for shot, one in zip(shots, cosines, strict=True))
+    curve = tuple(Point(shot.span, cosine) for shot, cosine in zip(shots, cosines, strict=True))
     details = {"tokens": model.count_tokens(item.text), "read": read}
     return Score(float(np.mean(cosines)), curve, details)
 
@@ -71,12 +71,12 @@ def _vector(item: Item, model: ImageText, policy: Policy) -> tuple[Vectors, int]
 
 
 def evenly_cut(captions: Sequence[str], model: ImageText) -> str:
-    """The captions joined, each cut to so many words that the model reads all of it.
+    """Return the captions joined, each cut to so many words that the model reads all of it.
 
     Where not even a word of each fits, one word of each is left, and the model cuts the rest.
     """
     words = [caption.split() for caption in captions]
-    fits, too_many = 1, max((len(some) for some in words), default=0) + 1
+    fits, too_many = 1, max((len(word) for word in words), default=0) + 1
     while too_many - fits > 1:
         middle = (fits + too_many) // 2
         if model.count_tokens(_joined(words, middle)) <= model.max_tokens:
@@ -87,9 +87,9 @@ def evenly_cut(captions: Sequence[str], model: ImageText) -> str:
 
 
 def _joined(words: Sequence[Sequence[str]], most: int) -> str:
-    """The first words of each.
+    """Return the first words of each.
 
     >>> _joined([["A", "dog", "runs."], ["Rain."]], 2)
     'A dog Rain.'
     """
-    return " ".join(" ".join(some[:most]) for some in words)
+    return " ".join(" ".join(word[:most]) for word in words)

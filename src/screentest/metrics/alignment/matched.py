@@ -165,8 +165,8 @@ def named_colours(item: Item, resources: Resources, *, colours: float = 1.0) -> 
     for shot, caption in table.matching.pairs:
         named = colours_in(table.captions[caption])
         if named:
-            found = colour_shares(table.thumbnails[shot])
-            shares = {name: found[BASIC_COLOURS.index(name)] for name in named}
+            result = colour_shares(table.thumbnails[shot])
+            shares = {name: result[BASIC_COLOURS.index(name)] for name in named}
             every.append([presence(share) for share in shares.values()])
             note = ", ".join(f"{name} {share:.0%}" for name, share in shares.items())
             points.append(Point(table.shots[shot].span, float(np.mean(every[-1])), note))
@@ -179,7 +179,7 @@ def named_colours(item: Item, resources: Resources, *, colours: float = 1.0) -> 
 
 
 def colours_in(caption: str) -> tuple[str, ...]:
-    """The basic colours that a caption names, each once.
+    """Return the basic colours that a caption names, each once.
 
     >>> colours_in("Three red cups and a grey-blue mug on a red cloth")
     ('red', 'grey', 'blue')
@@ -189,7 +189,7 @@ def colours_in(caption: str) -> tuple[str, ...]:
 
 
 def colour_shares(picture: Image) -> list[float]:
-    """The share of each of the eleven basic colours."""
+    """Return the share of each of the eleven basic colours."""
     counts = np.bincount(name_pixels(picture).ravel(), minlength=len(BASIC_COLOURS))
     return [float(count) for count in counts / counts.sum()]
 

@@ -69,10 +69,10 @@ def prompt_objects(
     """
     eyes = Eyes.of(resources)
     passages = list(_passages(item, resources))
-    known, named = eyes.known(passages)
-    share = sum(map(len, known)) / named
-    coverage = Score(share, (), {"named": named, "known": sum(map(len, known))})
-    if share < floor or not any(known):
+    available, named = eyes.known(passages)
+    share = sum(map(len, available)) / named
+    coverage = Score(share, (), {"named": named, "known": sum(map(len, available))})
+    if share < floor or not any(available):
         few: Outcome[Score] = Outcome.failed(
             Reason.LOW_COVERAGE,
             f"{coverage.details['known']} of the {named} things that the prompt names are known",
@@ -81,11 +81,11 @@ def prompt_objects(
         return dict.fromkeys(OUTPUTS, few) | {"coverage": Outcome.of(coverage)}
     curve: list[Point] = []
     checks: dict[str, list[float]] = {}
-    for passage, things in zip(passages, known, strict=True):
+    for passage, things in zip(passages, available, strict=True):
         if things:
             looks = [eyes.look(item, resources, span, things, frames) for span in passage.spans]
-            found = _judged(looks, things, eyes.boxed(things))
-            for name, values in found.items():
+            result = _judged(looks, things, eyes.boxed(things))
+            for name, values in result.items():
                 checks.setdefault(name, []).extend(values)
             curve += _points(passage, looks, things)
     every = [value for values in checks.values() for value in values]
@@ -94,9 +94,9 @@ def prompt_objects(
         "coverage": Outcome.of(coverage),
     }
     for name in ("there", "number", "colour", "side"):
-        some = checks.get(name)
-        if some:
-            outcomes[name] = Outcome.of(Score(fmean(some), (), {"checks": len(some)}))
+        subset = checks.get(name)
+        if subset:
+            outcomes[name] = Outcome.of(Score(fmean(subset), (), {"checks": len(subset)}))
         else:
             detail = f"the prompt says no {name} of a thing that has a box"
             outcomes[name] = Outcome.failed(Reason.NOT_APPLICABLE, detail)
@@ -170,17 +170,17 @@ class Eyes:
         return cls(detector, labels, label_words(labels.names) if labels is not None else {})
 
     def known(self, passages: Sequence[Passage]) -> tuple[list[list[NamedThing]], int]:
-        """The things of each passage that can be looked for, and how many are named."""
+        """Return the things of each passage that can be looked for, and how many are named."""
         named = sum(len(passage.things) for passage in passages)
         if not named:
             raise NoValue(Reason.NOT_APPLICABLE, "the prompt names nothing that can be pointed at")
         return [
             [
                 thing
-                for thing, seen in zip(one.things, self.boxed(one.things), strict=True)
+                for thing, seen in zip(item.things, self.boxed(item.things), strict=True)
                 if seen or self._labels_of(thing)
             ]
-            for one in passages
+            for item in passages
         ], named
 
     def look(
@@ -191,24 +191,24 @@ class Eyes:
         things: Sequence[NamedThing],
         frames: int,
     ) -> dict[str, Sight]:
-        """What is seen of each thing in some frames of a shot."""
+        """Return what is seen of each thing in some frames of a shot."""
         sights = {thing.key: Sight() for thing in things}
         boxed = self.boxed(things)
         for number, frame in enumerate(resources.frames(item.video, evenly(span, frames), PICTURE)):
             odds = None if self.labels is None else self.labels.probabilities(frame.image)
             for thing, has_box in zip(things, boxed, strict=True):
                 # One name at a time: of two names for one thing a detector would choose.
-                found = self.detector.detect(frame.image, [thing.name]) if has_box else []
+                result = self.detector.detect(frame.image, [thing.name]) if has_box else []
                 labels = self._labels_of(thing)
                 likely = 0.0
                 if odds is not None and labels:
                     share = float(odds[list(labels)].sum())
                     likely = share / (share + LIKELY)
-                _note(sights[thing.key], number, frame.image, found, likely)
+                _note(sights[thing.key], number, frame.image, result, likely)
         return sights
 
     def boxed(self, things: Sequence[NamedThing]) -> list[bool]:
-        """Which of them the detector looks for, with a box around each."""
+        """Return which of them the detector looks for, with a box around each."""
         return _knows(self.detector, [thing.name for thing in things])
 
     def _labels_of(self, thing: NamedThing) -> tuple[int, ...]:
@@ -216,7 +216,7 @@ class Eyes:
 
 
 def _knows(detector: Detector, names: Sequence[str]) -> list[bool]:
-    """Which names the detector was taught; one that says nothing of that knows all."""
+    """Return which names the detector was taught; one that says nothing of that knows all."""
     knows = getattr(detector, "knows", None)
     return knows(names) if knows is not None and names else [True] * len(names)
 
@@ -242,7 +242,7 @@ def _colours_in(image: Image, box: tuple[float, float, float, float]) -> NDArray
 def _judged(
     looks: Sequence[Mapping[str, Sight]], things: Sequence[NamedThing], boxed: Sequence[bool]
 ) -> dict[str, list[float]]:
-    """What is right of each thing, in the shot in which it is seen best.
+    """Return what is right of each thing, in the shot in which it is seen best.
 
     Of what a classifier sees without a box, nothing is known but that it is there.
     """
@@ -284,7 +284,7 @@ def _side(thing: NamedThing, sight: Sight, look: Mapping[str, Sight]) -> float:
 def _points(
     passage: Passage, looks: Sequence[Mapping[str, Sight]], things: Sequence[NamedThing]
 ) -> Iterator[Point]:
-    """A point for each shot: how surely the things are seen in it, and which are not."""
+    """Yield a point for each shot: how surely the things are seen in it, and which are not."""
     for span, look in zip(passage.spans, looks, strict=True):
         unseen = [thing.name for thing in things if look[thing.key].there < LIKELY]
         note = f"not seen: {', '.join(unseen)}" if unseen else ""

@@ -49,7 +49,7 @@ class VideoScoreMetric:
     """Asks the model once per video."""
 
     info = MetricInfo(
-        {name: OutputInfo(said, low=1.0, high=4.0) for name, said in QUALITIES.items()},
+        {name: OutputInfo(answer, low=1.0, high=4.0) for name, answer in QUALITIES.items()},
         Level.VIDEO,
         roles=("videoscore",),
         needs=("text",),
@@ -71,9 +71,9 @@ class _Asking:
         frames = [frame.image for frame in self._resources.frames(video, moments, PICTURE)]
         if not frames:
             raise NoValue(Reason.UNDECODABLE, "the video has no frame to show")
-        found = self._model.score(frames, self._item.text)
+        result = self._model.score(frames, self._item.text)
         details = {"frames": len(frames)}
-        return {name: Outcome.of(Score(found[name], (), details)) for name in QUALITIES}
+        return {name: Outcome.of(Score(result[name], (), details)) for name in QUALITIES}
 
 
 class _Ticks(BaseConsumer):
@@ -97,7 +97,7 @@ class _Ticks(BaseConsumer):
 
 
 def frame_numbers(count: int, most: int) -> Sequence[int]:
-    """Which of ``count`` frames are shown.
+    """Return which of ``count`` frames are shown.
 
     >>> list(frame_numbers(40, 16))
     [0, 2, 5, 7, 10, 12, 15, 17, 20, 22, 25, 27, 30, 32, 35, 37]

@@ -28,7 +28,7 @@ WINDOW = 384
 
 
 def inner(picture: Image) -> Image:
-    """The picture without its rim.
+    """Return the picture without its rim.
 
     >>> inner(np.zeros((100, 50), np.uint8)).shape
     (80, 40)
@@ -39,7 +39,7 @@ def inner(picture: Image) -> Image:
 
 
 def middle(luma: Image) -> Image | None:
-    """What is measured of the luma; None where it shows nothing."""
+    """Return what is measured of the luma; None where it shows nothing."""
     within = inner(luma)
     height, width = within.shape
     top, left = (max(0, side - WINDOW) // 2 for side in (height, width))
@@ -93,7 +93,8 @@ LEVELS = 512
 
 
 def shares(picture: Image) -> tuple[float, float] | None:
-    """The finest octave's share of the detail in the three finest: of edges, and of everything.
+    """Return the finest octave's share of the detail in the three finest: of edges, and of
+    everything.
 
     Of both directions that of the softer one: what is smeared along one is soft. Three, since
     strong blur takes the two finest alike.
@@ -108,7 +109,7 @@ def shares(picture: Image) -> tuple[float, float] | None:
         sizes.append(np.asarray(smaller, np.uint8))
     edges, texture = [], []
     for across in (True, False):
-        steep, mean = zip(*(_bends(one, across) for one in sizes), strict=True)
+        steep, mean = zip(*(_bends(item, across) for item in sizes), strict=True)
         if sum(steep):
             edges.append(steep[0] / sum(steep))
             texture.append(mean[0] / sum(mean))
@@ -136,7 +137,8 @@ EVERY = 4
 
 
 def halos(levels: Levels, reach: int) -> float:
-    """How strongly slopes are followed by opposite ones at some distance: 0 hardly, 0.5 much.
+    """Return how strongly slopes are followed by opposite ones at some distance: 0 hardly, 0.5
+    much.
 
     Sharpening and steep filters surround edges with their opposite, at one distance everywhere;
     what pictures show has no such distance. Lag 1 is left out: there noise does the same.
@@ -147,7 +149,7 @@ def halos(levels: Levels, reach: int) -> float:
     >>> halos(scene, 6) < 0.1 < 0.3 < halos(scene - echo, 6)
     True
     """
-    found = []
+    result = []
     for here in (levels[::EVERY], levels.T[::EVERY]):
         slope = np.diff(here, axis=1).astype(np.float64)
         # By the power spectrum; zeros beyond the reach, so that ends do not meet.
@@ -155,8 +157,8 @@ def halos(levels: Levels, reach: int) -> float:
         power = np.abs(np.fft.rfft(slope, length, axis=1)) ** 2
         along = np.fft.irfft(power.sum(axis=0), length)
         if along[0] > 0:
-            found.append(-float(along[2 : reach + 1].min() / along[0]))
-    return max(found) if found else 0.0
+            result.append(-float(along[2 : reach + 1].min() / along[0]))
+    return max(result) if result else 0.0
 
 
 COMB = 8
@@ -164,7 +166,8 @@ COMB = 8
 
 
 def combing(levels: Levels) -> float:
-    """The share of places where lines go to and fro three times, less that of columns that do.
+    """Return the share of places where lines go to and fro three times, less that of columns that
+    do.
 
     >>> still = np.tile(np.arange(64, dtype=np.int16), (64, 1))
     >>> comb = still.copy()
@@ -189,7 +192,7 @@ NEAR, AROUND = 3, 25
 
 
 def bands(picture: Image) -> float:
-    """How unevenly neighbouring levels are used: 0 evenly, above 1 a few levels only.
+    """Return how unevenly neighbouring levels are used: 0 evenly, above 1 a few levels only.
 
     >>> ramp = np.arange(256, dtype=np.uint8).repeat(16).reshape(64, 64)
     >>> bands(ramp) < 0.2 < 0.8 < bands(ramp // 26 * 26)
@@ -227,8 +230,8 @@ def level(picture: Image) -> float:
     height, width = picture.shape
     half = cv2.resize(picture, (width // 2, height // 2), interpolation=cv2.INTER_AREA)
     across, down = (
-        np.abs(cv2.Sobel(half, cv2.CV_16S, one, 1 - one, ksize=3)).astype(np.int32)
-        for one in (1, 0)
+        np.abs(cv2.Sobel(half, cv2.CV_16S, item, 1 - item, ksize=3)).astype(np.int32)
+        for item in (1, 0)
     )
     more, less = np.maximum(across, down), np.minimum(across, down)
     narrow, wide = (
@@ -316,7 +319,7 @@ def tones(image: Image) -> tuple[float, ...] | None:
 
 
 def _casts(picture: NDArray[np.int32]) -> tuple[float, float]:
-    """How much stronger edges are in blue and in red than in green.
+    """Return how much stronger edges are in blue and in red than in green.
 
     After van de Weijer and others, 2007: what a picture shows may be of any colour, but on
     average its edges are grey. A tinge changes them as it changes the light.
@@ -353,15 +356,16 @@ def _bleeding(light: NDArray[np.int32], blues: NDArray[np.int32], reds: NDArray[
 def _explained(
     light: NDArray[np.int32], blues: NDArray[np.int32], reds: NDArray[np.int32]
 ) -> float:
-    """The share of the variance of both colour differences that a line through brightness has."""
+    """Return the share of the variance of both colour differences that a line through brightness
+    has."""
     size = light.size
     lights = int(light.sum())
     power = size * int((light * light).sum()) - lights * lights
-    whole = told = 0.0
+    whole = reported = 0.0
     for plane in (blues, reds):
         total = int(plane.sum())
         shared = size * int((light * plane).sum()) - lights * total
         whole += size * int((plane * plane).sum()) - total * total
-        told += shared * shared / power if power else 0.0
+        reported += shared * shared / power if power else 0.0
     # Below a deviation of a few levels there are no colours to explain.
-    return told / (whole + 16.0 * size * size)
+    return reported / (whole + 16.0 * size * size)

@@ -41,7 +41,7 @@ FLAT = SideEffect("contrast", more=False, beyond=0.35)
 
 def _unless_grainy(*effects: SideEffect) -> tuple[SideEffect, ...]:
     """Noise that changes from frame to frame is noise, and no detail that another lost."""
-    return tuple(replace(one, unless="grain", unless_from=VISIBLE_NOISE) for one in effects)
+    return tuple(replace(effect, unless="grain", unless_from=VISIBLE_NOISE) for effect in effects)
 
 
 LEAST_DETAIL = 2.0
@@ -49,7 +49,7 @@ LEAST_DETAIL = 2.0
 
 
 def window(luma: Image) -> Image | None:
-    """The middle of the picture; None where it shows nothing.
+    """Return the middle of the picture; None where it shows nothing.
 
     Its corner is on the grid of coded blocks, so that these stay where they are.
     """
@@ -65,7 +65,7 @@ def _middle(picture: Image) -> Image:
 
 
 def remembered(measure: Callable[[Image], T]) -> Callable[[Image], T]:
-    """The measurement, done once for a picture that several metrics are handed in turn.
+    """Return the measurement, done once for a picture that several metrics are handed in turn.
 
     All consumers of a scan get the same array. Only the last one is kept.
     """
@@ -73,18 +73,19 @@ def remembered(measure: Callable[[Image], T]) -> Callable[[Image], T]:
 
     @wraps(measure)
     def once(luma: Image) -> T:
-        known = last[-1] if last else None
-        if known is None or known[0] is not luma:
-            known = (luma, measure(luma))
-            last[:] = [known]
-        return known[1]
+        available = last[-1] if last else None
+        if available is None or available[0] is not luma:
+            available = (luma, measure(luma))
+            last[:] = [available]
+        return available[1]
 
     return once
 
 
 @remembered
 def levels(luma: Image) -> Plane | None:
-    """The same as floats. Single precision is quicker by half and differs in the fourth digit."""
+    """Return the same as floats. Single precision is quicker by half and differs in the fourth
+    digit."""
     middle = window(luma)
     return None if middle is None else middle.astype(np.float32)
 
@@ -129,7 +130,8 @@ def sharpness(image: Image) -> float | None:
 
 
 def _steepest(picture: Image) -> float:
-    """How steep the steepest places are. Elsewhere rounding to whole levels is all the detail."""
+    """Return how steep the steepest places are. Elsewhere rounding to whole levels is all the
+    detail."""
     import cv2
 
     detail = np.abs(cv2.Laplacian(picture, cv2.CV_16S)).view(np.uint16)
@@ -238,14 +240,14 @@ def colourfulness(image: Image) -> float:
     request=COLOUR,
 )
 def tint(image: Image) -> tuple[float, float]:
-    """What a picture leans to says little by itself; that of two models on one prompt does.
+    """Return what a picture leans to says little by itself; that of two models on one prompt does.
 
     >>> tint(np.full((2, 2, 3), 90, np.uint8))
     (0.0, 0.0)
     >>> tint(np.tile(np.array([255, 255, 0], np.uint8), (2, 2, 1)))
     (1.0, 0.0)
     """
-    red, green, blue = (float(one) / 255 for one in image.reshape(-1, 3).mean(axis=0))
+    red, green, blue = (float(item) / 255 for item in image.reshape(-1, 3).mean(axis=0))
     return (red + green) / 2 - blue, red - green
 
 
@@ -315,11 +317,11 @@ def colours(planes: Image) -> tuple[Plane, Plane]:
     middle = _middle(planes)
     height, width = middle.shape[:2]
     size = (width // COARSER, height // COARSER)
-    one, two = (
+    first, second = (
         cv2.resize(middle[..., number].astype(np.float32), size, interpolation=cv2.INTER_AREA)
         for number in (1, 2)
     )
-    return one, two
+    return first, second
 
 
 @metric(
@@ -338,7 +340,7 @@ def colours(planes: Image) -> tuple[Plane, Plane]:
     request=DETAIL,
 )
 def blockiness(image: Image) -> float | None:
-    """How far steps every eight pixels stand above all other steps."""
+    """Return how far steps every eight pixels stand above all other steps."""
     picture = levels(image)
     return None if picture is None else distortions.blockiness(picture)
 

@@ -52,7 +52,8 @@ def consistency(vectors: Vectors) -> float | None:
     nothing="no shot has two frames",
 )
 def subject_consistency(shot: Sequence[Image], resources: Resources) -> float | None:
-    """How much what is shown stays the same within a shot: VBench's formula, features of choice."""
+    """Return how much what is shown stays the same within a shot: VBench's formula, features of
+    choice."""
     return consistency(resources.role(SUBJECT).features(shot))
 
 
@@ -65,5 +66,6 @@ def subject_consistency(shot: Sequence[Image], resources: Resources) -> float | 
     nothing="no shot has two frames",
 )
 def background_consistency(shot: Sequence[Image], resources: Resources) -> float | None:
-    """How much the scene stays the same within a shot: VBench's formula, features of choice."""
+    """Return how much the scene stays the same within a shot: VBench's formula, features of
+    choice."""
     return consistency(resources.role(BACKGROUND).features(shot))

@@ -41,7 +41,7 @@ def grain() -> ShotMetric:
 
 
 def usual(rows: Rows) -> float:
-    """The median of a shot: a pair across a cut does not count.
+    """Return the median of a shot: a pair across a cut does not count.
 
     Of each frame the comparison counts that showed something new, or the last one; where a shot is
     too short for that, any.
@@ -88,17 +88,17 @@ class Fresh:
             return None
         if details is None or first[0].shape != details[0].shape:
             return None
-        found = _new(first, details)
+        result = _new(first, details)
         if begins:
-            return found, 1.0
-        if found >= NOTHING_NEW:
+            return result, 1.0
+        if result >= NOTHING_NEW:
             self._first = None
-        return found, float(found >= NOTHING_NEW)
+        return result, float(result >= NOTHING_NEW)
 
 
 def _details(image: Image) -> list[NDArray[np.float32]] | None:
     picture = window(image[..., 0])
-    return None if picture is None else [_finest(one) for one in (picture, *colours(image))]
+    return None if picture is None else [_finest(item) for item in (picture, *colours(image))]
 
 
 def _new(first: list[NDArray[np.float32]], later: list[NDArray[np.float32]]) -> float:
@@ -110,7 +110,7 @@ def _new(first: list[NDArray[np.float32]], later: list[NDArray[np.float32]]) -> 
 
 
 def fresh(before: NDArray[np.float32], after: NDArray[np.float32], block: int = BLOCK) -> float:
-    """The deviation of what is new, from the stillest blocks.
+    """Return the deviation of what is new, from the stillest blocks.
 
     >>> rng = np.random.default_rng(0)
     >>> wall = rng.normal(0, 10, (64, 64)).astype(np.float32)
@@ -120,8 +120,8 @@ def fresh(before: NDArray[np.float32], after: NDArray[np.float32], block: int = 
     """
     change = _blocks(before - after, block)
     # Half of the squared change is what each of the two has of its own.
-    own = (change * change).mean(axis=1) / 2
-    return float(np.sqrt(np.quantile(own, STILLEST)))
+    selected = (change * change).mean(axis=1) / 2
+    return float(np.sqrt(np.quantile(selected, STILLEST)))
 
 
 def _finest(picture: Image | NDArray[np.float32]) -> NDArray[np.float32]:

@@ -36,16 +36,17 @@ def loops(*, rate: float = 8.0, level: float = 1.0) -> FilmMetric:
 
 
 def fields(image: Image) -> list[float]:
-    """The picture in 12 × 8 fields."""
+    """Return the picture in 12 × 8 fields."""
     import cv2
 
     small = cv2.resize(image, GRID, interpolation=cv2.INTER_AREA)
-    found: list[float] = small.astype(np.float64).ravel().tolist()
-    return found
+    result: list[float] = small.astype(np.float64).ravel().tolist()
+    return result
 
 
 def repeated(seen: SeenShots, shots: int, *, rate: float, level: float) -> Score:
-    """The share of frames in stretches that were there before, with something else in between."""
+    """Return the share of frames in stretches that were there before, with something else in
+    between."""
     rows = np.concatenate([rows for _, rows in seen]) if seen else np.empty((0, 1))
     least = max(2, round(SHORTEST * rate))
     if len(rows) < 2 * least:
@@ -61,7 +62,8 @@ def repeated(seen: SeenShots, shots: int, *, rate: float, level: float) -> Score
 
 
 def repeats(rows: Rows, least: int, level: float) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Which frames belong to ``least`` or more in a row that were all shown ``lag`` frames before.
+    """Return which frames belong to ``least`` or more in a row that were all shown ``lag`` frames
+    before.
 
     >>> once = np.arange(0.0, 80.0, 10.0)[:, None]
     >>> repeats(np.concatenate([once, once]), 4, 1.0).astype(int).tolist()
@@ -69,7 +71,7 @@ def repeats(rows: Rows, least: int, level: float) -> np.ndarray[tuple[int], np.d
     >>> bool(repeats(np.zeros((16, 1)), 4, 1.0).any())
     False
     """
-    found = np.zeros(len(rows), bool)
+    result = np.zeros(len(rows), bool)
     for lag in range(least, len(rows) - least + 1):
         same = np.abs(rows[lag:] - rows[:-lag]).mean(axis=1) <= level
         run = 0
@@ -79,5 +81,5 @@ def repeats(rows: Rows, least: int, level: float) -> np.ndarray[tuple[int], np.d
                 stretch = rows[place - run + 1 : place + lag + 1]
                 # Where the picture stands still all the while, nothing comes back.
                 if float(np.abs(stretch - stretch[0]).mean(axis=1).max()) > 2 * level:
-                    found[lag + place - run + 1 : lag + place + 1] = True
-    return found
+                    result[lag + place - run + 1 : lag + place + 1] = True
+    return result

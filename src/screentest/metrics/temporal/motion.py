@@ -66,7 +66,7 @@ def motion(before: Image, after: Image, *, rate: float = 8.0) -> tuple[float, fl
 
 
 def lengths(field: FlowField) -> NDArray[np.float64]:
-    """The length of each vector of a flow field, the same wherever the field is in memory.
+    """Return the length of each vector of a flow field, the same wherever the field is in memory.
 
     cv2.magnitude is not: it rounds in two ways, by the address of its result.
 
@@ -78,7 +78,7 @@ def lengths(field: FlowField) -> NDArray[np.float64]:
 
 
 def largest(values: NDArray[np.float64], count: int) -> NDArray[np.float64]:
-    """The ``count`` largest values in order: sums of what partition leaves may differ.
+    """Return the ``count`` largest values in order: sums of what partition leaves may differ.
 
     >>> largest(np.array([3.0, 1.0, 4.0, 1.5]), 2)
     array([3., 4.])
@@ -87,14 +87,14 @@ def largest(values: NDArray[np.float64], count: int) -> NDArray[np.float64]:
 
 
 def change(before: Image, after: Image) -> float:
-    """The mean change from one picture to the next, in levels of brightness."""
+    """Return the mean change from one picture to the next, in levels of brightness."""
     import cv2
 
     return float(cv2.mean(cv2.absdiff(before, after))[0])
 
 
 def longest(rows: Rows) -> float:
-    """The longest row of held frames in a shot, in frames.
+    """Return the longest row of held frames in a shot, in frames.
 
     >>> longest(np.array([[0], [1], [1], [0], [1]]))
     2.0
@@ -176,7 +176,7 @@ FLICKER = {
         # What moves changes, and the more the finer its detail is; where frames are out of order
         # as well, it is flicker.
         Traits(
-            tuple(replace(one, unless="steadiness.returning") for one in (*STILL_FILM, BLURRED))
+            tuple(replace(item, unless="steadiness.returning") for item in (*STILL_FILM, BLURRED))
         ),
     )
 }

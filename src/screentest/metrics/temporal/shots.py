@@ -36,11 +36,11 @@ def shot_consistency(*, rate: float = SAMPLED) -> FilmMetric:
 
 
 def consistency(seen: SeenShots, shots: int) -> Score:
-    """A point for each shot."""
+    """Return a point for each shot."""
     if len(seen) < 2:
-        one = "a clip of one shot has none"
+        item = "a clip of one shot has none"
         few = "fewer than two shots have a look to compare"
-        raise NoValue(Reason.NOT_APPLICABLE, few if shots > 1 else one)
+        raise NoValue(Reason.NOT_APPLICABLE, few if shots > 1 else item)
     away = distances(np.array([rows.mean(axis=0) for _, rows in seen]))
     points = [Point(shot.span, 1 / (1 + far)) for (shot, _), far in zip(seen, away, strict=True)]
     return curve_score(points, LOOK, shots=shots)
@@ -106,7 +106,7 @@ def repetition(seen: SeenShots, shots: int, *, level: float) -> Score:
 
 
 def reduced(image: Image) -> list[float] | None:
-    """The picture in 8 × 6 fields; None where it is plain."""
+    """Return the picture in 8 × 6 fields; None where it is plain."""
     import cv2
 
     fields = cv2.resize(image, GRID, interpolation=cv2.INTER_AREA).astype(np.float64)
@@ -115,7 +115,7 @@ def reduced(image: Image) -> list[float] | None:
 
 
 def same(one: Rows, two: Rows, level: float) -> bool:
-    """Whether the shorter of two shots runs through the longer one, picture by picture.
+    """Return whether the shorter of two shots runs through the longer one, picture by picture.
 
     A second shot from the same angle begins like the first and then goes its own way.
     """
@@ -147,7 +147,8 @@ def continuity(*, rate: float = SAMPLED) -> FilmMetric:
 
 
 def palette(image: Image) -> list[float] | None:
-    """How blue and how red the fields of the picture are, from least to most, wherever they are."""
+    """Return how blue and how red the fields of the picture are, from least to most, wherever they
+    are."""
     import cv2
 
     fields = cv2.resize(image, GRID, interpolation=cv2.INTER_AREA).astype(np.float64)
@@ -156,14 +157,14 @@ def palette(image: Image) -> list[float] | None:
     if light.std() < LEAST_DETAIL:
         return None
     step = light.size // QUANTILES
-    found: list[float] = []
+    result: list[float] = []
     for colour in (blue, red):
-        found += np.sort(colour - light).reshape(QUANTILES, step).mean(axis=1).tolist()
-    return found
+        result += np.sort(colour - light).reshape(QUANTILES, step).mean(axis=1).tolist()
+    return result
 
 
 def neighbourhood(seen: SeenShots, shots: int) -> Score:
-    """A point for each shot but the first.
+    """Return a point for each shot but the first.
 
     Half of it is the distance to the shot before, half that to the nearer of the two before:
     where two views alternate, a shot belongs to the last but one.
@@ -174,19 +175,19 @@ def neighbourhood(seen: SeenShots, shots: int) -> Score:
     usual = _between_any_two(looks)
     if usual < 1e-6:
         raise NoValue(Reason.NOT_APPLICABLE, "all shots have the same colours")
-    one = np.abs(looks[1:] - looks[:-1]).mean(axis=1)
-    two = np.abs(looks[2:] - looks[:-2]).mean(axis=1)
-    nearer = np.minimum(one, np.concatenate(([np.inf], two)))
+    first = np.abs(looks[1:] - looks[:-1]).mean(axis=1)
+    second = np.abs(looks[2:] - looks[:-2]).mean(axis=1)
+    nearer = np.minimum(first, np.concatenate(([np.inf], second)))
     points = [
         Point(shot.span, float(1 - (far + near) / 2 / usual))
-        for (shot, _), far, near in zip(seen[1:], one, nearer, strict=True)
+        for (shot, _), far, near in zip(seen[1:], first, nearer, strict=True)
     ]
     value = float(np.mean([point.value for point in points]))
     return Score(value, tuple(points), {"shots": shots, "measured": len(seen)})
 
 
 def _between_any_two(looks: Rows) -> float:
-    """The mean distance of all pairs, in the time that sorting takes.
+    """Return the mean distance of all pairs, in the time that sorting takes.
 
     >>> _between_any_two(np.array([[0.0], [1.0], [5.0]]))  # 1, 4 and 5
     3.3333333333333335

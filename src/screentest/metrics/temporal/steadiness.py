@@ -45,7 +45,7 @@ class Steps:
     def __call__(self, image: Image) -> tuple[float, float, float] | None:
         """In levels of brightness; None for the first two frames, and where the size changes."""
         picture = inner(image)
-        before = [one for one in self._last if one.shape == picture.shape]
+        before = [item for item in self._last if item.shape == picture.shape]
         self._last = [picture, *self._last[:1]]
         if len(before) < 2:
             return None
@@ -53,7 +53,7 @@ class Steps:
 
 
 def moved(before: Image, after: Image) -> float:
-    """The mean change beyond what grain does."""
+    """Return the mean change beyond what grain does."""
     import cv2
 
     rest = cv2.subtract(cv2.absdiff(before, after), (GRAIN,))  # type: ignore[call-overload]
@@ -61,17 +61,17 @@ def moved(before: Image, after: Image) -> float:
 
 
 def _own(rows: Rows) -> Rows:
-    """The rows of pictures that are all of this shot."""
+    """Return the rows of pictures that are all of this shot."""
     return rows[2:] if len(rows) > 4 else rows
 
 
 def held(rows: Rows) -> float:
-    """The share of frames that are the one before once more."""
+    """Return the share of frames that are the one before once more."""
     return float((_own(rows)[:, 0] <= STILL).mean())
 
 
 def halting(rows: Rows) -> float:
-    """The share of frames that hardly change while those around them do.
+    """Return the share of frames that hardly change while those around them do.
 
     >>> moving, holding = [[4.0, 4.0, 8.0]] * 4, [[0.0, 0.0, 4.0], [8.0, 8.0, 8.0]] * 2
     >>> halting(np.array(moving)), halting(np.array(holding))
@@ -84,17 +84,17 @@ def halting(rows: Rows) -> float:
 
 
 def returning(rows: Rows) -> float:
-    """The share of frames that are nearer to the last but one than to the last.
+    """Return the share of frames that are nearer to the last but one than to the last.
 
     >>> returning(np.array([[4.0, 4.0, 8.0], [4.0, 4.0, 1.0]]))
     0.5
     """
-    one, two = _own(rows)[:, 1:].T
-    return float(((two < 0.8 * one) & (one >= LEAST)).mean())
+    first, second = _own(rows)[:, 1:].T
+    return float(((second < 0.8 * first) & (first >= LEAST)).mean())
 
 
 def uneven(rows: Rows) -> float:
-    """How far each step differs from the one before: 0 not at all, 1 from nothing to all.
+    """Return how far each step differs from the one before: 0 not at all, 1 from nothing to all.
 
     >>> uneven(np.array([[0, 0, 4.0], [8.0, 8.0, 8.0]] * 4)) > 0.9
     True
@@ -107,7 +107,7 @@ def uneven(rows: Rows) -> float:
 
 
 def lively(rows: Rows) -> float:
-    """The mean motion from frame to frame, in levels."""
+    """Return the mean motion from frame to frame, in levels."""
     return float(_own(rows)[:, 1].mean())
 
 

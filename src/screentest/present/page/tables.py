@@ -6,16 +6,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from screentest.analysis.judges.certificate import Accuracy, Certificate
+from screentest.analysis.judges.certificate import Certificate
 from screentest.analysis.models.comparison import ModelComparison
 from screentest.analysis.suites import suites_in
-from screentest.core import Cell, Outcome, Table
+from screentest.core import Cell, Table
 from screentest.core.signature import short_signature
-from screentest.present.certificates import claim_words
 from screentest.present.page.data import Report
 from screentest.present.people import people_tables
+from screentest.present.results.certificates import claims_table
 from screentest.present.tables import suite_tables, summary_table
-from screentest.stats import Finding
 
 
 def tables(report: Report) -> list[Table]:
@@ -107,37 +106,9 @@ def _missing(report: Report) -> Table:
 
 
 def _certificate(certificate: Certificate) -> Table:
-    rows = [
-        ("", one.aspect.value, *_accuracy(one.accuracy), one.pairs, *_finding(one.finding))
-        for one in certificate.aspects
-    ]
-    rows += [
-        (one.name, one.aspect.value, *_accuracy(one.accuracy), one.pairs, *_finding(one.finding))
-        for one in certificate.operators
-    ]
-    rows.append(("", "all pairs", *_accuracy(certificate.overall), *[None] * 4))
-    columns = (
-        *("operator", "aspect", "right", "low", "high", "wald low", "wald high"),
-        *("ties", "judged", "asked", "pairs", "films", "p", "claim"),
-    )
     name = "certificate_" + "".join(c if c.isalnum() else "_" for c in certificate.judge)
-    return Table(name, f"Certificate of {certificate.title}", columns, tuple(rows))
-
-
-def _accuracy(outcome: Outcome[Accuracy]) -> tuple[Cell, ...]:
-    found = outcome.value
-    if found is None:
-        assert outcome.failure is not None
-        return (outcome.failure.reason.value, *[None] * 7)
-    return (
-        found.value,
-        *(found.interval.low, found.interval.high, found.wald.low, found.wald.high),
-        *(found.ties, found.judgements, found.total),
-    )
-
-
-def _finding(finding: Finding) -> tuple[Cell, ...]:
-    return finding.films, finding.p_value, claim_words(finding)
+    title = f"Certificate of {certificate.title}"
+    return replace(claims_table([certificate]), name=name, title=title)
 
 
 def _signatures(report: Report) -> Table:

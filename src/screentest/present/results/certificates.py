@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ from screentest.present.tables import (
 )
 
 if TYPE_CHECKING:  # a job loads what it needs, not what the results of others are made of
-    from screentest.analysis.judges.certificate import Certificate
+    from screentest.analysis.judges.certificate import Accuracy, Certificate
     from screentest.analysis.judges.plan import LostJudgements
     from screentest.stats import Finding
     from screentest.testbeds.testbed import Pair, Skip, Testbed
@@ -145,29 +145,7 @@ class Certificates(Tabular):
     def table(self) -> Table:
         """A row for each judge, aspect and operator: the claim, and the share of right answers with
         its interval."""
-        rows: list[tuple[Cell, ...]] = []
-        for one in self.certificates:
-            for aspect, operator, outcome, finding in _results_of(one):
-                found = outcome.value
-                interval = found.interval if found else None
-                rows.append(
-                    (
-                        *(one.judge, dict(one.models) or None, aspect, operator),
-                        *_claim_cells(finding),
-                        found.value if found else None,
-                        interval.low if interval else None,
-                        interval.high if interval else None,
-                        found.ties if found else None,
-                        found.judgements if found else 0,
-                        found.total if found else None,
-                        *why(outcome),
-                    )
-                )
-        columns = (
-            *("judge", "models", "aspect", "operator", "claim", "unsettled", "films_needed"),
-            *("right", "low", "high", "ties", "judged", "asked"),
-        )
-        return Table("certificates", "Certificates", (*columns, "reason", "detail"), rows)
+        return claims_table(self.certificates)
 
     def tables(self) -> list[Table]:
         """A table for each judge: the share of right answers in each aspect."""
@@ -224,21 +202,49 @@ class Certificates(Tabular):
 
 def _results_of(
     certificate: Certificate,
-) -> Iterator[tuple[str, str, Outcome[Any], Finding | None]]:
+) -> Iterator[tuple[str, str, int | None, Outcome[Accuracy], Finding | None]]:
     """Aspects, their operators where they have several, and all pairs together."""
     for one in certificate.aspects:
-        yield one.aspect.value, "", one.accuracy, one.finding
+        yield one.aspect.value, "", one.pairs, one.accuracy, one.finding
         own = [other for other in certificate.operators if other.aspect is one.aspect]
         for each in own if len(own) > 1 else ():
-            yield one.aspect.value, each.name, each.accuracy, each.finding
-    yield "all pairs", "", certificate.overall, None
+            yield one.aspect.value, each.name, each.pairs, each.accuracy, each.finding
+    yield "all pairs", "", None, certificate.overall, None
 
 
-def _claim_cells(finding: Finding | None) -> tuple[Cell, Cell, Cell]:
-    if finding is None:
-        return None, None, None
-    why = finding.unsettled.reason.value if finding.unsettled else None
-    return finding.claim.value, why, finding.more or None
+def claims_table(certificates: Sequence[Certificate]) -> Table:
+    """A row for each judge, aspect and operator, with everything that its claim rests on."""
+    rows: list[tuple[Cell, ...]] = []
+    for one in certificates:
+        for aspect, operator, pairs, outcome, finding in _results_of(one):
+            found = outcome.value
+            rows.append(
+                (
+                    *(one.judge, dict(one.models) or None, aspect, operator),
+                    *((None,) * 3 if finding is None else _claim_cells(finding)),
+                    *((None,) * 6 if found is None else _shares(found)),
+                    found.judgements if found else 0,
+                    *(found.total if found else None, pairs),
+                    *((finding.films, finding.p_value) if finding else (None, None)),
+                    *why(outcome),
+                )
+            )
+    columns = (
+        *("judge", "models", "aspect", "operator", "claim", "unsettled", "films_needed"),
+        *("right", "low", "high", "wald_low", "wald_high", "ties", "judged", "asked"),
+        *("pairs", "films", "p", "reason", "detail"),
+    )
+    return Table("certificates", "Certificates", columns, rows)
+
+
+def _claim_cells(finding: Finding) -> tuple[Cell, Cell, Cell]:
+    unsettled = finding.unsettled.reason.value if finding.unsettled else None
+    return finding.claim.value, unsettled, finding.more or None
+
+
+def _shares(found: Accuracy) -> tuple[Cell, ...]:
+    interval, wald = found.interval, found.wald
+    return found.value, interval.low, interval.high, wald.low, wald.high, found.ties
 
 
 def _certificate_table(certificate: Certificate) -> Table:
@@ -273,7 +279,7 @@ def _certificate_table(certificate: Certificate) -> Table:
             humans.get(aspect) if not operator else None,
             finding.films if finding else None,
         )
-        for aspect, operator, outcome, finding in _results_of(certificate)
+        for aspect, operator, _, outcome, finding in _results_of(certificate)
     ]
     title = f"{certificate.title} on {', '.join(certificate.testbeds)}"
     return Table(certificate.judge, title, columns, rows)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from screentest._util.display import MOST_LINES, short_text
 from screentest._util.text import one_line, plural
 from screentest.analysis.models.comparison import ModelComparison, compare_models
 from screentest.analysis.models.coverage import (
@@ -39,7 +40,7 @@ if TYPE_CHECKING:  # a job loads what it needs, not what the results of others a
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Scores(Tabular):
-    """What videos got. ``print`` shows the means with their coverage.
+    """What videos got. ``print`` shows the first screen, and the models or the means.
 
     ``scores[0]`` or ``scores["id"]`` is what one video got.
     """
@@ -80,7 +81,16 @@ class Scores(Tabular):
             )
         return ItemScores(self.results, self.results.items[item])
 
+    def __repr__(self) -> str:
+        screen, text = self.screen(), self._headline()
+        if screen.table is not None:
+            return f"{screen}\n{self._facts()}"
+        return short_text(text, self._shown()[0], max(MOST_LINES, len(text.splitlines()) + 4))
+
     def _headline(self) -> str:
+        return f"{self.screen().text}\n{self._facts()}"
+
+    def _facts(self) -> str:
         values = self.results.values
         scored = sum(value.outcome.ok for value in values)
         where = f" in {self.run}" if self.run is not None else ""
@@ -89,7 +99,8 @@ class Scores(Tabular):
         return f"Scores of {videos}{where}: {scored:,} of {len(values):,} values{read}"
 
     def _shown(self) -> list[Table]:
-        return [summary_table(self.results)]
+        table = self.screen().table
+        return [summary_table(self.results) if table is None else table]
 
     @property
     def means(self) -> dict[str, float]:

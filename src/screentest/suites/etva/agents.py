@@ -71,21 +71,25 @@ def _names_something(slots: Mapping[str, Any], answer: ElementsAnswer) -> None:
 def _connects_something(slots: Mapping[str, Any], answer: GraphAnswer) -> None:
     listed = [*slots["attributes"], *slots["relations"]]
     there = range(1, len(slots["entities"]) + 1)
-    bound = [one for one in answer.attributes if one.entity in there]
-    edges = [one for one in answer.relations if {one.subject, one.object} <= set(there)]
+    bound = [attribute for attribute in answer.attributes if attribute.entity in there]
+    edges = [
+        relation
+        for relation in answer.relations
+        if {relation.subject, relation.object} <= set(there)
+    ]
     if listed and not bound and not edges:
         raise ValueError(f"none of the {len(listed)} attributes and relations is connected")
 
 
 def _asks_something(slots: Mapping[str, Any], answer: QuestionsAnswer) -> None:
     there = range(1, len(slots["elements"]) + 1)
-    usable = [one for one in answer.questions if one.element in there]
-    if not any(complaint(one.question) is None for one in usable):
+    usable = [question for question in answer.questions if question.element in there]
+    if not any(complaint(item.question) is None for item in usable):
         raise ValueError("there is not one question, ending in ?, about an element of the list")
 
 
 def _asks_anything(slots: Mapping[str, Any], answer: PlainQuestions) -> None:
-    if not any(complaint(one.question) is None for one in answer.questions):
+    if not any(complaint(question.question) is None for question in answer.questions):
         raise ValueError("there is not one question that ends in ?")
 
 
@@ -131,7 +135,7 @@ class _Written:
 
     @property
     def elements(self) -> list[Element]:
-        """What is asked about, in order; the picture as a whole is there without asking."""
+        """Return what is asked about, in order; the picture as a whole is there without asking."""
         return _asked_about(self.connected.graph)
 
     @property
@@ -148,13 +152,14 @@ def write_by_chat(texts: Sequence[str], chat: Chat, prompts: Prompts) -> list[Ou
         lambda text: ELEMENTS.request(prompts, {"prompt": text}),
         _take_apart,
     )
-    connected = _stage(chat, apart, lambda one: _graph_request(prompts, one), _connect)
-    first = _stage(chat, connected, lambda one: _questions_request(prompts, one), _first)
-    return [attempt(partial(_finished, one)) for one in _again(first, chat, prompts)]
+    connected = _stage(chat, apart, lambda item: _graph_request(prompts, item), _connect)
+    first = _stage(chat, connected, lambda item: _questions_request(prompts, item), _first)
+    return [attempt(partial(_finished, item)) for item in _again(first, chat, prompts)]
 
 
 def write_plainly(texts: Sequence[str], chat: Chat, prompts: Prompts) -> list[Outcome[QuestionSet]]:
-    """All questions of a prompt in one answer, after examples: the paper's vanilla baseline."""
+    """Return all questions of a prompt in one answer, after examples: the paper's vanilla
+    baseline."""
     categories: list[Slot] = [Trusted(f"{kind.value}: {MEANINGS[kind]}") for kind in ASKED]
     return _stage(
         chat,
@@ -168,12 +173,12 @@ def _plain_set(prompt: str, answer: BaseModel) -> QuestionSet:
     assert isinstance(answer, PlainQuestions)
     left_out: list[str] = []
     written: list[PromptQuestion] = []
-    for number, one in enumerate(answer.questions, start=1):
-        text = " ".join(one.question.split())
+    for number, question in enumerate(answer.questions, start=1):
+        text = " ".join(question.question.split())
         if wrong := complaint(text):
             left_out.append(f"{text!r}: {wrong}")
         else:
-            written.append(PromptQuestion(f"q{number}", text, Category(one.category)))
+            written.append(PromptQuestion(f"q{number}", text, Category(question.category)))
     if not written:
         raise NoValue(Reason.UNPARSABLE, f"no question can be used: {'; '.join(left_out[:3])}")
     kept = tuple(distinct(written))
@@ -187,14 +192,14 @@ def _stage(
     read: Callable[[Given, BaseModel], Made],
 ) -> list[Outcome[Made]]:
     """Ask about everything that got this far; failures of before stay what they are."""
-    waiting = [one.unwrap() for one in given if one.ok]
-    answers = iter(send(chat, [request(one) for one in waiting]))
+    waiting = [item.unwrap() for item in given if item.ok]
+    answers = iter(send(chat, [request(item) for item in waiting]))
     made: list[Outcome[Made]] = []
-    for one in given:
-        if one.failure is not None:
-            made.append(Outcome(failure=one.failure))
+    for entry in given:
+        if entry.failure is not None:
+            made.append(Outcome(failure=entry.failure))
         else:
-            made.append(attempt(partial(_read, read, one.unwrap(), next(answers))))
+            made.append(attempt(partial(_read, read, entry.unwrap(), next(answers))))
     return made
 
 
@@ -234,9 +239,9 @@ def _take_apart(prompt: str, answer: BaseModel) -> _Apart:
 
 
 def _says(text: str | None) -> bool:
-    """Whether something is named; models also write out that nothing is."""
-    said = (text or "").strip(" .\"'").casefold()
-    return bool(said) and said not in ("none", "null", "n/a", "no mention", "not mentioned")
+    """Return whether something is named; models also write out that nothing is."""
+    answer = (text or "").strip(" .\"'").casefold()
+    return bool(answer) and answer not in ("none", "null", "n/a", "no mention", "not mentioned")
 
 
 def _once(texts: Iterable[str]) -> tuple[str, ...]:
@@ -264,8 +269,8 @@ def _named(entity: Entity) -> str:
 
 def _connect(apart: _Apart, answer: BaseModel) -> _Connected:
     assert isinstance(answer, GraphAnswer)
-    places = {number: one.id for number, one in enumerate(apart.entities, start=1)}
-    names = {one.id: one.name for one in apart.entities}
+    places = {number: item.id for number, item in enumerate(apart.entities, start=1)}
+    names = {item.id: item.name for item in apart.entities}
     attributes: dict[tuple[str, str], Attribute] = {}
     relations: dict[tuple[str, str, str], Relation] = {}
     left_out = list(apart.left_out)
@@ -289,22 +294,25 @@ def _connect(apart: _Apart, answer: BaseModel) -> _Connected:
             continue
         between = Relation(f"r{len(relations) + 1}", ends[0], words, ends[1])
         relations.setdefault((ends[0], words.casefold(), ends[1]), between)
-    bound_words = [*(one.attribute for one in answer.attributes)]
-    bound_words += [one.relation for one in answer.relations]
+    bound_words = [*(attribute.attribute for attribute in answer.attributes)]
+    bound_words += [relation.relation for relation in answer.relations]
     for listed in (*apart.attributes, *apart.relations):
         if not any(same_words(listed, words) for words in bound_words):
             left_out.append(f"{listed!r} is listed, but belongs to nothing in the graph")
     # Only what has a quality of its own need stand there: the whole is always there.
-    whole = any(one.entity == EntityKind.WHOLE.value for one in attributes.values()) or any(
-        EntityKind.WHOLE.value in (one.subject, one.object) for one in relations.values()
+    whole = any(
+        attribute.entity == EntityKind.WHOLE.value for attribute in attributes.values()
+    ) or any(
+        EntityKind.WHOLE.value in (relation.subject, relation.object)
+        for relation in relations.values()
     )
-    entities = tuple(one for one in apart.entities if whole or one.kind is not EntityKind.WHOLE)
+    entities = tuple(item for item in apart.entities if whole or item.kind is not EntityKind.WHOLE)
     graph = SceneGraph(entities, tuple(attributes.values()), tuple(relations.values()))
     return _Connected(apart.prompt, graph, tuple(left_out))
 
 
 def _asked_about(graph: SceneGraph) -> list[Element]:
-    return [one for one in graph.walk() if getattr(one, "kind", None) is not EntityKind.WHOLE]
+    return [item for item in graph.walk() if getattr(item, "kind", None) is not EntityKind.WHOLE]
 
 
 def _questions_request(
@@ -346,12 +354,12 @@ def _with_answer(written: _Written, answer: BaseModel, asked: Sequence[int]) -> 
     assert isinstance(answer, QuestionsAnswer)
     elements, graph = written.elements, written.connected.graph
     questions, left_out = dict(written.questions), list(written.left_out)
-    for one in answer.questions:
-        text = " ".join(one.question.split())
-        if not 1 <= one.element <= len(asked):
-            left_out.append(f"{text!r} asks about element {one.element}, which is not there")
+    for question in answer.questions:
+        text = " ".join(question.question.split())
+        if not 1 <= question.element <= len(asked):
+            left_out.append(f"{text!r} asks about element {question.element}, which is not there")
             continue
-        number = asked[one.element - 1]
+        number = asked[question.element - 1]
         if wrong := complaint(text):
             left_out.append(f"{text!r}: {wrong}")
         elif name := misses(text, elements[number - 1]):
@@ -359,10 +367,10 @@ def _with_answer(written: _Written, answer: BaseModel, asked: Sequence[int]) -> 
         elif number in questions:
             left_out.append(f"{text!r} is a second question about element {number}")
         else:
-            element, said = elements[number - 1], Category(one.category)
-            kind = fitting(said, element, graph, text)
-            if kind is not said:
-                left_out.append(f"category {said.value} of {text!r}, which is {kind.value}")
+            element, statement = elements[number - 1], Category(question.category)
+            kind = fitting(statement, element, graph, text)
+            if kind is not statement:
+                left_out.append(f"category {statement.value} of {text!r}, which is {kind.value}")
             questions[number] = PromptQuestion(f"q{number}", text, kind, element.id)
     return _Written(written.connected, questions, tuple(left_out))
 
@@ -371,13 +379,13 @@ def _again(
     first: Sequence[Outcome[_Written]], chat: Chat, prompts: Prompts
 ) -> list[Outcome[_Written]]:
     """Ask once more about elements without a usable question. What is lost then stays lost."""
-    short = [at for at, one in enumerate(first) if one.ok and one.unwrap().missing]
+    short = [at for at, item in enumerate(first) if item.ok and item.unwrap().missing]
     asked = [first[at].unwrap() for at in short]
-    requests = [_questions_request(prompts, one.connected, one.missing) for one in asked]
+    requests = [_questions_request(prompts, item.connected, item.missing) for item in asked]
     done = list(first)
-    for at, one, answer in zip(short, asked, send(chat, requests), strict=True):
+    for at, entry, answer in zip(short, asked, send(chat, requests), strict=True):
         if answer.ok:
-            done[at] = Outcome.of(_with_answer(one, answer.unwrap(), one.missing))
+            done[at] = Outcome.of(_with_answer(entry, answer.unwrap(), entry.missing))
         elif answer.failure is not None and answer.failure.reason.transient:
             done[at] = Outcome(failure=answer.failure)
     return done
@@ -408,21 +416,21 @@ KNOWLEDGE = Query(TEMPLATE, sampling=ANSWER_SAMPLING)
 def add_knowledge(
     sets: Sequence[Outcome[QuestionSet]], chat: Chat, prompts: Prompts
 ) -> list[Outcome[QuestionSet]]:
-    """The sets with what each prompt leaves unsaid but its video must respect.
+    """Return the sets with what each prompt leaves unsaid but its video must respect.
 
     Asked once per prompt; sets that have knowledge already are not asked about.
     """
-    without = [one.unwrap() for one in sets if one.ok and one.unwrap().knowledge is None]
-    asked = list(dict.fromkeys(one.prompt for one in without))
+    without = [item.unwrap() for item in sets if item.ok and item.unwrap().knowledge is None]
+    asked = list(dict.fromkeys(item.prompt for item in without))
     answers = send(chat, [KNOWLEDGE.request(prompts, {"prompt": text}) for text in asked])
-    known = dict(zip(asked, answers, strict=True))
+    available = dict(zip(asked, answers, strict=True))
     return [
-        one
-        if not one.ok or one.unwrap().knowledge is not None
-        else _with(one.unwrap(), known[one.unwrap().prompt])
-        for one in sets
+        item
+        if not item.ok or item.unwrap().knowledge is not None
+        else _with(item.unwrap(), available[item.unwrap().prompt])
+        for item in sets
     ]
 
 
 def _with(given: QuestionSet, answer: Outcome[str]) -> Outcome[QuestionSet]:
-    return answer.map(lambda said: replace(given, knowledge=spoken(said)))
+    return answer.map(lambda statement: replace(given, knowledge=spoken(statement)))

@@ -34,7 +34,7 @@ class Compat(StrEnum):
 
 
 def read_answer(text: str, compat: Compat = Compat.STRICT) -> Outcome[bool]:
-    """Whether an answer is yes or no; what a model thought before it spoke does not count.
+    """Return whether an answer is yes or no; what a model thought before it spoke does not count.
 
     >>> read_answer("Conclusion: [YES] A girl walks.").value
     True
@@ -44,8 +44,8 @@ def read_answer(text: str, compat: Compat = Compat.STRICT) -> Outcome[bool]:
     if compat is Compat.UPSTREAM:
         return Outcome.of("[YES]" in text)
     answer = spoken(text)
-    found = {token.lower() for token in _TOKEN.findall(answer)}
-    if len(found) == 1:
+    result = {token.lower() for token in _TOKEN.findall(answer)}
+    if len(result) == 1:
         return attempt(lambda: parse_yes_no(text, bracketed=True))
     # "Answer with [YES] or [NO]" may be said again before it is done.
     concluded = _CONCLUSION.split(answer)
@@ -53,9 +53,9 @@ def read_answer(text: str, compat: Compat = Compat.STRICT) -> Outcome[bool]:
         last = f"[{token[1]}]{concluded[-1][token.end() :]}"
         if len({word.lower() for word in _TOKEN.findall(last)}) == 1 and not declines(answer):
             return attempt(lambda: parse_yes_no(last, bracketed=True))
-    said = "both [YES] and [NO]" if found else "neither [YES] nor [NO]"
+    statement = "both [YES] and [NO]" if result else "neither [YES] nor [NO]"
     end = " ".join(text[-120:].split())
-    return Outcome.failed(Reason.UNPARSABLE, f"the answer has {said}. It ends: {end!r}")
+    return Outcome.failed(Reason.UNPARSABLE, f"the answer has {statement}. It ends: {end!r}")
 
 
 USE = "etva.answer"
@@ -140,13 +140,14 @@ class ChatAnswerer:
         """
         first, lacking = self._ask(scene, questions)
         again, _ = self._ask(scene, lacking, repeat=1)
-        better = {one.question.id: one for one in again}
-        return [better.get(one.question.id, one) for one in first]
+        better = {item.question.id: item for item in again}
+        return [better.get(item.question.id, item) for item in first]
 
     def _ask(
         self, scene: ShownScene, questions: Sequence[PromptQuestion], repeat: int = 0
     ) -> tuple[list[Answered], list[PromptQuestion]]:
-        """What was answered, and which questions lack an answer in a batch that was answered."""
+        """Return what was answered, and which questions lack an answer in a batch that was
+        answered."""
         if not questions:
             return [], []
         pictures = self._pictures(scene)
@@ -160,11 +161,11 @@ class ChatAnswerer:
             read = self._read(part, outcome)
             answered += read
             if outcome.ok and size > 1:
-                lacking += [one.question for one in read if not one.answer.ok]
+                lacking += [item.question for item in read if not item.answer.ok]
         return answered, lacking
 
     def _pictures(self, scene: ShownScene) -> list[Part]:
-        """The scene's frames, encoded once however often it is asked about."""
+        """Return the scene's frames, encoded once however often it is asked about."""
         if self._shown is None or self._shown[0] is not scene:
             self._shown = scene, timed(scene.frames(), _ENCODING)
         return self._shown[1]
@@ -196,42 +197,42 @@ class ChatAnswerer:
         self, questions: Sequence[PromptQuestion], outcome: Outcome[str | AnswersAnswer]
     ) -> list[Answered]:
         if outcome.failure is not None:
-            return [Answered(one, Outcome(failure=outcome.failure)) for one in questions]
+            return [Answered(question, Outcome(failure=outcome.failure)) for question in questions]
         answer = outcome.unwrap()
         if isinstance(answer, AnswersAnswer):
             return _numbered(questions, answer)
         read = read_answer(answer, self._compat)
-        return [Answered(one, read, answer) for one in questions]
+        return [Answered(question, read, answer) for question in questions]
 
 
 def _numbered(questions: Sequence[PromptQuestion], given: AnswersAnswer) -> list[Answered]:
-    """Each question's own answer; none, or two that differ, counts as no answer."""
+    """Return each question's own answer; none, or two that differ, counts as no answer."""
     answered = []
     for number, question in enumerate(questions, start=1):
-        mine = [one for one in given.answers if one.number == number]
-        tokens = {one.token for one in mine}
-        said = "\n".join(f"{one.reasoning} {one.token}".strip() for one in mine)
+        mine = [answer for answer in given.answers if answer.number == number]
+        tokens = {item.token for item in mine}
+        statement = "\n".join(f"{item.reasoning} {item.token}".strip() for item in mine)
         outcome: Outcome[bool] = Outcome.of(tokens == {"[YES]"})
         if len(tokens) != 1:
             message = "is answered both ways" if tokens else "has no answer"
             outcome = Outcome.failed(Reason.UNPARSABLE, f"question {number} of the batch {message}")
-        answered.append(Answered(question, outcome, said))
+        answered.append(Answered(question, outcome, statement))
     return answered
 
 
 def answer_all(answerer: Answerer, scene: ShownScene, *, gating: bool) -> list[Answered]:
-    """All questions of a scene; with ``gating`` none about what is known not to be there."""
+    """Return all questions of a scene; with ``gating`` none about what is known not to be there."""
     if not gating:
         return answerer.answer(scene, scene.asked.questions)
     done: dict[str, Answered] = {}
-    for some in scene.asked.round_by_round():
-        barred = [one for one in some if any(_is_no(done[need]) for need in one.needs)]
-        for one in barred:
-            message = f"not asked: {done[_first_no(one, done)].question.text} No."
-            done[one.id] = Answered(one, Outcome.of(False), message, gated=True)
-        open_ = [one for one in some if one.id not in done]
-        done |= {one.question.id: one for one in answerer.answer(scene, open_)}
-    return [done[one.id] for one in scene.asked.questions]
+    for subset in scene.asked.round_by_round():
+        barred = [item for item in subset if any(_is_no(done[need]) for need in item.needs)]
+        for entry in barred:
+            message = f"not asked: {done[_first_no(entry, done)].question.text} No."
+            done[entry.id] = Answered(entry, Outcome.of(False), message, gated=True)
+        open_ = [item for item in subset if item.id not in done]
+        done |= {item.question.id: item for item in answerer.answer(scene, open_)}
+    return [done[question.id] for question in scene.asked.questions]
 
 
 def _is_no(answered: Answered) -> bool:
@@ -265,7 +266,8 @@ def shown(
     most: int = MAX_FRAMES,
     max_pixels: int = MAX_PIXELS,
 ) -> Frames:
-    """How a video is shown to the answering model: two frames a second, at least four, evenly.
+    """Return how a video is shown to the answering model: two frames a second, at least four,
+    evenly.
 
     An even number of frames, the first and the last among them.
     """

@@ -37,28 +37,29 @@ _TRIES = 5
 
 
 def distribution(sets: Sequence[QuestionSet]) -> dict[Category, int]:
-    """How many questions of each category there are."""
+    """Return how many questions of each category there are."""
     counts = dict.fromkeys(Category, 0)
-    for one in sets:
-        for question in one.questions:
+    for item in sets:
+        for question in item.questions:
             counts[question.category] += 1
     return counts
 
 
 def shown_categories(spread: Iterable[Distribution]) -> list[Category]:
-    """The paper's ten, and the label of the larger benchmark where it occurs."""
+    """Return the paper's ten, and the label of the larger benchmark where it occurs."""
     listed = list(spread)
-    return [kind for kind in Category if kind in ASKED or any(one[kind] for one in listed)]
+    return [kind for kind in Category if kind in ASKED or any(item[kind] for item in listed)]
 
 
 def category_shares(counts: Distribution) -> dict[Category, float]:
-    """The share of each category; all 0 where there are no questions."""
+    """Return the share of each category; all 0 where there are no questions."""
     total = sum(counts.values())
     return {category: count / total if total else 0.0 for category, count in counts.items()}
 
 
 def distance(one: Distribution, other: Distribution) -> float:
-    """How far two distributions are apart: the share of questions that would have to change."""
+    """Return how far two distributions are apart: the share of questions that would have to
+    change."""
     first, second = category_shares(one), category_shares(other)
     return sum(abs(first[category] - second[category]) for category in Category) / 2
 
@@ -74,11 +75,11 @@ def sub_benchmark(sets: Sequence[QuestionSet], count: int, *, seed: int = 0) -> 
             f"invalid number of prompts {count}: there are {len(sets)}",
             advice=f"Draw 1 to {len(sets)}.",
         )
-    rows = np.array([[*distribution([one]).values()] for one in sets], np.float64)
+    rows = np.array([[*distribution([item]).values()] for item in sets], np.float64)
     rng = np.random.default_rng(seed)
     draws = [_draw(rows, count, rng) for _ in range(_TRIES)]
     chosen = min(draws, key=lambda draw: (_apart(rows, draw), tuple(np.flatnonzero(draw))))
-    return [one for one, taken in zip(sets, chosen, strict=True) if taken]
+    return [item for item, taken in zip(sets, chosen, strict=True) if taken]
 
 
 def _draw(rows: NDArray[np.float64], count: int, rng: np.random.Generator) -> NDArray[np.bool_]:
@@ -117,9 +118,9 @@ def _bars(benchmarks: Mapping[str, Distribution]) -> Figure:
     kinds = shown_categories(benchmarks.values())
     width = 0.8 / max(1, len(benchmarks))
     for number, (name, counts) in enumerate(benchmarks.items()):
-        found = category_shares(counts)
+        result = category_shares(counts)
         places = [place + (number + 0.5) * width - 0.4 for place in range(len(kinds))]
-        values = [found[category] for category in kinds]
+        values = [result[category] for category in kinds]
         label = f"{one_line(name, MOST_LETTERS)} ({sum(counts.values()):,} questions)"
         axes.bar(places, values, width, label=label, color=COLOURS[number % len(COLOURS)])
     axes.set_xticks(range(len(kinds)), [category.value for category in kinds], rotation=30)

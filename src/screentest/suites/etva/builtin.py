@@ -49,7 +49,7 @@ class Movement:
 
 
 def movement(field: FlowField, seconds: float) -> Movement:
-    """What the picture as a whole does; what moves in it is outvoted by the rest.
+    """Return what the picture as a whole does; what moves in it is outvoted by the rest.
 
     >>> flow = np.zeros((40, 60, 2), np.float32)
     >>> flow[..., 0] = 3.0
@@ -94,7 +94,7 @@ _WAYS = {
 
 
 def moves(value: str, seen: Sequence[Movement]) -> bool | None:
-    """Whether the camera moves as ``value`` says; None where flow cannot tell.
+    """Return whether the camera moves as ``value`` says; None where flow cannot tell.
 
     >>> drift = [Movement(0.1, 0.0, 0.0)] * 4
     >>> moves("pan left", drift), moves("pan right", drift), moves("timelapse", drift)
@@ -104,12 +104,12 @@ def moves(value: str, seen: Sequence[Movement]) -> bool | None:
     if not seen:
         return None
     if value == "static shot":
-        return all(max(abs(one.right), abs(one.down), abs(one.growing)) < LEAST for one in seen)
+        return all(max(abs(item.right), abs(item.down), abs(item.growing)) < LEAST for item in seen)
     way = next((_WAYS[word] for word in words if word in _WAYS), None)
     if way is None or words[0].startswith(("orbit", "rotat", "circl", "follow")):
         return None
     along, sign = way
-    agreeing = sum(sign * float(getattr(one, along)) >= LEAST for one in seen)
+    agreeing = sum(sign * float(getattr(item, along)) >= LEAST for item in seen)
     return agreeing >= AGREEING * len(seen)
 
 
@@ -135,39 +135,39 @@ class Sightings:
 
     @property
     def there(self) -> bool:
-        """Whether it was seen often enough."""
+        """Return whether it was seen often enough."""
         return self.frames > 0 and len(self.counts) >= max(1, SEEN * self.frames)
 
     def count(self) -> int:
-        """How many there are, in most frames that have any."""
+        """Return how many there are, in most frames that have any."""
         return round(median(self.counts)) if self.counts else 0
 
     def has_colour(self, words: str) -> bool | None:
-        """Whether it has a colour; None where the words name none."""
+        """Return whether it has a colour; None where the words name none."""
         name = basic_colour(words)
         if name is None:
             return None
         if not self.there:
             return False
-        share = float(np.mean([one[BASIC_COLOURS.index(name)] for one in self.colours]))
+        share = float(np.mean([colour[BASIC_COLOURS.index(name)] for colour in self.colours]))
         return share >= COLOURED
 
 
 def look_for(
     names: Sequence[str], frames: Iterable[Frame], detector: Detector
 ) -> dict[str, Sightings]:
-    """Every name's sightings in the frames."""
+    """Return every name's sightings in the frames."""
     seen = {name: Sightings() for name in names}
     for number, frame in enumerate(frames):
-        found: dict[str, list[Detection]] = {}
+        result: dict[str, list[Detection]] = {}
         # One name at a time: of two names for one thing a detector would choose.
         for name in names:
-            found[name] = detector.detect(frame.image, [name])
+            result[name] = detector.detect(frame.image, [name])
         for name, sightings in seen.items():
             sightings.frames += 1
-            if found[name]:
-                best = found[name][0]
-                sightings.counts.append(len(found[name]))
+            if result[name]:
+                best = result[name][0]
+                sightings.counts.append(len(result[name]))
                 width = frame.image.shape[1]
                 sightings.centres[number] = (best.box[0] + best.box[2]) / 2 / width
                 sightings.colours.append(_colours_in(frame.image, best.box))
@@ -175,7 +175,7 @@ def look_for(
 
 
 def is_left_of(one: Sightings, other: Sightings) -> bool | None:
-    """Whether one stands to the left of another; None where they are never seen together."""
+    """Return whether one stands to the left of another; None where they are never seen together."""
     together = one.centres.keys() & other.centres.keys()
     if not together:
         return None
@@ -217,24 +217,24 @@ class BuiltinAnswerer:
 
     def answer(self, scene: ShownScene, questions: Sequence[PromptQuestion]) -> list[Answered]:
         """One for each question; what cannot be seen from here is not applicable."""
-        return [Answered(one, *self._answer(scene, one)) for one in questions]
+        return [Answered(question, *self._answer(scene, question)) for question in questions]
 
     def _answer(self, scene: ShownScene, question: PromptQuestion) -> tuple[Outcome[bool], str]:
         graph = scene.asked.graph
         element = graph.element(question.element) if graph is not None else None
-        found: tuple[bool | None, str] = (None, "")
+        result: tuple[bool | None, str] = (None, "")
         match element:
             case Entity(kind=EntityKind.THING, name=name):
-                found = self._exists(scene, name)
+                result = self._exists(scene, name)
             case Attribute(entity=entity, value=value) if graph is not None:
-                found = self._quality(scene, question, graph.entity(entity), value)
+                result = self._quality(scene, question, graph.entity(entity), value)
             case Relation(subject=one, name=words, object=two) if graph is not None:
-                found = self._side(scene, graph.entity(one).name, words, graph.entity(two).name)
-        said, why = found
-        if said is None:
+                result = self._side(scene, graph.entity(one).name, words, graph.entity(two).name)
+        answer, why = result
+        if answer is None:
             message = why or "the built-in answerer cannot see this"
             return Outcome.failed(Reason.NOT_APPLICABLE, message), ""
-        return Outcome.of(said), why
+        return Outcome.of(answer), why
 
     def _exists(self, scene: ShownScene, name: str) -> tuple[bool | None, str]:
         mine = self._sightings(scene).get(name)
@@ -278,13 +278,15 @@ class BuiltinAnswerer:
             graph = scene.asked.graph
             entities = graph.entities if graph is not None else ()
             names = [entity.name for entity in entities if entity.kind is EntityKind.THING]
-            known = [name for name, knows in zip(names, self._knows(names), strict=True) if knows]
-            found = look_for(known, scene.frames(), self._detector) if known else {}
-            self._seen = scene, found
+            available = [
+                name for name, knows in zip(names, self._knows(names), strict=True) if knows
+            ]
+            result = look_for(available, scene.frames(), self._detector) if available else {}
+            self._seen = scene, result
         return self._seen[1]
 
     def _knows(self, names: Sequence[str]) -> list[bool]:
-        """Which names the detector was taught; one that says nothing of that knows all."""
+        """Return which names the detector was taught; one that says nothing of that knows all."""
         knows = getattr(self._detector, "knows", None)
         return knows(names) if knows is not None and names else [True] * len(names)
 

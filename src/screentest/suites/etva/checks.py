@@ -86,35 +86,36 @@ def words_in(text: str) -> list[str]:
 
 
 def same_words(one: str, other: str) -> bool:
-    """Whether one of two texts says no more than the other: models add or drop a word."""
+    """Return whether one of two texts says no more than the other: models add or drop a word."""
     first, second = set(words_in(one)), set(words_in(other))
     return bool(first) and bool(second) and (first <= second or second <= first)
 
 
 def repeats(attribute: str, entity: str) -> bool:
-    """Whether an attribute is but the entity again: "grass" of "green grass", not its "green".
+    """Return whether an attribute is but the entity again: "grass" of "green grass", not its
+    "green".
 
     >>> repeats("grass", "the green grass"), repeats("green", "green grass")
     (True, False)
     """
-    said, name = _singular(attribute), _singular(entity)
-    return bool(said) and (said == name or said == name[-1:])
+    answer, name = _singular(attribute), _singular(entity)
+    return bool(answer) and (answer == name or answer == name[-1:])
 
 
 def not_a_place(background: str, entities: Iterable[str]) -> str | None:
-    """Which of the entities a background only repeats; None where it is a background.
+    """Return which of the entities a background only repeats; None where it is a background.
 
     >>> not_a_place("a girl", ["girl"]), not_a_place("a beach", ["beach", "girl"])
     ('girl', None)
     """
-    said = _singular(background)
-    if not said or lexicon().kind(said[-1]) == "scenes":
+    answer = _singular(background)
+    if not answer or lexicon().kind(answer[-1]) == "scenes":
         return None
-    return next((one for one in entities if _singular(one) == said), None)
+    return next((entity for entity in entities if _singular(entity) == answer), None)
 
 
 def invented(said: str, prompt: str) -> bool:
-    """Whether no word of what a model names is in the prompt, in whatever form.
+    """Return whether no word of what a model names is in the prompt, in whatever form.
 
     Small models copy from worked examples: of two deer in a forest one wrote "turns from white to
     grey". They add what is nowhere: "the camera is stationary".
@@ -126,9 +127,9 @@ def invented(said: str, prompt: str) -> bool:
     >>> invented("paper", "Two deer graze."), invented("a child runs", "Children ran home.")
     (True, False)
     """
-    told = _parts(prompt)
+    reported = _parts(prompt)
     named = [word for word in _parts(said) if word not in _SMALL and word not in _NUMBERS]
-    shared = (_near(one, other) for one in named for other in told)
+    shared = (_near(item, other) for item in named for other in reported)
     return bool(named) and not _NUMBERS & set(_parts(said)) and not any(shared)
 
 
@@ -137,14 +138,14 @@ def _parts(text: str) -> list[str]:
 
 
 def _near(one: str, other: str) -> bool:
-    """Whether two words may be forms of one."""
-    known = lexicon()
-    if one[:4] == other[:4] or known.singular(one) == known.singular(other):
+    """Return whether two words may be forms of one."""
+    available = lexicon()
+    if one[:4] == other[:4] or available.singular(one) == available.singular(other):
         return True
     short, long = sorted((one, other), key=len)
     if len(short) == 3 and long.startswith(short):
         return True
-    first, second = known.verbs.get(one), known.verbs.get(other)
+    first, second = available.verbs.get(one), available.verbs.get(other)
     return first is not None and second is not None and first.base == second.base
 
 
@@ -153,7 +154,8 @@ def _singular(text: str) -> list[str]:
 
 
 def complaint(question: str) -> str | None:
-    """Why a text is not a question that can be answered with yes or no; None where it is one."""
+    """Return why a text is not a question that can be answered with yes or no; None where it is
+    one."""
     text = _LEAD.sub("", " ".join(question.split()))
     words = _WORD.findall(text.lower())
     if not text.endswith("?") or len(words) < 3:
@@ -199,19 +201,19 @@ def _second_verb(words: list[str]) -> str | None:
 
 
 def misses(question: str, element: Element) -> str | None:
-    """The name of a thing that a question about its existence does not speak of.
+    """Return the name of a thing that a question about its existence does not speak of.
 
     >>> misses("Is there a cat?", Entity("e1", "old mat")), misses("Any cats?", Entity("e1", "cat"))
     ('old mat', None)
     """
     if not isinstance(element, Entity) or element.kind is not EntityKind.THING:
         return None
-    said, name = set(_singular(question)), _singular(element.name)
-    return None if not name or said & set(name) else element.name
+    answer, name = set(_singular(question)), _singular(element.name)
+    return None if not name or answer & set(name) else element.name
 
 
 def fitting(category: Category, element: Element, graph: SceneGraph, text: str) -> Category:
-    """The category of a question about an element; one that cannot be is set right.
+    """Return the category of a question about an element; one that cannot be is set right.
 
     What exists is asked by "existence", what is filmed by "camera"; "number" and "color" need a
     number and a colour. A misfit is "other", unless the element says what it is.
@@ -237,8 +239,9 @@ def fitting(category: Category, element: Element, graph: SceneGraph, text: str) 
 
 
 def _names_colour(words: set[str]) -> bool:
-    known = lexicon()
+    available = lexicon()
     spoken = {"color", "colour", "colors", "colours", "colored", "coloured", "monochrome", "hue"}
     return any(
-        word in spoken or any(part in known.colours for part in word.split("-")) for word in words
+        word in spoken or any(part in available.colours for part in word.split("-"))
+        for word in words
     )

@@ -149,7 +149,7 @@ def _by_chat(tools: Tools, writer: str) -> Writer:
 
 
 def _print_written(written: WrittenQuestions, out: Path) -> None:
-    count = sum(len(one.questions) for one in written.sets.values())
+    count = sum(len(item.questions) for item in written.sets.values())
     message = f"{plural(count, 'question')} for {plural(len(written.sets), 'prompt')} in {out}"
     print_indented(f"{message}: {written.made:,} new, {written.kept:,} kept", indent=0)
     if written.failures:
@@ -194,7 +194,8 @@ def _print_questions(chosen: QuestionSet) -> None:
     print_indented(chosen.prompt, indent=0, style="bold")
     columns = ("id", "category", "question", "needs")
     rows = [
-        (one.id, one.category.value, one.text, ", ".join(one.needs)) for one in chosen.questions
+        (question.id, question.category.value, question.text, ", ".join(question.needs))
+        for question in chosen.questions
     ]
     print_heading("Questions")
     show(Table("questions", "Questions", columns, rows))
@@ -228,13 +229,13 @@ def by_item(
       screentest annotate serve manifest.jsonl --task questions \\
           --questions by-item.jsonl
     """
-    known = by_prompt(read_question_sets(file, categories))
+    available = by_prompt(read_question_sets(file, categories))
     lines = []
     items = read_manifest(manifest)
     for item in items:
-        asked = known.get(key_of(item.text))
+        asked = available.get(key_of(item.text))
         if asked is not None and asked.questions:
-            texts = [{"id": one.id, "text": one.text} for one in asked.questions]
+            texts = [{"id": question.id, "text": question.text} for question in asked.questions]
             lines.append(json.dumps({"item": item.id, "questions": texts}, ensure_ascii=False))
     if not lines:
         raise UserError(
@@ -279,7 +280,7 @@ def benchmark(
     if draw:
         name, drawn_from = next(iter(sets.items()))
         sets[f"{name}-{draw}"] = sub_benchmark(drawn_from, draw, seed=seed)
-    spread = {name: distribution(some) for name, some in sets.items()}
+    spread = {name: distribution(subset) for name, subset in sets.items()}
     last = list(sets)[-1]
     if out is not None:
         write_question_sets(out, sets[last])

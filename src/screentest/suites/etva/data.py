@@ -61,12 +61,13 @@ class Transcript:
 def read_prompts(
     path: str | os.PathLike[str], questions: str | os.PathLike[str] | None = None
 ) -> list[ReleasedPrompt]:
-    """The prompts with their questions; categories from the ``questions`` file where given."""
+    """Return the prompts with their questions; categories from the ``questions`` file where
+    given."""
     place = Path(path)
     prompts = [_prompt(place, line, row) for line, row in _rows(place)]
     if questions is None:
         return prompts
-    labels = iter(_labels_for(Path(questions), [one for each in prompts for one in _texts(each)]))
+    labels = iter(_labels_for(Path(questions), [text for each in prompts for text in _texts(each)]))
     return [
         replace(
             each, questions=tuple(ReleasedQuestion(q.text, next(labels)) for q in each.questions)
@@ -76,7 +77,7 @@ def read_prompts(
 
 
 def read_questions(path: str | os.PathLike[str]) -> list[ReleasedQuestion]:
-    """The questions with their categories, one per line."""
+    """Return the questions with their categories, one per line."""
     place = Path(path)
     return [
         ReleasedQuestion(_text(place, line, row, "question"), _text(place, line, row, "type"))
@@ -87,7 +88,7 @@ def read_questions(path: str | os.PathLike[str]) -> list[ReleasedQuestion]:
 def read_transcripts(
     path: str | os.PathLike[str], questions: str | os.PathLike[str] | None = None
 ) -> list[Transcript]:
-    """The transcripts of one model; categories from the ``questions`` file where given."""
+    """Return the transcripts of one model; categories from the ``questions`` file where given."""
     place = Path(path)
     read = [_transcript(place, line, row) for line, row in _rows(place)]
     if questions is None:
@@ -97,27 +98,27 @@ def read_transcripts(
     return [
         replace(
             each,
-            exchanges=tuple(replace(one, label=next(labels)) for one in each.exchanges),
+            exchanges=tuple(replace(item, label=next(labels)) for item in each.exchanges),
         )
         for each in read
     ]
 
 
 def _labels_for(path: Path, asked: Sequence[str]) -> list[str]:
-    """The label of each question, which must stand in ``path`` in the same order."""
-    known = read_questions(path)
-    if len(known) != len(asked):
+    """Return the label of each question, which must stand in ``path`` in the same order."""
+    questions = read_questions(path)
+    if len(questions) != len(asked):
         raise ManifestError(
-            f"{path} has {len(known)} questions, where {len(asked)} are asked",
+            f"{path} has {len(questions)} questions, where {len(asked)} are asked",
             advice="Both files must be of the same benchmark.",
         )
-    for number, (one, text) in enumerate(zip(known, asked, strict=True), start=1):
-        if one.text != text:
+    for number, (item, text) in enumerate(zip(questions, asked, strict=True), start=1):
+        if item.text != text:
             raise ManifestError(
-                f"question {number} of {path} is {one_line(one.text)}, not {one_line(text)}",
+                f"question {number} of {path} is {one_line(item.text)}, not {one_line(text)}",
                 advice="Both files must have the questions in the same order.",
             )
-    return [one.label for one in known]
+    return [entry.label for entry in questions]
 
 
 def _texts(prompt: ReleasedPrompt) -> list[str]:
@@ -162,19 +163,19 @@ def _number(row: Mapping[str, Any], line: int) -> str:
 
 
 def _knowledge(row: Mapping[str, Any]) -> str:
-    found = row.get("reasoning")
-    return found.strip() if isinstance(found, str) else ""
+    result = row.get("reasoning")
+    return result.strip() if isinstance(result, str) else ""
 
 
 def _text(path: Path, line: int, row: Mapping[str, Any], name: str) -> str:
-    found = row.get(name)
-    if not isinstance(found, str) or not found.strip():
+    result = row.get(name)
+    if not isinstance(result, str) or not result.strip():
         raise _wrong(path, line, f"it has no {name}")
-    return found.strip()
+    return result.strip()
 
 
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The objects of a file, one per line, each with the number of its line."""
+    """Yield the objects of a file, one per line, each with the number of its line."""
     try:
         if path.stat().st_size > LONGEST_FILE:
             raise ManifestError(f"{path} is larger than {LONGEST_FILE // 2**20} MiB", advice=_FORM)

@@ -96,17 +96,17 @@ class SceneGraph:
                     raise BadGraph(f"{element.id!r} hangs on {end!r}, which is not an entity")
 
     def walk(self) -> Iterator[Element]:
-        """Every element in the order of questions: entities, attributes, relations."""
+        """Yield every element in the order of questions: entities, attributes, relations."""
         yield from self.entities
         yield from self.attributes
         yield from self.relations
 
     def element(self, name: str) -> Element | None:
-        """The element of that id."""
+        """Return the element of that id."""
         return next((element for element in self.walk() if element.id == name), None)
 
     def ends(self, name: str) -> tuple[str, ...]:
-        """The entities that an element hangs on; none for an entity itself."""
+        """Return the entities that an element hangs on; none for an entity itself."""
         match self.element(name):
             case Attribute(entity=entity):
                 return (entity,)
@@ -115,12 +115,12 @@ class SceneGraph:
         return ()
 
     def entity(self, name: str) -> Entity:
-        """The entity of that id, which must be there."""
+        """Return the entity of that id, which must be there."""
         return next(entity for entity in self.entities if entity.id == name)
 
 
 def words_of(element: Element) -> str:
-    """What an element says by itself."""
+    """Return what an element says by itself."""
     match element:
         case Entity(name=name) | Relation(name=name):
             return name
@@ -171,7 +171,8 @@ _ALIASES = {
 
 
 def read_category(label: str) -> Category:
-    """The category that a label names, in whatever case and by the aliases of released files.
+    """Return the category that a label names, in whatever case and by the aliases of released
+    files.
 
     >>> read_category("Action")
     <Category.MOTION: 'motion'>
@@ -182,11 +183,11 @@ def read_category(label: str) -> Category:
     try:
         return Category(name)
     except ValueError:
-        near = difflib.get_close_matches(name, [one.value for one in Category], n=1)
-        known = ", ".join(one.value for one in Category)
+        near = difflib.get_close_matches(name, [item.value for item in Category], n=1)
+        available = ", ".join(item.value for item in Category)
         raise UserError(
             f"unknown category {label[:40]!r}",
-            advice=f"Did you mean {near[0]}?" if near else f"Categories: {known}.",
+            advice=f"Did you mean {near[0]}?" if near else f"Categories: {available}.",
         ) from None
 
 
@@ -309,7 +310,7 @@ _STYLE = "font-family:system-ui,sans-serif;font-size:13px"
 
 
 def graph_svg(graph: SceneGraph, title: str = "") -> str:
-    """The graph as an SVG document. Everything in it is text: nothing in a name is markup.
+    """Return the graph as an SVG document. Everything in it is text: nothing in a name is markup.
 
     Entities stand in a column in the middle, their attributes to the right on lines, relations as
     arcs on the left with their words.
@@ -333,7 +334,7 @@ def graph_svg(graph: SceneGraph, title: str = "") -> str:
 
 
 def _rows(graph: SceneGraph) -> dict[str, int]:
-    """How many rows each entity takes: one for each attribute, at least one."""
+    """Return how many rows each entity takes: one for each attribute, at least one."""
     rows = dict.fromkeys((entity.id for entity in graph.entities), 0)
     for attribute in graph.attributes:
         rows[attribute.entity] += 1

@@ -47,7 +47,7 @@ class TimedText:
 
 
 def pieces_of(item: Item, whole: Span, *, clips: bool = True) -> list[TimedText]:
-    """What is asked about with which part of the video.
+    """Return what is asked about with which part of the video.
 
     A script with times is asked about clip by clip. Where it has none, nobody knows when a
     clip is on, so each is asked about with the frames of the whole. Clips without a caption
@@ -97,7 +97,7 @@ class AskedScene:
     @property
     def share(self) -> float | None:
         """The share of yes among the answers; None where there are none."""
-        values = [one.answer.unwrap() for one in self.answered if one.answer.ok]
+        values = [item.answer.unwrap() for item in self.answered if item.answer.ok]
         return sum(values) / len(values) if values else None
 
     @property
@@ -105,7 +105,7 @@ class AskedScene:
         """The share of questions that have an answer; 0 where no questions could be had."""
         if not self.answered:
             return 0.0
-        return sum(one.answer.ok for one in self.answered) / len(self.answered)
+        return sum(item.answer.ok for item in self.answered) / len(self.answered)
 
 
 FLOOR = 0.5
@@ -113,9 +113,10 @@ FLOOR = 0.5
 
 
 def outcomes_of(scenes: Sequence[AskedScene], floor: float = FLOOR) -> dict[str, Outcome[Score]]:
-    """Every output. Questions of all scenes count alike; a text that asks nothing counts not."""
+    """Return every output. Questions of all scenes count alike; a text that asks nothing counts
+    not."""
     scenes = [scene for scene in scenes if scene.answered or scene.failure is not None]
-    answered = [one for scene in scenes for one in scene.answered]
+    answered = [item for scene in scenes for item in scene.answered]
     if not answered:
         raise _nothing_asked(scenes)
     coverage = sum(scene.coverage for scene in scenes) / len(scenes)
@@ -131,7 +132,7 @@ def outcomes_of(scenes: Sequence[AskedScene], floor: float = FLOOR) -> dict[str,
         ]  # what was said is kept either way
     outcomes[COVERAGE] = Outcome.of(Score(coverage, details=details))
     for category in Category:
-        mine = [one for one in answered if one.question.category is category]
+        mine = [item for item in answered if item.question.category is category]
         outcomes[category.value] = _share(mine, "no question of this category", floor)
     return outcomes
 
@@ -150,9 +151,9 @@ def _score(
 
 
 def _note(scene: AskedScene) -> str:
-    """What was missing in a scene, for whoever looks at the curve."""
+    """Return what was missing in a scene, for whoever looks at the curve."""
     missing = [
-        one.question.text for one in scene.answered if one.answer.ok and not one.answer.unwrap()
+        item.question.text for item in scene.answered if item.answer.ok and not item.answer.unwrap()
     ]
     note = f"no: {' '.join(missing)}" if missing else "yes to all that was answered"
     return note if len(note) <= _LONGEST_NOTE else f"{note[: _LONGEST_NOTE - 1]}…"
@@ -161,9 +162,9 @@ def _note(scene: AskedScene) -> str:
 def _share(answered: Sequence[Answered], nothing: str, floor: float) -> Outcome[Score]:
     if not answered:
         return Outcome.failed(Reason.NOT_APPLICABLE, nothing)
-    values = [one.answer.unwrap() for one in answered if one.answer.ok]
+    values = [item.answer.unwrap() for item in answered if item.answer.ok]
     if not values:
-        failure = next(one.answer.failure for one in answered if one.answer.failure is not None)
+        failure = next(item.answer.failure for item in answered if item.answer.failure is not None)
         message = f"no question ({len(answered)} asked) has an answer; the first: {failure.detail}"
         return Outcome.failed(failure.reason, message, failure.advice)
     if len(values) < floor * len(answered):
@@ -173,17 +174,17 @@ def _share(answered: Sequence[Answered], nothing: str, floor: float) -> Outcome[
 
 
 def _counts(answered: Sequence[Answered]) -> dict[str, Json]:
-    done = [one.answer.unwrap() for one in answered if one.answer.ok]
+    done = [item.answer.unwrap() for item in answered if item.answer.ok]
     return {
         "yes": sum(done),
         "answered": len(done),
         "asked": len(answered),
-        "gated": sum(one.gated for one in answered),
+        "gated": sum(item.gated for item in answered),
     }
 
 
 def _scene_record(scene: AskedScene) -> Json:
-    """A scene as evidence: its questions with what was said, its graph and knowledge."""
+    """Return a scene as evidence: its questions with what was said, its graph and knowledge."""
     record: dict[str, Json] = {
         "text": scene.text,
         "start": float(scene.span.start),
@@ -191,7 +192,7 @@ def _scene_record(scene: AskedScene) -> Json:
     }
     if scene.failure is not None:
         return record | {"failure": str(scene.failure)}
-    record["questions"] = [_evidence(one) for one in scene.answered]
+    record["questions"] = [_evidence(item) for item in scene.answered]
     if scene.questions is not None:
         record |= {"writer": scene.questions.writer, "knowledge": scene.questions.knowledge or ""}
         record["left_out"] = list(scene.questions.left_out)
@@ -270,7 +271,7 @@ class QuestionMeasurement:
             asked, piece.span, partial(self.shown.of, self.resources, self.item.video, piece.span)
         )
         answered = answer_all(self.answerer, scene, gating=self.gating)
-        must_be_whole([one.answer for one in answered])
+        must_be_whole([item.answer for item in answered])
         return AskedScene(piece.text, piece.span, asked, tuple(answered))
 
 

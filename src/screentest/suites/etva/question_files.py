@@ -27,7 +27,7 @@ Knower = Callable[[Sequence[Outcome[QuestionSet]]], list[Outcome[QuestionSet]]]
 
 
 def read_texts(path: Path) -> list[str]:
-    """The prompts of a file, each once.
+    """Return the prompts of a file, each once.
 
     A ``.txt`` has one per line. Of a manifest come the prompts of its items; of an item with a
     script, the captions of its clips, since that is how it will be asked about. A released file
@@ -50,7 +50,7 @@ def _texts(path: Path) -> list[str]:
             texts += [clip.caption for clip in clips] or [item.text]
         return texts
     if path.suffix.lower() in (".json", ".jsonl", ".ndjson"):
-        return [one.prompt for one in read_prompts(path)]
+        return [prompt.prompt for prompt in read_prompts(path)]
     try:
         return path.read_text(encoding="utf-8-sig").split("\n")
     except OSError as error:
@@ -60,7 +60,7 @@ def _texts(path: Path) -> list[str]:
 
 
 def _is_manifest(path: Path) -> bool:
-    """Whether the first row names a video."""
+    """Return whether the first row names a video."""
     if path.suffix.lower() not in (".json", ".jsonl", ".ndjson"):
         return False
     try:
@@ -96,26 +96,26 @@ def write_missing(
 
     ``know`` adds knowledge to those that have none, also to those that were there.
     """
-    known = by_prompt(read_question_sets(file)) if file.exists() else {}
-    missing = [text for text in texts if key_of(text) not in known]
+    available = by_prompt(read_question_sets(file)) if file.exists() else {}
+    missing = [text for text in texts if key_of(text) not in available]
     failures: dict[str, Failure] = {}
     kept = len(texts) - len(missing)
     with progress or Silent() as shown:
         shown.begin("Writing questions", len(texts), "prompts", kept)
-        for some in batches(missing, AT_ONCE):
-            for text, outcome in zip(some, write(some), strict=True):
-                _keep(text, outcome, known, failures)
-            _save(file, known)
-            shown.advance(len(some))
+        for batch in batches(missing, AT_ONCE):
+            for text, outcome in zip(batch, write(batch), strict=True):
+                _keep(text, outcome, available, failures)
+            _save(file, available)
+            shown.advance(len(batch))
         if know is not None:
-            bare = [text for text in texts if _unknowing(known.get(key_of(text)))]
-            for some in batches(bare, AT_ONCE):
-                given = [Outcome.of(known[key_of(text)]) for text in some]
-                for text, outcome in zip(some, know(given), strict=True):
-                    _keep(text, outcome, known, failures)
-                _save(file, known)
-    made = sum(key_of(text) in known for text in missing)
-    return WrittenQuestions(known, made, kept, failures)
+            bare = [text for text in texts if _unknowing(available.get(key_of(text)))]
+            for batch in batches(bare, AT_ONCE):
+                given = [Outcome.of(available[key_of(text)]) for text in batch]
+                for text, outcome in zip(batch, know(given), strict=True):
+                    _keep(text, outcome, available, failures)
+                _save(file, available)
+    made = sum(key_of(text) in available for text in missing)
+    return WrittenQuestions(available, made, kept, failures)
 
 
 def _unknowing(one: QuestionSet | None) -> bool:

@@ -71,18 +71,18 @@ class QuestionSet:
         _refuse_circles(self.questions)
 
     def round_by_round(self) -> Iterator[list[PromptQuestion]]:
-        """The questions in rounds: each needs only those of earlier rounds."""
+        """Yield the questions in rounds: each needs only those of earlier rounds."""
         done: set[str] = set()
         waiting = list(self.questions)
         while waiting:
-            ready = [one for one in waiting if done.issuperset(one.needs)]
+            ready = [item for item in waiting if done.issuperset(item.needs)]
             yield ready
-            done.update(one.id for one in ready)
-            waiting = [one for one in waiting if one.id not in done]
+            done.update(item.id for item in ready)
+            waiting = [item for item in waiting if item.id not in done]
 
 
 def distinct(questions: Iterable[PromptQuestion]) -> list[PromptQuestion]:
-    """Each question once: those that differ in filler words only are the same.
+    """Return each question once: those that differ in filler words only are the same.
 
     What needed one that goes needs the one that stays.
     """
@@ -93,21 +93,21 @@ def distinct(questions: Iterable[PromptQuestion]) -> list[PromptQuestion]:
         stands_for[question.id] = first.id
     return [
         replace(
-            one,
+            item,
             needs=tuple(
                 dict.fromkeys(
                     stands_for[need]
-                    for need in one.needs
-                    if need in stands_for and stands_for[need] != one.id
+                    for need in item.needs
+                    if need in stands_for and stands_for[need] != item.id
                 )
             ),
         )
-        for one in kept.values()
+        for item in kept.values()
     ]
 
 
 def plain(text: str) -> str:
-    """The words of a question that carry it, for comparing.
+    """Return the words of a question that carry it, for comparing.
 
     >>> plain("Is there any sand shown in this video?")
     'is sand'
@@ -117,18 +117,18 @@ def plain(text: str) -> str:
 
 
 def with_needs(questions: Sequence[PromptQuestion], graph: SceneGraph) -> list[PromptQuestion]:
-    """The questions, each needing those about the entities that its element hangs on."""
-    by_element = {one.element: one.id for one in questions if one.element}
+    """Return the questions, each needing those about the entities that its element hangs on."""
+    by_element = {question.element: question.id for question in questions if question.element}
     return [
         replace(
-            one,
+            question,
             needs=tuple(
                 by_element[end]
-                for end in graph.ends(one.element)
-                if end in by_element and by_element[end] != one.id
+                for end in graph.ends(question.element)
+                if end in by_element and by_element[end] != question.id
             ),
         )
-        for one in questions
+        for question in questions
     ]
 
 
@@ -148,11 +148,11 @@ def _refuse_circles(questions: Sequence[PromptQuestion]) -> None:
     done: set[str] = set()
     waiting = list(questions)
     while waiting:
-        rest = [one for one in waiting if not done.issuperset(one.needs)]
+        rest = [item for item in waiting if not done.issuperset(item.needs)]
         if len(rest) == len(waiting):
-            names = ", ".join(one.id for one in rest[:5])
+            names = ", ".join(item.id for item in rest[:5])
             raise BadQuestions(f"the questions {names} need each other in a circle")
-        done.update(one.id for one in waiting if one not in rest)
+        done.update(item.id for item in waiting if item not in rest)
         waiting = rest
 
 
@@ -161,14 +161,14 @@ _ADVICE = "Write one with `screentest suite etva questions`, or give the release
 
 
 def key_of(prompt: str) -> str:
-    """What makes two prompts the same: blanks and capitals do not."""
+    """Return what makes two prompts the same: blanks and capitals do not."""
     return " ".join(prompt.split()).casefold()
 
 
 def read_question_sets(path: Path, categories: Path | None = None) -> list[QuestionSet]:
     """Our own questions file, or a released one with its ``categories`` file."""
     if categories is not None or _is_released(path):
-        return [from_released(one) for one in read_prompts(path, categories)]
+        return [from_released(prompt) for prompt in read_prompts(path, categories)]
     sets = []
     for number, line in enumerate(_lines(path), start=1):
         if not line.strip():
@@ -184,37 +184,37 @@ def read_question_sets(path: Path, categories: Path | None = None) -> list[Quest
 
 def write_question_sets(path: Path, sets: Iterable[QuestionSet]) -> None:
     """One line per prompt; the file is whole or not there."""
-    write_whole(path, "".join(f"{to_json(one)}\n" for one in sets))
+    write_whole(path, "".join(f"{to_json(item)}\n" for item in sets))
 
 
 def by_prompt(sets: Sequence[QuestionSet]) -> dict[str, QuestionSet]:
-    """The sets by their prompts; the same prompt twice is an error."""
-    found: dict[str, QuestionSet] = {}
-    for one in sets:
-        key = key_of(one.prompt)
-        if key in found:
-            raise UserError(f"two lines have the prompt {one.prompt[:60]!r}")
-        found[key] = one
-    return found
+    """Return the sets by their prompts; the same prompt twice is an error."""
+    result: dict[str, QuestionSet] = {}
+    for item in sets:
+        key = key_of(item.prompt)
+        if key in result:
+            raise UserError(f"two lines have the prompt {item.prompt[:60]!r}")
+        result[key] = item
+    return result
 
 
 def digest_of(sets: Sequence[QuestionSet]) -> str:
     """Twelve hex digits of all that the questions say, for signatures; order does not count."""
-    lines = sorted(to_json(one) for one in sets)
+    lines = sorted(to_json(item) for item in sets)
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:12]
 
 
 def from_released(prompt: ReleasedPrompt) -> QuestionSet:
-    """A released prompt as a set of questions. There is no graph: none was released."""
-    for one in prompt.questions:
-        if not one.label:
+    """Return a released prompt as a set of questions. There is no graph: none was released."""
+    for question in prompt.questions:
+        if not question.label:
             raise UserError(
-                f"nothing says which category {one.text[:60]!r} belongs to",
+                f"nothing says which category {question.text[:60]!r} belongs to",
                 advice="Give the file of questions and types too.",
             )
     questions = (
-        PromptQuestion(f"q{number}", one.text, read_category(one.label))
-        for number, one in enumerate(prompt.questions, start=1)
+        PromptQuestion(f"q{number}", item.text, read_category(item.label))
+        for number, item in enumerate(prompt.questions, start=1)
     )
     return QuestionSet(
         prompt.prompt,
@@ -225,7 +225,8 @@ def from_released(prompt: ReleasedPrompt) -> QuestionSet:
 
 
 def _is_released(path: Path) -> bool:
-    """Whether a file's first line is one of the released kind: its questions are plain texts."""
+    """Return whether a file's first line is one of the released kind: its questions are plain
+    texts."""
     for line in _lines(path):
         if line.strip():
             try:
@@ -233,7 +234,9 @@ def _is_released(path: Path) -> bool:
             except ValueError:
                 return False
             questions = row.get("questions") if isinstance(row, dict) else None
-            return isinstance(questions, list) and any(isinstance(one, str) for one in questions)
+            return isinstance(questions, list) and any(
+                isinstance(question, str) for question in questions
+            )
     return False
 
 
@@ -261,23 +264,23 @@ class QuestionsFile:
         self._sets, self.digest = _read(path, status.st_mtime_ns, status.st_size)
 
     def write(self, texts: Sequence[str]) -> list[Outcome[QuestionSet]]:
-        """The questions of each prompt; a prompt that the file has not has none."""
+        """Return the questions of each prompt; a prompt that the file has not has none."""
         return [self._of(text) for text in texts]
 
     @property
     def all_known(self) -> bool:
-        """Whether every prompt comes with its knowledge."""
-        return all(one.knowledge is not None for one in self._sets.values())
+        """Return whether every prompt comes with its knowledge."""
+        return all(item.knowledge is not None for item in self._sets.values())
 
     def _of(self, text: str) -> Outcome[QuestionSet]:
-        found = self._sets.get(key_of(text))
-        if found is None:
+        result = self._sets.get(key_of(text))
+        if result is None:
             return Outcome.failed(
                 Reason.NOT_APPLICABLE,
                 f"{self._path.name} has no questions for {text[:60]!r}",
                 f"Add them: screentest suite etva questions PROMPTS --out {self._path.name}",
             )
-        return Outcome.of(found)
+        return Outcome.of(result)
 
 
 @lru_cache(maxsize=4)

@@ -106,19 +106,19 @@ def answers(
       screentest suite etva answers scores/
       screentest suite etva answers scores/ cat-01 --said
     """
-    found = evidence_of_run(run)
+    result = evidence_of_run(run)
     for name in items or []:
-        if name not in found:
+        if name not in result:
             raise UnknownName(f"{run} has no answers for the item {name!r}")
-    chosen = {name: asked for name, asked in found.items() if not items or name in items}
+    chosen = {name: asked for name, asked in result.items() if not items or name in items}
     if as_json or not said:
         show(_answer_table(chosen), as_json=as_json)
         return
     for name, asked in chosen.items():
         print_heading(name)
-        for one in asked:
-            print_indented(f"{one['answer'] or '–'}  {one['question']} ({one['category']})")
-            for line in (one["said"] or str(one.get("reason", ""))).splitlines():
+        for item in asked:
+            print_indented(f"{item['answer'] or '–'}  {item['question']} ({item['category']})")
+            for line in (item["said"] or str(item.get("reason", ""))).splitlines():
                 if line.strip():
                     print_indented(line.strip(), indent=6)
 
@@ -131,11 +131,11 @@ def _answer_table(chosen: Mapping[str, list[dict[str, Any]]]) -> Table:
         ("item", "answer", "category", "question", *details),
         [
             (
-                *(name, one["answer"], one["category"], one["question"]),
-                *(one["id"], one["said"], one.get("reason"), bool(one.get("gated"))),
+                *(name, item["answer"], item["category"], item["question"]),
+                *(item["id"], item["said"], item.get("reason"), bool(item.get("gated"))),
             )
             for name, asked in chosen.items()
-            for one in asked
+            for item in asked
         ],
     )
 
@@ -176,7 +176,7 @@ def people(
     """
     records = [record for path in votes for record in read_votes(path, whole=True) if record.counts]
     rated = by_prompt_and_model(run, _ratings(records))
-    found: dict[str, _Correlations] = {}
+    result: dict[str, _Correlations] = {}
     mine = by_prompt_and_model(run, scores_of_run(run, SCORE))
     zeros = compat is Compat.UPSTREAM
 
@@ -186,7 +186,7 @@ def people(
     for output in (SCORE, *(category.value for category in Category)):
         values = scores_of_run(run, output)
         if values and rated:
-            found[output] = correlate(by_prompt_and_model(run, values))
+            result[output] = correlate(by_prompt_and_model(run, values))
     differences: dict[str, list[Outcome[Difference]]] = {}
     for name, scores in _beside(beside or []).items() if rated else ():
         theirs = by_prompt_and_model(run, scores)
@@ -194,7 +194,7 @@ def people(
             raise UserError(
                 f"{name} has no score of an item of {run}", advice="Items are matched by their ids."
             )
-        found[name] = correlate(theirs)
+        result[name] = correlate(theirs)
         differences[name] = [
             closer_to_people(mine, theirs, rated, measure, zeros=zeros) for measure in _MEASURES
         ]
@@ -204,7 +204,7 @@ def people(
         ends = alike.interval
         same = round(alike.value * alike.n)
         counts = [(same, alike.n, alike.value, ends.low, ends.high)]
-    tables = [_correlation_table(found)]
+    tables = [_correlation_table(result)]
     if beside:
         tables.append(_difference_table(differences))
     tables.append(
@@ -216,7 +216,7 @@ def people(
         )
     )
     show(*tables, as_json=as_json)
-    if not as_json and not found:
+    if not as_json and not result:
         print_indented("no ratings of this run's items in these votes", indent=0)
     if not as_json and alike is None:
         print_indented("no question has both a person's and the run's answer", indent=0)
@@ -229,16 +229,16 @@ def _beside(places: Iterable[Path]) -> dict[str, dict[str, float]]:
     has the name of its run or file before its own.
     """
     taken = {SCORE, *(category.value for category in Category)}
-    found: dict[str, dict[str, float]] = {}
+    result: dict[str, dict[str, float]] = {}
     for place in places:
         scores = values_of_run(place) if place.is_dir() else _read_scores(place)
         for given, values in scores.items():
             name = f"{place.resolve().stem}.{given}" if given in taken else given
-            if name in found:
+            if name in result:
                 raise UserError(f"two of the scores beside are called {name!r}")
-            found[name] = values
+            result[name] = values
             taken.add(name)
-    return found
+    return result
 
 
 def _read_scores(path: Path) -> dict[str, dict[str, float]]:
@@ -256,25 +256,25 @@ def _read_scores(path: Path) -> dict[str, dict[str, float]]:
 
 def _difference_table(differences: Mapping[str, Sequence[Outcome[Difference]]]) -> Table:
     rows: list[tuple[Cell, ...]] = []
-    known = {
-        name: [one.unwrap() for one in both]
+    available = {
+        name: [item.unwrap() for item in both]
         for name, both in differences.items()
-        if all(one.ok for one in both)
+        if all(item.ok for item in both)
     }
     levels = [
-        holm_levels(holm([pair[n].p_value for pair in known.values()])) if known else []
+        holm_levels(holm([pair[n].p_value for pair in available.values()])) if available else []
         for n in (0, 1)
     ]
-    tested = dict(zip(known, zip(*levels, strict=True), strict=True))
+    tested = dict(zip(available, zip(*levels, strict=True), strict=True))
     for name, both in differences.items():
-        if name not in known:
-            why = next(one.failure for one in both if not one.ok)
+        if name not in available:
+            why = next(item.failure for item in both if not item.ok)
             rows.append((name, *[None] * 7, str(why)))
             continue
-        pair, cells = known[name], list[Cell]()
-        for one, level in zip(pair, tested[name], strict=True):
-            ends = one.at(level).interval
-            cells += [one.value, ends.low if ends else None, ends.high if ends else None]
+        pair, cells = available[name], list[Cell]()
+        for entry, level in zip(pair, tested[name], strict=True):
+            ends = entry.at(level).interval
+            cells += [entry.value, ends.low if ends else None, ends.high if ends else None]
         rows.append((name, *cells, pair[1].sources, None))
     coefficients = ("kendall", "spearman")
     columns = [
@@ -344,7 +344,7 @@ def _ratings(records: Iterable[VoteRecord]) -> dict[str, float]:
     for record in records:
         if record.score is not None:
             given.setdefault(record.unit, []).append(record.score)
-    return {item: sum(some) / len(some) for item, some in given.items()}
+    return {item: sum(subset) / len(subset) for item, subset in given.items()}
 
 
 def _answers(records: Iterable[VoteRecord]) -> dict[str, bool]:
@@ -354,9 +354,9 @@ def _answers(records: Iterable[VoteRecord]) -> dict[str, bool]:
         for question, answer in (record.answers or {}).items():
             given.setdefault(f"{record.unit}\0{question}", []).append(int(answer))
     return {
-        name: 2 * sum(some) > len(some)
-        for name, some in given.items()
-        if 2 * sum(some) != len(some)
+        name: 2 * sum(subset) > len(subset)
+        for name, subset in given.items()
+        if 2 * sum(subset) != len(subset)
     }
 
 

@@ -21,7 +21,7 @@ _CHAT, _OURS = "etva", "etva_builtin"
 
 
 def judge_run(folder: Path, *, compat: Compat = Compat.STRICT) -> list[JudgedQuestion]:
-    """Every recorded answer of a run, read anew by the rules of ``compat``."""
+    """Return every recorded answer of a run, read anew by the rules of ``compat``."""
     judged = []
     with RunReader(folder) as run:
         items = run.items()
@@ -43,18 +43,21 @@ def judge_run(folder: Path, *, compat: Compat = Compat.STRICT) -> list[JudgedQue
 
 
 def judge_results(results: Results, metric: str) -> list[JudgedQuestion]:
-    """Every answer that one metric has in these results, as it was read then."""
+    """Return every answer that one metric has in these results, as it was read then."""
     wanted = plain_name(value_name(metric, SCORE))
-    found: dict[str, dict[str, Outcome[Score]]] = {}
+    result: dict[str, dict[str, Outcome[Score]]] = {}
     for value in results.values:
         if plain_name(value_name(value.metric, SCORE)) == wanted:
-            found.setdefault(value.item, {})[value.output] = value.outcome
+            result.setdefault(value.item, {})[value.output] = value.outcome
     return [
         JudgedQuestion(
-            results.case(item), read_category(one["category"]), _recorded(one), one["question"]
+            results.case(item),
+            read_category(question["category"]),
+            _recorded(question),
+            question["question"],
         )
-        for item, outcomes in found.items()
-        for one in _questions(outcomes)
+        for item, outcomes in result.items()
+        for question in _questions(outcomes)
     ]
 
 
@@ -68,7 +71,7 @@ def answers_of_run(folder: Path) -> dict[str, dict[str, bool]]:
     """Item → question's id → the recorded answer, where there is one."""
     return {
         item_id: {
-            str(one["id"]): one["answer"] == "yes" for one in asked if one["answer"] is not None
+            str(item["id"]): item["answer"] == "yes" for item in asked if item["answer"] is not None
         }
         for item_id, asked in evidence_of_run(folder).items()
     }
@@ -85,22 +88,22 @@ def scores_of_run(folder: Path, output: str = SCORE) -> dict[str, float]:
 
 
 def values_of_run(folder: Path) -> dict[str, dict[str, float]]:
-    """Every value of any run by its name: item → number, turned so that higher is better."""
+    """Return every value of any run by its name: item → number, turned so that higher is better."""
     with RunReader(folder) as run:
         results = read_results(run)
-    found: dict[str, dict[str, float]] = {}
+    result: dict[str, dict[str, float]] = {}
     for name in results.names:
         sign = 1.0 if results.outputs[name].higher_is_better else -1.0
         values = {
-            one.item: sign * one.outcome.value.value
-            for one in results.of(name)
-            if one.outcome.value is not None
+            item.item: sign * item.outcome.value.value
+            for item in results.of(name)
+            if item.outcome.value is not None
         }
         if values:
-            found[name] = values
-    if not found:
+            result[name] = values
+    if not result:
         raise UserError(f"{folder} holds no scores")
-    return found
+    return result
 
 
 def by_prompt_and_model(folder: Path, values: Mapping[str, float]) -> Ratings:
@@ -112,7 +115,7 @@ def by_prompt_and_model(folder: Path, values: Mapping[str, float]) -> Ratings:
                 models = gathered.setdefault(item.text, {})
                 models.setdefault(item.groups.get("model", ""), []).append(values[item_id])
     return {
-        prompt: {model: sum(some) / len(some) for model, some in models.items()}
+        prompt: {model: sum(subset) / len(subset) for model, subset in models.items()}
         for prompt, models in gathered.items()
     }
 
@@ -125,7 +128,7 @@ def _records(run: RunReader) -> Iterator[tuple[str, str, Mapping[str, Outcome[An
 
 
 def _questions(outcomes: Mapping[str, Outcome[Any]]) -> Iterator[dict[str, Any]]:
-    """The evidence: beside the score, or beside the coverage where there is no score."""
+    """Yield the evidence: beside the score, or beside the coverage where there is no score."""
     for output in (SCORE, COVERAGE):
         outcome = outcomes.get(output)
         if outcome is not None and outcome.ok:
@@ -151,7 +154,7 @@ def _recorded(question: Mapping[str, Any]) -> Outcome[bool]:
 def judge_transcripts(
     transcripts: Sequence[Transcript], *, model: str = "", compat: Compat = Compat.STRICT
 ) -> list[JudgedQuestion]:
-    """Every answer read anew by the rules of ``compat``."""
+    """Return every answer read anew by the rules of ``compat``."""
     judged = []
     for each in transcripts:
         for exchange in each.exchanges:

@@ -50,7 +50,7 @@ def _suite(name: str, metric: str) -> Suite:
 
 
 def micro_average(results: Results, suite: Suite) -> list[StandingLevel]:
-    """All questions in one pool, as the paper averages; beside it the mean of prompts.
+    """Return all questions in one pool, as the paper averages; beside it the mean of prompts.
 
     Categories are side by side: their mean is nobody's average (see docs/etva.md).
     """
@@ -58,11 +58,11 @@ def micro_average(results: Results, suite: Suite) -> list[StandingLevel]:
     judged = judge_results(results, suite.metrics[0])
     if not judged:  # nothing is known of single questions
         return [mean]
-    found = averages(judged)
-    parts = {kind.value: outcome for kind, outcome in found.categories.items() if outcome.ok}
+    result = averages(judged)
+    parts = {kind.value: outcome for kind, outcome in result.categories.items() if outcome.ok}
     return [
-        _level(replace(mean, title="Alignment"), found.micro),
-        _level(replace(mean, path=(*mean.path, MACRO), title=MACRO, ends=None), found.macro),
+        _level(replace(mean, title="Alignment"), result.micro),
+        _level(replace(mean, path=(*mean.path, MACRO), title=MACRO, ends=None), result.macro),
         *(
             _level(replace(mean, path=(*mean.path, name), title=name), outcome)
             for name, outcome in parts.items()
@@ -71,10 +71,10 @@ def micro_average(results: Results, suite: Suite) -> list[StandingLevel]:
 
 
 def _level(level: StandingLevel, outcome: Outcome[Summary]) -> StandingLevel:
-    found = outcome.value
-    if found is None:
+    result = outcome.value
+    if result is None:
         return replace(level, value=None, interval=None)
     ends = None
-    if found.low is not None and found.high is not None:
-        ends = Interval(found.low, found.high)
-    return replace(level, value=found.value, interval=ends)
+    if result.low is not None and result.high is not None:
+        ends = Interval(result.low, result.high)
+    return replace(level, value=result.value, interval=ends)

@@ -54,31 +54,31 @@ class Averages:
 def averages(
     judged: Sequence[JudgedQuestion], *, model: str = "", signature: str = "etva"
 ) -> Averages:
-    """The averages of some answers."""
+    """Return the averages of some answers."""
     by_category = {
-        category: [one for one in judged if one.category is category] for category in Category
+        category: [item for item in judged if item.category is category] for category in Category
     }
     return Averages(
         model,
         micro=_pooled(judged, signature),
         macro=_summary(_per_prompt(judged).values(), None, signature),
-        categories={kind: _pooled(some, signature) for kind, some in by_category.items()},
-        counts={kind: _count(some) for kind, some in by_category.items()},
+        categories={kind: _pooled(subset, signature) for kind, subset in by_category.items()},
+        counts={kind: _count(subset) for kind, subset in by_category.items()},
     )
 
 
 def averages_by_model(
     judged: Iterable[JudgedQuestion], *, signature: str = "etva"
 ) -> list[Averages]:
-    """The averages of each model, in order of appearance."""
+    """Return the averages of each model, in order of appearance."""
     models: dict[str, list[JudgedQuestion]] = {}
-    for one in judged:
-        models.setdefault(one.model, []).append(one)
-    return [averages(some, model=model, signature=signature) for model, some in models.items()]
+    for item in judged:
+        models.setdefault(item.model, []).append(item)
+    return [averages(subset, model=model, signature=signature) for model, subset in models.items()]
 
 
 def average_table(rows: Iterable[Averages]) -> Table:
-    """A row per model and average; a category that nothing was asked about has none."""
+    """Return a row per model and average; a category that nothing was asked about has none."""
     lines: list[tuple[Cell, ...]] = []
     for row in rows:
         lines.append((row.model, MICRO, *_cells(row.micro), *row.total, _why(row.micro)))
@@ -116,15 +116,18 @@ def side_by_side(rows: Sequence[Averages]) -> Table:
 
 
 def difference_table(judged: Iterable[JudgedQuestion]) -> Table:
-    """Every two models on the questions that both answered, with an interval over prompts."""
+    """Return every two models on the questions that both answered, with an interval over
+    prompts."""
     answers: dict[str, dict[tuple[str, str], list[float]]] = {}
-    for one in judged:
-        answered = answers.setdefault(one.model, {})
-        if one.answer.ok:
-            answered.setdefault((one.prompt, one.question), []).append(float(one.answer.unwrap()))
+    for item in judged:
+        answered = answers.setdefault(item.model, {})
+        if item.answer.ok:
+            answered.setdefault((item.prompt, item.question), []).append(
+                float(item.answer.unwrap())
+            )
     # A model may have several videos of one prompt.
     models = {
-        model: {key: sum(said) / len(said) for key, said in answered.items()}
+        model: {key: sum(answer) / len(answer) for key, answer in answered.items()}
         for model, answered in answers.items()
     }
     pairs: list[tuple[str, str, Difference]] = []
@@ -132,20 +135,20 @@ def difference_table(judged: Iterable[JudgedQuestion]) -> Table:
         both = [key for key in models[first] if key in models[second]]
         if not both:
             continue
-        found = paired_difference(
+        result = paired_difference(
             [models[first][key] for key in both],
             [models[second][key] for key in both],
             [prompt for prompt, _ in both],
         )
-        pairs.append((first, second, found))
-    adjusted = holm([found.p_value for *_, found in pairs])
+        pairs.append((first, second, result))
+    adjusted = holm([matches.p_value for *_, matches in pairs])
     rows: list[tuple[Cell, ...]] = []
-    for (first, second, found), p, level in zip(
+    for (first, second, result), p, level in zip(
         pairs, adjusted, holm_levels(adjusted), strict=True
     ):
-        ends = found.at(level).interval
+        ends = result.at(level).interval
         low, high = (ends.low, ends.high) if ends is not None else (None, None)
-        rows.append((first, second, found.value, low, high, found.pairs, found.sources, p))
+        rows.append((first, second, result.value, low, high, result.pairs, result.sources, p))
     return Table(
         "differences",
         "Differences between models",
@@ -159,8 +162,8 @@ def difference_table(judged: Iterable[JudgedQuestion]) -> Table:
 
 
 def _cells(outcome: Outcome[Summary]) -> tuple[Cell, Cell, Cell]:
-    found = outcome.value
-    return (None, None, None) if found is None else (found.value, found.low, found.high)
+    result = outcome.value
+    return (None, None, None) if result is None else (result.value, result.low, result.high)
 
 
 def _why(outcome: Outcome[Summary]) -> str | None:
@@ -168,8 +171,8 @@ def _why(outcome: Outcome[Summary]) -> str | None:
 
 
 def _pooled(judged: Sequence[JudgedQuestion], signature: str) -> Outcome[Summary]:
-    values: list[Outcome[float]] = [one.answer.map(float) for one in judged]
-    return _summary(values, [one.prompt for one in judged], signature)
+    values: list[Outcome[float]] = [item.answer.map(float) for item in judged]
+    return _summary(values, [item.prompt for item in judged], signature)
 
 
 def _summary(
@@ -182,11 +185,11 @@ def _summary(
 
 
 def _per_prompt(judged: Sequence[JudgedQuestion]) -> dict[str, Outcome[float]]:
-    """The share of yes of each prompt, among the questions that have an answer."""
+    """Return the share of yes of each prompt, among the questions that have an answer."""
     prompts: dict[str, list[JudgedQuestion]] = {}
-    for one in judged:
-        prompts.setdefault(one.prompt, []).append(one)
-    return {name: _share(some) for name, some in prompts.items()}
+    for item in judged:
+        prompts.setdefault(item.prompt, []).append(item)
+    return {name: _share(prompt) for name, prompt in prompts.items()}
 
 
 def _share(judged: Sequence[JudgedQuestion]) -> Outcome[float]:
@@ -197,5 +200,5 @@ def _share(judged: Sequence[JudgedQuestion]) -> Outcome[float]:
 
 
 def _count(judged: Sequence[JudgedQuestion]) -> tuple[int, int, int]:
-    answers = [one.answer.unwrap() for one in judged if one.answer.ok]
+    answers = [item.answer.unwrap() for item in judged if item.answer.ok]
     return sum(answers), len(answers), len(judged)

@@ -75,7 +75,7 @@ def build(
     choices = Choices(
         shortest, longest, refinements=refinements, frames=frames, questions=questions
     )
-    arguments = {"suite": "locot2v", "models": [str(one) for one in settings.models]}
+    arguments = {"suite": "locot2v", "models": [str(model) for model in settings.models]}
     tools = Tools(settings)
 
     def notice(source: str, stage: str) -> None:
@@ -107,7 +107,7 @@ def build(
 
 def _tables(done: SuiteBuild) -> list[Table]:
     def flags(found: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:
-        return [(name, ", ".join(some) or "by hand") for name, some in found.items()]
+        return [(name, ", ".join(subset) or "by hand") for name, subset in found.items()]
 
     places = [(place,) for place in done.conflicts]
     failures = [(place, str(failure)) for place, failure in done.failures.items()]

@@ -45,17 +45,17 @@ class Drawing:
 def drawings(
     suite: Suite, results: Results, by: str = "", prompts: PromptSuite | None = None
 ) -> list[Drawing]:
-    """All figures of the paper that these results give."""
+    """Return all figures of the paper that these results give."""
     scores = item_scores(suite, results)
-    found = standings(results, suite, by or "model")
-    models = ", ".join(one.group or "all" for one in found)
-    made = [Drawing("radar", "LoCoT2V-Bench", models, lambda: main_radar(found))]
+    result = standings(results, suite, by or "model")
+    models = ", ".join(item.group or "all" for item in result)
+    made = [Drawing("radar", "LoCoT2V-Bench", models, lambda: main_radar(result))]
     categories = by_group(suite, results, "category", by)
     if categories:
         words = f"{models} in {', '.join(categories)}"
         title = "LoCoT2V-Bench by category"
         made.append(Drawing("radar_by_category", title, words, lambda: category_radar(categories)))
-    points = sum("static_quality" in one for one in scores.values())
+    points = sum("static_quality" in score for score in scores.values())
     if points >= FEWEST_POINTS:
         words = f"one point for each of {points:,} videos"
         title = "Static quality against the rest"
@@ -69,9 +69,9 @@ def drawings(
 
 
 def own_charts(suite: Suite, results: Results, by: str) -> list[Chart]:
-    """The figures as a report shows them."""
+    """Return the figures as a report shows them."""
     made = drawings(suite, results, by)
-    return [figure_chart(one.title, one.make, one.words) for one in made]
+    return [figure_chart(item.title, item.make, item.words) for item in made]
 
 
 def main_radar(found: Sequence[Standing]) -> Figure:
@@ -79,20 +79,20 @@ def main_radar(found: Sequence[Standing]) -> Figure:
 
     Parts of which no generator has a value are left out.
     """
-    temporal = {one.name: one.short for one in TEMPORAL}
-    expected = {one.name: one.title for one in HERD}
+    temporal = {item.name: item.short for item in TEMPORAL}
+    expected = {item.name: item.title for item in HERD}
     panels = {
         "Five dimensions": (_five(found), TITLES),
         "Temporal Quality": (_parts(found, temporal), temporal),
         "HERD": (_parts(found, expected), expected),
     }
-    shown = {title: one for title, one in panels.items() if any(one[0].values())}
+    shown = {title: panel for title, panel in panels.items() if any(panel[0].values())}
     return radars(shown or panels)
 
 
 def category_radar(categories: Mapping[str, Sequence[Standing]]) -> Figure:
     """Figure 9: the five dimensions in each category."""
-    return radar({title: _five(found) for title, found in categories.items()}, TITLES)
+    return radar({title: _five(category) for title, category in categories.items()}, TITLES)
 
 
 def static_scatter(scores: ItemScores) -> Figure:
@@ -106,19 +106,19 @@ def static_scatter(scores: ItemScores) -> Figure:
 
 
 def _five(found: Sequence[Standing]) -> dict[str, dict[str, float]]:
-    """The dimensions of each generator."""
+    """Return the dimensions of each generator."""
     return {
-        one.group: {name: value for name, value in dimensions_of(one).items() if name in FIVE}
-        for one in found
+        item.group: {name: value for name, value in dimensions_of(item).items() if name in FIVE}
+        for item in found
     }
 
 
 def _parts(found: Sequence[Standing], names: Mapping[str, str]) -> dict[str, dict[str, float]]:
     return {
-        one.group: {
+        item.group: {
             level.path[-1]: level.value
-            for level in one.levels
+            for level in item.levels
             if level.path[-1] in names and level.value is not None
         }
-        for one in found
+        for item in found
     }

@@ -124,18 +124,18 @@ def items(
           --model chat=openai:NAME
     """
     suite = read_prompt_suite(records, categories=_categories(categories))
-    found, missing = items_with_videos(suite, videos, model_name)
+    result, missing = items_with_videos(suite, videos, model_name)
     problems = [(str(problem),) for problem in suite.problems]
-    write_manifest(out, found)
+    write_manifest(out, result)
     show(
-        Table("missing", f"Missing: {len(missing):,}", ("prompt",), [(one,) for one in missing]),
+        Table("missing", f"Missing: {len(missing):,}", ("prompt",), [(item,) for item in missing]),
         Table("problems", f"Problems: {len(problems):,}", ("problem",), problems),
         as_json=as_json,
         manifest=str(out),
-        items=len(found),
+        items=len(result),
     )
     if not as_json:
-        counts = f"{plural(len(found), 'item')} of {plural(len(suite.records), 'prompt')}"
+        counts = f"{plural(len(result), 'item')} of {plural(len(suite.records), 'prompt')}"
         lost = f"; {len(missing):,} missing" if missing else ""
         print_indented(f"{counts}{lost}, in {out}", indent=0)
 
@@ -147,7 +147,7 @@ def _categories(path: Path | None) -> dict[str, str]:
         content = parse_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise BadOption(f"cannot read {path}: {error}") from None
-    if not isinstance(content, dict) or not all(isinstance(one, str) for one in content.values()):
+    if not isinstance(content, dict) or not all(isinstance(item, str) for item in content.values()):
         raise BadOption(f"{path} is not an object of themes", advice='Write {"food": "…"}.')
     return content
 
@@ -193,8 +193,8 @@ def analyse(
     if prompts is not None and not by_complexity(results, item_scores(suite, results), prompts):
         raise BadOption(f"{records} has the complexity of none of these prompts")
     drawn = [
-        save(one.make(), charts / f"{one.name}.{kind}")
-        for one in (drawings(suite, results, by, prompts) if charts is not None else ())
+        save(item.make(), charts / f"{item.name}.{kind}")
+        for item in (drawings(suite, results, by, prompts) if charts is not None else ())
         if charts is not None
     ]
     files = Table("charts", "Charts", ("file",), [(str(path),) for path in drawn])
@@ -223,27 +223,27 @@ def correct(
       screentest suite locot2v correct suite/ votes.json
       screentest suite locot2v correct suite/ votes.json --stage questions
     """
-    said: dict[str, list[str | None]] = {}
+    answer: dict[str, list[str | None]] = {}
     for record in read_votes(votes, whole=True):
         if record.task is VoteTask.PROMPTS and record.counts:
             text = record.text if record.verdict == "correct" else None
-            said.setdefault(record.source, []).append(text)
-    found = correct_stage(folder, said, stage)
+            answer.setdefault(record.source, []).append(text)
+    result = correct_stage(folder, answer, stage)
     outcomes = {
-        "changed": found.changed,
-        "approved": found.approved,
-        "disputed": found.disputed,
-        "unknown": found.unknown,
+        "changed": result.changed,
+        "approved": result.approved,
+        "disputed": result.disputed,
+        "unknown": result.unknown,
     }
     rows: list[tuple[str, str, str | None]] = [
         (name, outcome, None) for outcome, names in outcomes.items() for name in names
     ]
-    rows += [(name, "unread", reason) for name, reason in found.unread.items()]
+    rows += [(name, "unread", reason) for name, reason in result.unread.items()]
     columns = ("video", "outcome", "reason")
     show(Table("corrections", "Corrections", columns, rows), as_json=as_json)
     if not rows and not as_json:
         print_indented("nobody corrected anything", indent=0)
-    if found.unread:
+    if result.unread:
         raise typer.Exit(1)
 
 
@@ -284,17 +284,17 @@ def statistics(
     if grade:
         settings = settings_of(work)
         tools = Tools(settings)
-        arguments = {"models": [str(one) for one in settings.models]}
+        arguments = {"models": [str(model) for model in settings.models]}
         cap = cap_of(work, settings)
         with RunStore(run, command="statistics", arguments=arguments, max_cost=cap) as store:
             tools.attach(store.ledger)
             try:
 
                 def graded(prompt: str) -> dict[str, float]:
-                    found = complexity(prompt, tools)
-                    return {name: float(str(found[name])) for name in COMPLEXITIES}
+                    result = complexity(prompt, tools)
+                    return {name: float(str(result[name])) for name in COMPLEXITIES}
 
-                read = [with_complexity(one, graded) for one in read]
+                read = [with_complexity(item, graded) for item in read]
             finally:
                 tools.models.close()
     if chart is not None:

@@ -71,7 +71,7 @@ _LONG_WORD = 4
 
 
 def category_of(theme: str) -> str:
-    """The category of a theme by its words; empty where none is listed.
+    """Return the category of a theme by its words; empty where none is listed.
 
     What is made up is so whatever it shows, and nature is so whoever films it: a theme with words
     of several categories is in the last of them. A word that is not listed counts by its end.
@@ -82,14 +82,21 @@ def category_of(theme: str) -> str:
     ('Virtual Entertainment', 'Nature Exploration', 'Human Real Life')
     """
     words = re.findall(r"[a-z]+", theme.lower())
-    found = [name for name, known in CATEGORIES.items() if any(word in known for word in words)]
-    if not found:
-        found = [
+    result = [
+        name for name, available in CATEGORIES.items() if any(word in available for word in words)
+    ]
+    if not result:
+        result = [
             name
-            for name, known in CATEGORIES.items()
-            if any(word.endswith(one) for word in words for one in known if len(one) >= _LONG_WORD)
+            for name, available in CATEGORIES.items()
+            if any(
+                word.endswith(item)
+                for word in words
+                for item in available
+                if len(item) >= _LONG_WORD
+            )
         ]
-    return found[-1] if found else ""
+    return result[-1] if result else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +157,7 @@ class PromptRecord:
 
     @property
     def content(self) -> str:
-        """What the video is to show: the text that alignment is measured against."""
+        """Return what the video is to show: the text that alignment is measured against."""
         return self.base or self.prompt
 
 
@@ -163,13 +170,15 @@ class PromptSuite:
     digest: str = ""
 
     def record_of(self, item: Item) -> PromptRecord | None:
-        """The record that an item was made from: by its group, its id, or its prompt."""
+        """Return the record that an item was made from: by its group, its id, or its prompt."""
         named = item.groups.get(PROMPT_GROUP, "")
         for name in (named, item.id, Path(item.id).stem):
             if name in self.records:
                 return self.records[name]
         matching = [
-            one for one in self.records.values() if item.prompt and one.prompt == item.prompt
+            record
+            for record in self.records.values()
+            if item.prompt and record.prompt == item.prompt
         ]
         return matching[0] if len(matching) == 1 else None
 
@@ -223,34 +232,38 @@ def write_prompt_suite(path: Path, records: Sequence[PromptRecord]) -> None:
 
 
 def as_object(record: PromptRecord) -> dict[str, Any]:
-    """A record as the first edition's file has it, with our additions where there are any."""
+    """Return a record as the first edition's file has it, with our additions where there are
+    any."""
     entry: dict[str, Any] = {
         "main_content": record.base,
         "evaluation": {DIMENSIONS[name]: text for name, text in record.expectations.items()},
         "herd_questions": {
             DIMENSIONS[name]: [
-                {"question": one.text, "q_pos": "positive" if one.positive else "negative"}
-                for one in questions
+                {
+                    "question": question.text,
+                    "q_pos": "positive" if question.positive else "negative",
+                }
+                for question in questions
             ]
             for name, questions in record.questions.items()
         },
         "events_info": [
             {
-                "event": one.event,
-                "subject": one.subject,
-                "setting": one.setting,
-                "action": one.action,
-                "camera motion": one.camera,
-                "prompt": one.prompt,
-                **({"subjects": list(one.subjects)} if one.subjects else {}),
+                "event": event.event,
+                "subject": event.subject,
+                "setting": event.setting,
+                "action": event.action,
+                "camera motion": event.camera,
+                "prompt": event.prompt,
+                **({"subjects": list(event.subjects)} if event.subjects else {}),
             }
-            for one in record.events
+            for event in record.events
         ],
         "prompt": record.prompt,
     }
     if record.actions is not None:
         entry["human_actions"] = [
-            {"subject": one.subject, "action": one.action} for one in record.actions
+            {"subject": action.subject, "action": action.action} for action in record.actions
         ]
     if record.duration is not None:
         entry["duration_ref"] = record.duration
@@ -264,17 +277,18 @@ def as_object(record: PromptRecord) -> dict[str, Any]:
 def items_of_suite(
     suite: PromptSuite, videos: Path, model: str = ""
 ) -> tuple[list[Item], list[str]]:
-    """The items whose videos are in a folder as ``<id>.<suffix>``, and the ids without one."""
+    """Return the items whose videos are in a folder as ``<id>.<suffix>``, and the ids without
+    one."""
     if not videos.is_dir():
         raise ManifestError(f"{videos} is not a folder of videos")
-    found = {
+    result = {
         path.stem: path
         for path in sorted(videos.iterdir())
         if path.suffix.lower() in VIDEO_SUFFIXES
     }
     items = []
     for name, record in suite.records.items():
-        if name in found:
+        if name in result:
             groups = {
                 PROMPT_GROUP: name,
                 **({"theme": record.theme} if record.theme else {}),
@@ -287,36 +301,36 @@ def items_of_suite(
                 },
             }
             label = f"{model}/{name}" if model else name
-            items.append(Item(label, found[name], prompt=record.prompt, groups=groups))
-    return items, [name for name in suite.records if name not in found]
+            items.append(Item(label, result[name], prompt=record.prompt, groups=groups))
+    return items, [name for name in suite.records if name not in result]
 
 
 def items_with_videos(
     suite: PromptSuite, videos: Path, model: str = ""
 ) -> tuple[list[Item], list[str]]:
-    """The same, where a folder without any of the suite's videos is a mistake."""
-    found, missing = items_of_suite(suite, videos, model)
-    if not found:
+    """Return the same, where a folder without any of the suite's videos is a mistake."""
+    result, missing = items_of_suite(suite, videos, model)
+    if not result:
         raise BadOption(
             f"{videos} holds none of the {len(suite.records):,} videos of the prompt suite",
             advice="Name each video by its prompt's id, such as food_3.mp4.",
         )
-    return found, missing
+    return result, missing
 
 
 def complexity_of(item: Item) -> dict[str, float]:
-    """How complex the prompt of an item is, as far as its groups tell.
+    """Return how complex the prompt of an item is, as far as its groups tell.
 
     >>> complexity_of(Item("a", Path("a.mp4"), groups={"control_complexity": "7"}))
     {'control': 7.0}
     """
-    found = {}
+    result = {}
     for kind in COMPLEXITIES:
         try:
-            found[kind] = float(item.groups.get(f"{kind}_complexity", ""))
+            result[kind] = float(item.groups.get(f"{kind}_complexity", ""))
         except ValueError:  # not given, or in somebody's own words
             continue
-    return {kind: grade for kind, grade in found.items() if math.isfinite(grade)}
+    return {kind: grade for kind, grade in result.items() if math.isfinite(grade)}
 
 
 def _entries(content: Any) -> Iterator[tuple[str, str, Any]]:
@@ -335,7 +349,7 @@ def _entries(content: Any) -> Iterator[tuple[str, str, Any]]:
 
 
 def _nested(entry: Mapping[str, Any]) -> bool:
-    return bool(entry) and all(isinstance(one, dict) for one in entry.values())
+    return bool(entry) and all(isinstance(item, dict) for item in entry.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -373,64 +387,64 @@ class _Reading:
     def _events(self) -> Iterator[Event]:
         listed = self.entry.get("events_info")
         scenes = self.entry.get("scene_infos")
-        for one in listed if isinstance(listed, list) else ():
-            if isinstance(one, dict) and isinstance(one.get("event"), str):
+        for item in listed if isinstance(listed, list) else ():
+            if isinstance(item, dict) and isinstance(item.get("event"), str):
                 names = ("event", "subject", "setting", "action", "camera motion", "prompt")
-                texts = [_plain(one.get(name)) for name in names]
-                yield Event(*texts, subjects=_listed(one.get("subjects")))
+                texts = [_plain(item.get(name)) for name in names]
+                yield Event(*texts, subjects=_listed(item.get("subjects")))
             else:
                 self._report("an event has no description")
-        for one in scenes if isinstance(scenes, list) and not listed else ():
-            if isinstance(one, dict):
+        for item in scenes if isinstance(scenes, list) and not listed else ():
+            if isinstance(item, dict):
                 yield Event(
-                    event=_plain(one.get("summary")) or _plain(one.get("prompt")),
-                    subject=_names(one.get("character_mapping")),
-                    setting=_names(one.get("background_mapping")),
-                    camera=_plain(one.get("camera_movement")),
-                    prompt=_plain(one.get("prompt")),
-                    subjects=_listed(one.get("character_mapping")),
+                    event=_plain(item.get("summary")) or _plain(item.get("prompt")),
+                    subject=_names(item.get("character_mapping")),
+                    setting=_names(item.get("background_mapping")),
+                    camera=_plain(item.get("camera_movement")),
+                    prompt=_plain(item.get("prompt")),
+                    subjects=_listed(item.get("character_mapping")),
                 )
 
     def _questions(self) -> dict[str, tuple[ExpectationQuestion, ...]]:
         given = self.entry.get("herd_questions")
-        found: dict[str, tuple[ExpectationQuestion, ...]] = {}
+        result: dict[str, tuple[ExpectationQuestion, ...]] = {}
         for title, listed in given.items() if isinstance(given, dict) else ():
             name = _ALIASES.get(title.strip().lower())
             if name is None:
                 self._report(f"questions on {one_line(title)}, which is not a dimension")
                 continue
             questions = []
-            for one in listed if isinstance(listed, list) else ():
-                text = one.get("question") if isinstance(one, dict) else None
-                polarity = one.get("q_pos") if isinstance(one, dict) else None
+            for item in listed if isinstance(listed, list) else ():
+                text = item.get("question") if isinstance(item, dict) else None
+                polarity = item.get("q_pos") if isinstance(item, dict) else None
                 if isinstance(text, str) and str(polarity).lower() in _POLARITY:
                     positive = _POLARITY[str(polarity).lower()]
                     questions.append(ExpectationQuestion(text.strip(), positive))
                 else:
                     self._report(f"a question on {title} has no text or no polarity")
-            found[name] = tuple(questions)
-        return found
+            result[name] = tuple(questions)
+        return result
 
     def _by_dimension(self, given: Any, what: str) -> dict[str, str]:
-        found = {}
+        result = {}
         for title, text in given.items() if isinstance(given, dict) else ():
             name = _ALIASES.get(str(title).strip().lower())
             if name is None or not isinstance(text, str):
                 self._report(f"{what} on {one_line(str(title))} cannot be read")
             elif text.strip():
-                found[name] = text.strip()
-        return found
+                result[name] = text.strip()
+        return result
 
     def _actions(self) -> tuple[HumanAction, ...] | None:
         listed = self.entry.get("human_actions")
         if not isinstance(listed, list):
             return None
         actions = []
-        for one in listed:
-            if isinstance(one, str) and one.strip():
-                actions.append(HumanAction("", one.strip()))
-            elif isinstance(one, dict) and _plain(one.get("action")):
-                actions.append(HumanAction(_plain(one.get("subject")), _plain(one.get("action"))))
+        for item in listed:
+            if isinstance(item, str) and item.strip():
+                actions.append(HumanAction("", item.strip()))
+            elif isinstance(item, dict) and _plain(item.get("action")):
+                actions.append(HumanAction(_plain(item.get("subject")), _plain(item.get("action"))))
             else:
                 self._report("a human action has no text")
         return tuple(actions)
@@ -457,7 +471,7 @@ def _names(value: Any) -> str:
 
 
 def _listed(value: Any) -> tuple[str, ...]:
-    """The same one by one; nothing where they are one text."""
+    """Return the same one by one; nothing where they are one text."""
     if isinstance(value, dict):
-        return tuple(_plain(one) or str(key) for key, one in value.items())
-    return tuple(str(one) for one in value) if isinstance(value, list) else ()
+        return tuple(_plain(item) or str(key) for key, item in value.items())
+    return tuple(str(item) for item in value) if isinstance(value, list) else ()

@@ -99,20 +99,22 @@ TITLES: Mapping[str, str] = {
     "content_clarity": "Content Clarity",
     "herd": "HERD",
 }
-ALL: tuple[SubDimension, ...] = tuple(one for group in FIVE.values() for one in group)
-METRICS: tuple[str, ...] = tuple(dict.fromkeys(one.metric for one in ALL))
+ALL: tuple[SubDimension, ...] = tuple(item for group in FIVE.values() for item in group)
+METRICS: tuple[str, ...] = tuple(dict.fromkeys(item.metric for item in ALL))
 
 
 def tree(specs: Mapping[str, str]) -> Dimension:
-    """The dimensions over the values of metrics; ``specs`` has the spec of each by name."""
+    """Return the dimensions over the values of metrics; ``specs`` has the spec of each by name."""
     parts = tuple(
         Dimension(
             name,
             parts=tuple(
                 Dimension(
-                    one.name, (value_of(one, specs.get(one.metric, one.metric)),), title=one.title
+                    subdimension.name,
+                    (value_of(subdimension, specs.get(subdimension.metric, subdimension.metric)),),
+                    title=subdimension.title,
                 )
-                for one in subdimensions
+                for subdimension in subdimensions
             ),
             title=TITLES[name],
         )
@@ -122,7 +124,7 @@ def tree(specs: Mapping[str, str]) -> Dimension:
 
 
 def value_of(one: SubDimension, spec: str) -> str:
-    """What the value of a sub-dimension is called in a run.
+    """Return what the value of a sub-dimension is called in a run.
 
     >>> value_of(HERD[0], "locot2v_herd:unclear=wrong"), value_of(STATIC[0], STATIC[0].metric)
     ('locot2v_herd.emotional_response:unclear=wrong', 'locot2v_aesthetic_quality')

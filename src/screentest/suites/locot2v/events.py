@@ -51,11 +51,11 @@ ACTIONS = Query("locot2v/actions", ActionsForm, "chat.extract")
 
 
 def events_of_text(text: str, resources: Resources) -> tuple[Event, ...]:
-    """The events that a model finds in a text."""
-    found: EventsForm = EVENTS.one(resources, {"description": text})
+    """Return the events that a model finds in a text."""
+    result: EventsForm = EVENTS.one(resources, {"description": text})
     return tuple(
-        _event(one, tuple(text.strip() for text in one.subjects if text.strip()))
-        for one in found.events
+        _event(event, tuple(text.strip() for text in event.subjects if text.strip()))
+        for event in result.events
     )
 
 
@@ -65,16 +65,16 @@ def _event(one: EventForm, subjects: tuple[str, ...]) -> Event:
 
 
 def events_of(record: PromptRecord, resources: Resources) -> tuple[Event, ...]:
-    """The events that a prompt asks for: the suite's own, or read from the prompt."""
+    """Return the events that a prompt asks for: the suite's own, or read from the prompt."""
     return record.events or events_of_text(record.content, resources)
 
 
 def actions_of(record: PromptRecord, resources: Resources) -> tuple[HumanAction, ...]:
-    """The human actions that a prompt asks for; of the prompt itself, not of its base."""
+    """Return the human actions that a prompt asks for; of the prompt itself, not of its base."""
     if record.actions is not None:
         return record.actions
-    found: ActionsForm = ACTIONS.one(resources, {"description": record.prompt})
-    return tuple(HumanAction(one.subject, one.action) for one in found.actions)
+    result: ActionsForm = ACTIONS.one(resources, {"description": record.prompt})
+    return tuple(HumanAction(action.subject, action.action) for action in result.actions)
 
 
 _ARTICLES = "an?|the|his|her|its|their|one|two|three|four|five|several|some|another"
@@ -86,7 +86,7 @@ _BARE_AND = re.compile(r"\s+and\s+", re.IGNORECASE)
 
 
 def subjects_of(event: Event) -> tuple[str, ...]:
-    """The subjects of an event, each as a phrase: as listed, or read from their text.
+    """Return the subjects of an event, each as a phrase: as listed, or read from their text.
 
     >>> subjects_of(Event("", "A man, the dog and a black and white cat"))
     ('A man', 'the dog', 'a black and white cat')
@@ -102,7 +102,7 @@ def subjects_of(event: Event) -> tuple[str, ...]:
 
 
 def _at_and(phrase: str) -> list[str]:
-    """A phrase at its "and", where somebody stands right before and after it."""
+    """Return a phrase at its "and", where somebody stands right before and after it."""
     parts = _BARE_AND.split(phrase)
     if len(parts) == 2 and all(_somebody(part) for part in parts):
         return parts
@@ -110,6 +110,6 @@ def _at_and(phrase: str) -> list[str]:
 
 
 def _somebody(phrase: str) -> bool:
-    """Whether a phrase is a noun for a person or an animal, with what stands before it."""
+    """Return whether a phrase is a noun for a person or an animal, with what stands before it."""
     chunks = chunks_of(phrase)
     return len(chunks) == 1 and chunks[0].kind in ("people", "animals")

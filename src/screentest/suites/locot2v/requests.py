@@ -51,7 +51,8 @@ DESCRIBE = Query("locot2v/describe", None, "chat.describe")
 
 
 def description(item: Item, resources: Resources, frames: Frames) -> str:
-    """What the video shows, in one paragraph; the same question is not paid twice in a run."""
+    """Return what the video shows, in one paragraph; the same question is not paid twice in a
+    run."""
     text: str = DESCRIBE.one(resources, {"pictures": frames.show(resources, item.video)})
     return text.strip()
 
@@ -73,7 +74,7 @@ _TIMES = re.compile(
 
 
 def read_times(text: str) -> Place:
-    """The times between the last tags, or of an answer that is nothing else.
+    """Return the times between the last tags, or of an answer that is nothing else.
 
     >>> read_times("<think>At 3 he waves.</think><answer>12.54 to 17.83</answer>")
     Place(happens=True, start=12.54, end=17.83)
@@ -81,12 +82,12 @@ def read_times(text: str) -> Place:
     Place(happens=True, start=58.0, end=62.5)
     """
     tagged = _ANSWER.findall(text)
-    said = (tagged[-1] if tagged else spoken(text)).strip()
-    found = list(_TIMES.finditer(said))
-    if len(found) == 1 and (tagged or found[0].end() - found[0].start() >= len(said) - 12):
-        start, end = (_in_seconds(found[0][name]) for name in ("start", "end"))
+    answer = (tagged[-1] if tagged else spoken(text)).strip()
+    result = list(_TIMES.finditer(answer))
+    if len(result) == 1 and (tagged or result[0].end() - result[0].start() >= len(answer) - 12):
+        start, end = (_in_seconds(result[0][name]) for name in ("start", "end"))
         return Place(happens=True, start=start, end=end)
-    raise NoValue(Reason.UNPARSABLE, f"no range of seconds can be read in {said[:60]!r}")
+    raise NoValue(Reason.UNPARSABLE, f"no range of seconds can be read in {answer[:60]!r}")
 
 
 def _in_seconds(time: str) -> float:
@@ -130,25 +131,25 @@ def ground(
     frames: Frames,
     form: AnswerForm = "object",
 ) -> list[Grounded]:
-    """The events that can be found, in the order of the prompt."""
+    """Return the events that can be found, in the order of the prompt."""
     video = resources.info(item.video)
     pictures = frames.show(resources, item.video)
     questions: list[dict[str, Slot]] = [
         {"pictures": pictures, "event": event.event, "duration": round(float(video.span.end), 2)}
         for event in events
     ]
-    found = []
+    result = []
     query = GROUND if form == "object" else GROUND_TAGGED
     for event, answer in zip(events, query.ask(resources, questions), strict=True):
-        said = answer.unwrap()
-        span = span_of(said if isinstance(said, Place) else read_times(said), video)
+        statement = answer.unwrap()
+        span = span_of(statement if isinstance(statement, Place) else read_times(statement), video)
         if span is not None:
-            found.append(Grounded(event, span))
-    return found
+            result.append(Grounded(event, span))
+    return result
 
 
 def span_of(place: Place, video: VideoInfo) -> Span | None:
-    """The range that was meant, within the video; None where there is none."""
+    """Return the range that was meant, within the video; None where there is none."""
     if not place.happens:
         return None
     start = max(video.span.start, seconds(round(place.start, 3)))
@@ -187,7 +188,7 @@ class Timeline:
 
     @property
     def count(self) -> int:
-        """How many values there are."""
+        """Return how many values there are."""
         return sum(self._worth.values())
 
     @property
@@ -196,7 +197,7 @@ class Timeline:
         return math.fsum(part for parts in self._bins.values() for part in parts) / self.count
 
     def curve(self, end: Time | None = None) -> tuple[Point, ...]:
-        """The mean of each step; the last one ends at ``end``."""
+        """Return the mean of each step; the last one ends at ``end``."""
         points = []
         for place in sorted(self._bins):
             start = place * self._step
@@ -210,9 +211,9 @@ class Timeline:
 
 
 def mean(values: Iterable[float]) -> float:
-    """The exactly rounded mean: the order of the values changes nothing."""
-    found = list(values)
-    return math.fsum(found) / len(found)
+    """Return the exactly rounded mean: the order of the values changes nothing."""
+    result = list(values)
+    return math.fsum(result) / len(result)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +233,7 @@ def inapplicable(detail: str, advice: str = "") -> NoValue:
 
 
 def no_score(detail: str, reason: Reason = Reason.NOT_APPLICABLE) -> Outcome[Score]:
-    """The outcome of one output that has no value while others may have."""
+    """Return the outcome of one output that has no value while others may have."""
     return Outcome(failure=Failure(reason, detail))
 
 
@@ -245,17 +246,17 @@ class Records:
 
     @property
     def signature_parts(self) -> dict[str, str]:
-        """What the file holds, wherever it lies."""
+        """Return what the file holds, wherever it lies."""
         return {"records": self._suite.digest} if self._suite is not None else {}
 
     def of(self, item: Item) -> PromptRecord:
-        """The record of an item, or one that has only its prompt."""
-        found = self._suite.record_of(item) if self._suite is not None else None
-        if found is None:
+        """Return the record of an item, or one that has only its prompt."""
+        result = self._suite.record_of(item) if self._suite is not None else None
+        if result is None:
             if not item.text.strip():
                 raise inapplicable("the item has no prompt")
             return PromptRecord(item.id, item.text)
-        return found
+        return result
 
 
 @lru_cache(4)

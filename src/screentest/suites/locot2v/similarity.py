@@ -25,11 +25,11 @@ def text_vectors(texts: Sequence[str], resources: Resources) -> NDArray[np.float
     spoken = [place for place, text in enumerate(texts) if text.strip()]
     if not spoken:
         return np.zeros((len(texts), 1))
-    known = np.asarray(
+    available = np.asarray(
         resources.role("text_embedding").embed([texts[place] for place in spoken]), np.float64
     )
-    rows = np.zeros((len(texts), known.shape[1]))
-    rows[spoken] = known / np.linalg.norm(known, axis=1, keepdims=True)
+    rows = np.zeros((len(texts), available.shape[1]))
+    rows[spoken] = available / np.linalg.norm(available, axis=1, keepdims=True)
     return rows
 
 
@@ -52,7 +52,7 @@ def within(frames: Rows) -> float | None:
     """
     if len(frames) < 2:
         return None
-    return mean(float(one @ two) for one, two in pairwise(np.asarray(frames, np.float64)))
+    return mean(float(first @ second) for first, second in pairwise(np.asarray(frames, np.float64)))
 
 
 def intra(events: Mapping[int, Sequence[Rows]], weights: Mapping[int, float]) -> float | None:
@@ -79,7 +79,7 @@ def across(appearances: Sequence[Rows]) -> float | None:
     centres = [np.asarray(rows, np.float64).mean(axis=0) for rows in appearances if len(rows)]
     if len(centres) < 2:
         return None
-    return mean(float(one @ two) for one, two in combinations(centres, 2))
+    return mean(float(first @ second) for first, second in combinations(centres, 2))
 
 
 def inter(subjects: Sequence[Sequence[Rows]]) -> float | None:
@@ -104,15 +104,15 @@ def ssim(first: Image, second: Image) -> float:
     """
     import cv2
 
-    one, two = (
+    item, two = (
         cv2.cvtColor(image, cv2.COLOR_RGB2GRAY).astype(np.float64) for image in (first, second)
     )
-    if min(one.shape) < WINDOW:
+    if min(item.shape) < WINDOW:
         raise ValueError(f"structure needs {WINDOW} pixels a side")
-    mean_one, mean_two = _blurred(one), _blurred(two)
-    varied_one = _blurred(one * one) - mean_one**2
+    mean_one, mean_two = _blurred(item), _blurred(two)
+    varied_one = _blurred(item * item) - mean_one**2
     varied_two = _blurred(two * two) - mean_two**2
-    together = _blurred(one * two) - mean_one * mean_two
+    together = _blurred(item * two) - mean_one * mean_two
     alike = ((2 * mean_one * mean_two + C1) * (2 * together + C2)) / (
         (mean_one**2 + mean_two**2 + C1) * (varied_one + varied_two + C2)
     )
@@ -143,12 +143,12 @@ class SubjectCut:
 
 
 def cut(image: Image, phrases: Sequence[str], resources: Resources, least: float) -> SubjectCut:
-    """The best detection of each phrase, cut out along its shape; ``least`` is its score."""
+    """Return the best detection of each phrase, cut out along its shape; ``least`` is its score."""
     best: dict[str, tuple[float, float, float, float]] = {}
     if phrases:
-        for one in resources.role("detection").detect(image, list(phrases)):
-            if one.score >= least and one.label in phrases:
-                best.setdefault(one.label, one.box)
+        for item in resources.role("detection").detect(image, list(phrases)):
+            if item.score >= least and item.label in phrases:
+                best.setdefault(item.label, item.box)
     masks: dict[str, NDArray[np.bool_]] = {}
     if best:
         shapes = resources.role("segmentation").segment(image, list(best.values()))
@@ -186,7 +186,7 @@ BLACK = 16
 
 
 def is_black(image: Image) -> bool:
-    """Whether a picture shows nothing."""
+    """Return whether a picture shows nothing."""
     return bool(image.max() <= BLACK)
 
 

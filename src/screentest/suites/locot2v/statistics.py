@@ -69,7 +69,8 @@ class PromptFile:
 
 
 def read_prompt_file(path: Path) -> PromptFile:
-    """A prompt suite of either edition, a table with a column of prompts, or a text of lines."""
+    """Return a prompt suite of either edition, a table with a column of prompts, or a text of
+    lines."""
     suffix = path.suffix.lower()
     if suffix == ".json":
         try:
@@ -80,7 +81,7 @@ def read_prompt_file(path: Path) -> PromptFile:
                 return PromptFile(path.stem, _listed(path))
             except ManifestError:
                 raise error from None
-        lost = tuple(f"{path.name}: {one}" for one in suite.problems)
+        lost = tuple(f"{path.name}: {problem}" for problem in suite.problems)
         return PromptFile(path.stem, tuple(suite.records.values()), lost)
     if suffix in TABLES:
         return PromptFile(path.stem, _listed(path))
@@ -97,32 +98,32 @@ def read_prompt_file(path: Path) -> PromptFile:
 
 
 def _listed(path: Path) -> tuple[PromptRecord, ...]:
-    """The prompts of any table, with the theme and category that its rows tell."""
+    """Return the prompts of any table, with the theme and category that its rows tell."""
     prompts = read_prompts(path)
     return tuple(
         PromptRecord(
-            one.id or str(number),
-            one.text,
+            prompt.id or str(number),
+            prompt.text,
             theme=text_of(row.fields.get("theme")),
             category=text_of(row.fields.get("category")),
         )
-        for number, (one, row) in enumerate(zip(prompts, table_rows(path), strict=True), start=1)
+        for number, (prompt, row) in enumerate(zip(prompts, table_rows(path), strict=True), start=1)
     )
 
 
 def with_complexity(file: PromptFile, measure: Callable[[str], Mapping[str, float]]) -> PromptFile:
-    """The same with the complexity of every prompt that has none."""
+    """Return the same with the complexity of every prompt that has none."""
     return replace(
         file,
         records=tuple(
-            one if one.complexity else replace(one, complexity=measure(one.prompt))
-            for one in file.records
+            record if record.complexity else replace(record, complexity=measure(record.prompt))
+            for record in file.records
         ),
     )
 
 
 def length_of(record: PromptRecord) -> int:
-    """The number of words of a prompt."""
+    """Return the number of words of a prompt."""
     return len(record.prompt.split())
 
 
@@ -145,8 +146,8 @@ def theme_table(files: Sequence[PromptFile]) -> Table:
     """Figure 2, left: how many prompts each theme has, with its category."""
     rows: list[tuple[Cell, ...]] = []
     for file in files:
-        counts = Counter(one.theme for one in file.records if one.theme)
-        categories = {one.theme: one.category for one in file.records}
+        counts = Counter(record.theme for record in file.records if record.theme)
+        categories = {record.theme: record.category for record in file.records}
         for theme, count in counts.most_common():
             rows.append((file.name, theme, categories[theme] or category_of(theme) or None, count))
     return Table("themes", "Themes", ("prompts", "theme", "category", "count"), rows)
@@ -156,12 +157,12 @@ def category_table(files: Sequence[PromptFile]) -> Table:
     """Figure 6: length and complexity by category of themes, and both as shares of a bound."""
     rows: list[tuple[Cell, ...]] = []
     for file in files:
-        for category, some in _by_category(file.records).items():
-            words, *complexities, mean, _ = _measures(some)
+        for category, subset in _by_category(file.records).items():
+            words, *complexities, mean, _ = _measures(subset)
             share = None if mean is None else mean / COMPLEXITY_BOUND
             length = None if words is None else words / LENGTH_BOUND
             measured = (words, *complexities, mean, length, share)
-            rows.append((file.name, category, len(some), *measured))
+            rows.append((file.name, category, len(subset), *measured))
     return Table(
         "categories",
         "Categories of themes",
@@ -180,8 +181,8 @@ def spread_table(files: Sequence[PromptFile]) -> Table:
     """Figures 2 and 5, right: prompts by length in words, and videos by duration."""
     rows: list[tuple[Cell, ...]] = []
     for file in files:
-        lengths = [float(length_of(one)) for one in file.records]
-        durations = [one.duration for one in file.records if one.duration is not None]
+        lengths = [float(length_of(record)) for record in file.records]
+        durations = [record.duration for record in file.records if record.duration is not None]
         for what, values, step in (
             ("words", lengths, STEP_WORDS),
             ("seconds", durations, STEP_SECONDS),
@@ -195,16 +196,16 @@ def word_table(files: Sequence[PromptFile]) -> Table:
     """Figure 5, left, as numbers: the most common words and how many prompts have each."""
     rows: list[tuple[Cell, ...]] = []
     for file in files:
-        counts = Counter(word for one in file.records for word in _words(one.prompt))
+        counts = Counter(word for record in file.records for word in _words(record.prompt))
         rows += [(file.name, word, count) for word, count in counts.most_common(_COMMON_WORDS)]
     return Table("words", "Common words", ("prompts", "word", "count"), rows)
 
 
 def tables(files: Sequence[PromptFile]) -> list[Table]:
-    """All that has a row."""
+    """Return all that has a row."""
     every = [each(files) for each in (comparison_table, theme_table, category_table)]
     every += [spread_table(files), word_table(files), _problem_table(files)]
-    return [one for one in every if one.rows]
+    return [item for item in every if item.rows]
 
 
 def _problem_table(files: Sequence[PromptFile]) -> Table:
@@ -213,7 +214,7 @@ def _problem_table(files: Sequence[PromptFile]) -> Table:
 
 
 def bins(values: Sequence[float], step: int) -> dict[int, int]:
-    """How many values are in each step, empty ones between them too.
+    """Return how many values are in each step, empty ones between them too.
 
     >>> bins([30.0, 31, 44], 5)
     {30: 2, 35: 0, 40: 1}
@@ -231,19 +232,19 @@ def statistics_chart(files: Sequence[PromptFile]) -> Figure:
     axes = figure.subplots(2, 2).ravel()
     for number, file in enumerate(files):
         colour = COLOURS[number % len(COLOURS)]
-        themes = Counter(one.theme for one in file.records if one.theme)
+        themes = Counter(record.theme for record in file.records if record.theme)
         axes[0].barh(list(themes), list(themes.values()), color=colour, alpha=0.8, label=file.name)
-        lengths = bins([float(length_of(one)) for one in file.records], STEP_WORDS)
+        lengths = bins([float(length_of(record)) for record in file.records], STEP_WORDS)
         axes[1].bar(
             list(lengths), list(lengths.values()), STEP_WORDS * 0.9, align="edge", color=colour
         )
-        seconds = [one.duration for one in file.records if one.duration is not None]
+        seconds = [record.duration for record in file.records if record.duration is not None]
         spread = bins(seconds, STEP_SECONDS)
         axes[2].bar(
             list(spread), list(spread.values()), STEP_SECONDS * 0.9, align="edge", color=colour
         )
-        for category, some in _by_category(file.records).items():
-            words, *_, mean, _ = _measures(some)
+        for category, subset in _by_category(file.records).items():
+            words, *_, mean, _ = _measures(subset)
             if words is not None and mean is not None:
                 axes[3].scatter(words / LENGTH_BOUND, mean / COMPLEXITY_BOUND, color=colour)
                 axes[3].annotate(category, (words / LENGTH_BOUND, mean / COMPLEXITY_BOUND))
@@ -257,23 +258,25 @@ def statistics_chart(files: Sequence[PromptFile]) -> Figure:
 
 
 def _by_category(records: Sequence[PromptRecord]) -> dict[str, list[PromptRecord]]:
-    found: dict[str, list[PromptRecord]] = {}
-    for one in records:
-        if name := one.category or category_of(one.theme):
-            found.setdefault(name, []).append(one)
-    return dict(sorted(found.items()))
+    result: dict[str, list[PromptRecord]] = {}
+    for record in records:
+        if name := record.category or category_of(record.theme):
+            result.setdefault(name, []).append(record)
+    return dict(sorted(result.items()))
 
 
 def _measures(records: Sequence[PromptRecord]) -> tuple[float | None, ...]:
     """Mean words, the three complexities, their mean, and how many prompts have them."""
-    graded = [one.complexity for one in records if all(k in one.complexity for k in COMPLEXITIES)]
-    words = fmean(length_of(one) for one in records) if records else None
+    graded = [
+        record.complexity for record in records if all(k in record.complexity for k in COMPLEXITIES)
+    ]
+    words = fmean(length_of(record) for record in records) if records else None
     if not graded:
         return (words, *[None] * (len(COMPLEXITIES) + 1), 0)
-    means = [fmean(one[kind] for one in graded) for kind in COMPLEXITIES]
+    means = [fmean(item[kind] for item in graded) for kind in COMPLEXITIES]
     return (words, *means, fmean(means), len(graded))
 
 
 def _words(prompt: str) -> set[str]:
-    found = {word.lower() for word in _WORD.findall(prompt)}
-    return {word for word in found if word not in _SMALL and len(word) > 1}
+    result = {word.lower() for word in _WORD.findall(prompt)}
+    return {word for word in result if word not in _SMALL and len(word) > 1}

@@ -68,7 +68,7 @@ def locot2v(
 
 
 def suite_of(specs: Mapping[str, str]) -> Suite:
-    """The suite with these metrics, by name; ``specs`` has the options of each."""
+    """Return the suite with these metrics, by name; ``specs`` has the options of each."""
     bare = Suite(
         "locot2v",
         tuple(specs.values()),
@@ -82,24 +82,25 @@ def suite_of(specs: Mapping[str, str]) -> Suite:
 
 
 def suite_in(results: Results) -> Suite | None:
-    """The suite as the metrics in these results were run; None where there are none of it."""
-    found = {}
+    """Return the suite as the metrics in these results were run; None where there are none of
+    it."""
+    result = {}
     for name in results.outputs:
         spec, _ = split_value_name(name)
         if spec.partition(":")[0] in METRICS:
-            found[spec.partition(":")[0]] = spec
-    return suite_of(found) if found else None
+            result[spec.partition(":")[0]] = spec
+    return suite_of(result) if result else None
 
 
 def read_items(file: Path, videos: Path | None, model: str) -> SuiteItems:
-    """The videos of one generator for a prompt suite, named by prompt id."""
+    """Return the videos of one generator for a prompt suite, named by prompt id."""
     suite = read_prompt_suite(file)
     problems = tuple(str(problem) for problem in suite.problems)
     options = {"records": str(file)}
     if videos is None:
         return SuiteItems((), problems=problems, options=options)
-    found, missing = items_with_videos(suite, videos, model)
-    return SuiteItems(tuple(found), tuple(missing), problems, options)
+    result, missing = items_with_videos(suite, videos, model)
+    return SuiteItems(tuple(result), tuple(missing), problems, options)
 
 
 def _spec(name: str, options: dict[str, object]) -> str:
@@ -108,7 +109,7 @@ def _spec(name: str, options: dict[str, object]) -> str:
 
 
 def _written(value: object) -> str:
-    """A value as specs have it: a path may hold commas.
+    """Return a value as specs have it: a path may hold commas.
 
     >>> _written("my suite.json"), _written(7.5), _written("a,b.json")
     ('my suite.json', '7.5', '"a,b.json"')

@@ -21,7 +21,7 @@ from screentest.suites.locot2v.dimensions import ALL, FIVE, TITLES
 
 ItemScores: TypeAlias = Mapping[str, Mapping[str, float]]
 """By item, then by name of the dimension or sub-dimension."""
-NAMES: Mapping[str, str] = {**{one.name: one.title for one in ALL}, **TITLES}
+NAMES: Mapping[str, str] = {**{item.name: item.title for item in ALL}, **TITLES}
 """What dimensions and sub-dimensions are called in tables and charts."""
 GROUPS = {"category": "categories", "theme": "themes"}
 
@@ -43,10 +43,10 @@ def by_group(suite: Suite, results: Results, group: str, by: str) -> dict[str, l
 def group_table(suite: Suite, results: Results, group: str, by: str) -> Table:
     """One row per category or theme and generator, with the five dimensions and the total."""
     rows = [
-        (name, one.group or "all", *(means.get(level) for level in ("overall", *FIVE)))
-        for name, found in by_group(suite, results, group, by).items()
-        for one in found
-        for means in [dimensions_of(one)]
+        (name, item.group or "all", *(means.get(level) for level in ("overall", *FIVE)))
+        for name, result in by_group(suite, results, group, by).items()
+        for item in result
+        for means in [dimensions_of(item)]
     ]
     columns = [Column(name, TITLES[name]) for name in FIVE]
     return Table(
@@ -58,7 +58,7 @@ def group_table(suite: Suite, results: Results, group: str, by: str) -> Table:
 
 
 def dimensions_of(standing: Standing) -> dict[str, float]:
-    """The total and the dimensions that have a value, by name."""
+    """Return the total and the dimensions that have a value, by name."""
     return {
         level.path[-1]: level.value
         for level in standing.levels
@@ -67,30 +67,31 @@ def dimensions_of(standing: Standing) -> dict[str, float]:
 
 
 def item_scores(suite: Suite, results: Results) -> dict[str, dict[str, float]]:
-    """The sub-dimensions of every item, and its five dimensions as far as they can be had."""
-    found: dict[str, dict[str, float]] = {name: {} for name in results.items}
+    """Return the sub-dimensions of every item, and its five dimensions as far as they can be
+    had."""
+    result: dict[str, dict[str, float]] = {name: {} for name in results.items}
     (root,) = suite.dimensions
     leaves = {
         plain_name(leaf): part.name
-        for one in root.parts
-        for part in one.parts
+        for item in root.parts
+        for part in item.parts
         for leaf in part.leaves
     }
     for name in results.outputs:
         leaf = leaves.get(plain_name(name))
         for value in results.of(name) if leaf is not None else ():
             if value.outcome.value is not None:
-                found.setdefault(value.item, {})[leaf or ""] = value.outcome.value.value
-    for values in found.values():
+                result.setdefault(value.item, {})[leaf or ""] = value.outcome.value.value
+    for values in result.values():
         for name, members in FIVE.items():
-            had = [values[one.name] for one in members if one.name in values]
+            had = [values[member.name] for member in members if member.name in values]
             if had:
                 values[name] = math.fsum(had) / len(had)
-    return found
+    return result
 
 
 def paired(scores: ItemScores, first: str, second: str) -> tuple[list[float], list[float]]:
-    """The values of two dimensions or sub-dimensions on all items that have both."""
+    """Return the values of two dimensions or sub-dimensions on all items that have both."""
     both = [values for values in scores.values() if first in values and second in values]
     return [values[first] for values in both], [values[second] for values in both]
 
@@ -102,23 +103,23 @@ def by_complexity(
 
     The grades are the prompt suite's; of prompts that it does not hold, what the items say.
     """
-    found: dict[str, dict[str, dict[int, list[float]]]] = {kind: {} for kind in COMPLEXITIES}
+    result: dict[str, dict[str, dict[int, list[float]]]] = {kind: {} for kind in COMPLEXITIES}
     for item, values in scores.items():
         grades = _grades(results, prompts, item)
         for kind in COMPLEXITIES:
             for name in (name for name in FIVE if name in values and kind in grades):
-                column = found[kind].setdefault(TITLES[name], {})
+                column = result[kind].setdefault(TITLES[name], {})
                 column.setdefault(round(grades[kind]), []).append(values[name])
-    return {kind: rows for kind, rows in found.items() if rows}
+    return {kind: rows for kind, rows in result.items() if rows}
 
 
 def _grades(results: Results, prompts: PromptSuite | None, item: str) -> Mapping[str, float]:
-    known = results.items.get(item)
-    prompt = known.groups.get(PROMPT_GROUP, item) if known is not None else item
+    available = results.items.get(item)
+    prompt = available.groups.get(PROMPT_GROUP, item) if available is not None else item
     record = prompts.records.get(prompt) if prompts is not None else None
     if record is not None:
         return record.complexity
-    return complexity_of(known) if known is not None else {}
+    return complexity_of(available) if available is not None else {}
 
 
 TABLE_5: tuple[tuple[str, str], ...] = (
@@ -150,24 +151,24 @@ def correlations(
     scores: ItemScores, pairs: Sequence[tuple[str, str]] = TABLE_5
 ) -> list[PairCorrelation]:
     """Pearson's r, Spearman's ρ and Kendall's τ of each pair, on items that have both."""
-    found = []
+    result = []
     for first, second in pairs:
         left, right = paired(scores, first, second)
         coefficients = (pearson(left, right), spearman(left, right), kendall(left, right))
-        found.append(PairCorrelation(first, second, len(left), *coefficients))
-    return found
+        result.append(PairCorrelation(first, second, len(left), *coefficients))
+    return result
 
 
 def correlation_table(found: Sequence[PairCorrelation]) -> Table:
     """Pairs without an item that has both are counted in the note."""
     rows = []
-    for one in found:
-        outcomes = (one.pearson, one.spearman, one.kendall)
+    for item in found:
+        outcomes = (item.pearson, item.spearman, item.kendall)
         coefficients: list[Cell] = [each.value.value if each.value else None for each in outcomes]
         chances: list[Cell] = [each.value.p_value if each.value else None for each in outcomes]
-        if one.items:
-            names = (NAMES[one.first], NAMES[one.second])
-            rows.append((*names, *coefficients, one.items, *chances))
+        if item.items:
+            names = (NAMES[item.first], NAMES[item.second])
+            rows.append((*names, *coefficients, item.items, *chances))
     lost = len(found) - len(rows)
     return Table(
         "locot2v_together",

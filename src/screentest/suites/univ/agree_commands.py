@@ -90,13 +90,14 @@ def agree(
             advice="Write a sheet with --sample, or give one with --votes.",
         )
     voted = read_sheet(votes) if votes is not None else None
-    found = _compare(read, voted, names, tolerance)
+    result = _compare(read, voted, names, tolerance)
     favours = _favours(read, voted, names, own or [], group)
-    show(_agreement_table(found), _preference_table(favours), as_json=as_json)
+    show(_agreement_table(result), _preference_table(favours), as_json=as_json)
 
 
 def _values(results: Results, names: Sequence[str]) -> list[str]:
-    """The values to rate; of UniVBench's metrics the dimensions, from which the rest follows."""
+    """Return the values to rate; of UniVBench's metrics the dimensions, from which the rest
+    follows."""
 
     def is_judgement(name: str) -> bool:
         metric, output = split_value_name(name)
@@ -114,14 +115,14 @@ def _write(
     path: Path, results: Results, names: Sequence[str], share: float, raters: int, seed: int
 ) -> None:
     values = _values(results, names)
-    known = judged(results, values)
-    if not known:
+    available = judged(results, values)
+    if not available:
         raise UserError(
             "the run has nothing that people could rate",
             advice="Give a run of `score` in which something was scored.",
         )
     drawn = write_sheet(path, results, values, share=share, votes=raters, seed=seed)
-    total = len({item for item, _ in known})
+    total = len({item for item, _ in available})
     counts = f"{drawn:,} of {plural(total, 'item')}, {plural(raters, 'vote')} each"
     out().print(f"{shown(str(path))}: {counts}", soft_wrap=True)
 
@@ -133,18 +134,18 @@ def _compare(
     tolerance: float,
 ) -> dict[tuple[str, str], ScoreAgreement]:
     """By run and value, and by run over all values."""
-    found: dict[tuple[str, str], ScoreAgreement] = {}
+    result: dict[tuple[str, str], ScoreAgreement] = {}
     for run, results in read.items() if voted is not None else ():
         scores, people = on_one_scale(results, voted or {}, _values(results, names))
         try:
-            found[str(run), "all"] = score_agreement(scores, people, tolerance=tolerance)
+            result[str(run), "all"] = score_agreement(scores, people, tolerance=tolerance)
         except NoValue as error:
             raise UserError(error.message, advice=error.advice) from None
         both = [unit for unit in people if unit in scores]
         for name in dict.fromkeys(name for _, name in both):
-            some = {unit: people[unit] for unit in both if unit[1] == name}
-            found[str(run), name] = score_agreement(scores, some, tolerance=tolerance)
-    return found
+            subset = {unit: people[unit] for unit in both if unit[1] == name}
+            result[str(run), name] = score_agreement(scores, subset, tolerance=tolerance)
+    return result
 
 
 def _favours(
@@ -158,15 +159,15 @@ def _favours(
         return []
     owns = {str(run): maker for run, maker in (_own(text, list(read)) for text in own)}
     scaled = {
-        str(run): on_one_scale(some, voted or {}, _values(some, names))
-        for run, some in read.items()
+        str(run): on_one_scale(subset, voted or {}, _values(subset, names))
+        for run, subset in read.items()
     }
     makers = {
         item.id: item.groups.get(group, "")
         for results in read.values()
         for item in results.items.values()
     }
-    people = {unit: some for _, given in scaled.values() for unit, some in given.items()}
+    people = {unit: subset for _, given in scaled.values() for unit, subset in given.items()}
     judges = {name: scores for name, (scores, _) in scaled.items()}
     try:
         return self_preference(judges, makers, owns, None if voted is None else people)
@@ -175,27 +176,39 @@ def _favours(
 
 
 def _own(text: str, runs: Sequence[Path]) -> tuple[Path, str]:
-    """A run, and the model whose results are its judge's own; a run's last name will do."""
+    """Return a run, and the model whose results are its judge's own; a run's last name will do."""
     name, equals, maker = text.rpartition("=")
-    found = [run for run in runs if run == Path(name)]
-    found = found or [run for run in runs if run.name == Path(name).name]
-    if not equals or not maker or len(found) != 1:
-        known = ", ".join(map(str, runs))
-        raise BadOption(f"invalid --own {text!r}", advice=f"Write RUN=MODEL; runs: {known}.")
-    return found[0], maker
+    result = [run for run in runs if run == Path(name)]
+    result = result or [run for run in runs if run.name == Path(name).name]
+    if not equals or not maker or len(result) != 1:
+        available = ", ".join(map(str, runs))
+        raise BadOption(f"invalid --own {text!r}", advice=f"Write RUN=MODEL; runs: {available}.")
+    return result[0], maker
 
 
 def _agreement_table(found: Mapping[tuple[str, str], ScoreAgreement]) -> Table:
     rows = []
-    for (run, name), one in found.items():
-        bias = one.bias_interval
+    for (run, name), item in found.items():
+        bias = item.bias_interval
         rows.append(
             (
-                *(run, name, one.within.value, one.within.interval.low, one.within.interval.high),
-                *(one.bias, one.rank.value, one.people.value, one.with_judge.value, one.within.n),
-                *(one.wilson.low, one.wilson.high),
+                *(
+                    run,
+                    name,
+                    item.within.value,
+                    item.within.interval.low,
+                    item.within.interval.high,
+                ),
+                *(
+                    item.bias,
+                    item.rank.value,
+                    item.people.value,
+                    item.with_judge.value,
+                    item.within.n,
+                ),
+                *(item.wilson.low, item.wilson.high),
                 *((bias.low, bias.high) if bias else (None, None)),
-                one.votes_each,
+                item.votes_each,
             )
         )
     return Table(
@@ -224,11 +237,11 @@ def _preference_table(favours: Sequence[SelfPreference]) -> Table:
         ("judge", "own", Column("value", "more", 3), *("low", "high", "own_items", "other_items")),
         [
             (
-                *(one.judge, one.own, one.value),
-                *((one.interval.low, one.interval.high) if one.interval else (None, None)),
-                *(one.own_items, one.other_items),
+                *(favour.judge, favour.own, favour.value),
+                *((favour.interval.low, favour.interval.high) if favour.interval else (None, None)),
+                *(favour.own_items, favour.other_items),
             )
-            for one in favours
+            for favour in favours
         ],
         "More: what a judge gives results of its own beyond what others give them, of 1.",
     )

@@ -91,7 +91,7 @@ def _metric(by: By, settings: Settings, fps: float, whole: bool) -> str:
 
 
 def _table(captioned: Captioned) -> Table:
-    """A row for each video: records have the whole description, people see the script."""
+    """Return a row for each video: records have the whole description, people see the script."""
     whole = list(VideoDescription.model_fields)
     columns = [
         Column("video", "Video", derived=True),

@@ -32,7 +32,7 @@ class Captioned:
 
 
 def captions_of(results: Results) -> Captioned:
-    """The descriptions that a run holds, by item."""
+    """Return the descriptions that a run holds, by item."""
     videos: dict[str, VideoDescription] = {}
     failures: dict[str, Failure] = {}
     missing: dict[str, int] = {}
@@ -51,17 +51,18 @@ def captions_of(results: Results) -> Captioned:
 
 
 def script_of(video: VideoDescription) -> Script:
-    """The shots as timed clips, each with its own text."""
+    """Return the shots as timed clips, each with its own text."""
     return Script(
         tuple(
             Clip(shot.script, Span(seconds(shot.start), seconds(shot.end)))
-            for shot in sorted(video.shots, key=lambda one: seconds(one.start))
+            for shot in sorted(video.shots, key=lambda item: seconds(item.start))
         )
     )
 
 
 def captioned_items(items: Iterable[Item], captioned: Captioned) -> list[Item]:
-    """The items with their scripts; what they were asked to be gives way to what they are."""
+    """Return the items with their scripts; what they were asked to be gives way to what they
+    are."""
     return [
         replace(item, prompt="", script=script_of(captioned.videos[item.id]))
         for item in items
@@ -84,36 +85,37 @@ def write_captions(folder: Path, items: Sequence[Item], captioned: Captioned) ->
 
 
 def read_captions(path: Path) -> list[VideoDescription]:
-    """The descriptions of a file that ``screentest suite univ caption`` wrote."""
+    """Return the descriptions of a file that ``screentest suite univ caption`` wrote."""
     try:
         lines = path.read_text(encoding="utf-8-sig").split("\n")
     except OSError as error:
         raise ManifestError(f"{path} does not open: {error.strerror}") from None
     except UnicodeDecodeError:
         raise ManifestError(f"{path} is not UTF-8") from None
-    found = []
+    result = []
     for number, line in enumerate(lines, start=1):
         if line.strip():
             try:
-                found.append(VideoDescription.model_validate_json(line))
+                result.append(VideoDescription.model_validate_json(line))
             except ValidationError as error:
                 message = error.errors(include_url=False)[0]["msg"]
                 raise ManifestError(
                     f"{path}, line {number}: not a description: {message}",
                     advice="Give a captions.jsonl that `screentest suite univ caption` wrote.",
                 ) from None
-    return found
+    return result
 
 
 def read_shots(path: Path) -> list[Description]:
-    """All shots of a captions file, or of a JSON file with one description in the paper's form."""
+    """Return all shots of a captions file, or of a JSON file with one description in the paper's
+    form."""
     if path.suffix.lower() == ".json":
         try:
             document = parse_json(path.read_text(encoding="utf-8-sig"))
         except (OSError, ValueError) as error:
             raise ManifestError(f"cannot read {path}: {error}") from None
         many = document if isinstance(document, list) else [document]
-        if not all(isinstance(one, dict) for one in many):
+        if not all(isinstance(item, dict) for item in many):
             raise ManifestError(f"{path} is not a description in the paper's form")
-        return [read_paper_form(one) for one in many]
+        return [read_paper_form(item) for item in many]
     return [shot.description for video in read_captions(path) for shot in video.shots]

@@ -65,33 +65,33 @@ class Describer:
     name: str
 
     def describe(self, spans: Sequence[Span]) -> Described:
-        """The video cut at ``spans``, in three rounds of questions."""
+        """Return the video cut at ``spans``, in three rounds of questions."""
         overview = self._overview() if len(spans) > 1 else None
         looked = self._all(
             self._shot_request(spans, place, overview) for place in range(len(spans))
         )
-        seen = [(span, one) for span, one in zip(spans, looked, strict=True) if one.ok]
+        seen = [(span, item) for span, item in zip(spans, looked, strict=True) if item.ok]
         written = self._all(
-            self._script_request(one.unwrap(), first=not n) for n, (_, one) in enumerate(seen)
+            self._script_request(item.unwrap(), first=not n) for n, (_, item) in enumerate(seen)
         )
         missing = [
-            (span, one.failure)
-            for span, one in zip(spans, looked, strict=True)
-            if one.failure is not None
+            (span, item.failure)
+            for span, item in zip(spans, looked, strict=True)
+            if item.failure is not None
         ]
         shots = []
-        for (span, one), script in zip(seen, written, strict=True):
+        for (span, entry), script in zip(seen, written, strict=True):
             if script.failure is not None:
                 missing.append((span, script.failure))
                 continue
             text: Scripted = script.unwrap()
-            shots.append(described_shot(span, one.unwrap(), text.script))
+            shots.append(described_shot(span, entry.unwrap(), text.script))
         _must_be_most_of_it(spans, missing)
         whole = join_shots(shot.script for shot in shots)
         video = VideoDescription(
             id=self.item.id, described_by=self.name, overview=overview, shots=shots, script=whole
         )
-        return Described(video, tuple(sorted(missing, key=lambda one: one[0].start)))
+        return Described(video, tuple(sorted(missing, key=lambda item: item[0].start)))
 
     def _overview(self) -> Overview:
         few = replace(self.frames, most=min(self.frames.most, _OVERVIEW_FRAMES))
@@ -127,14 +127,14 @@ class Describer:
 
 
 def described_shot(span: Span, shot: Description, script: str) -> ShotDescription:
-    """A shot with its exact times."""
+    """Return a shot with its exact times."""
     return ShotDescription(
         start=str(span.start), end=str(span.end), description=shot, script=script.strip()
     )
 
 
 def spans_of(shots: Sequence[Shot], whole: Span) -> list[Span]:
-    """The shots' times; all of it where there are none."""
+    """Return the shots' times; all of it where there are none."""
     return [shot.span for shot in shots] or [whole]
 
 
@@ -206,9 +206,9 @@ class CaptionMeasurement:
     def finish(self) -> Outcomes:
         """Describe it, shot by shot."""
         whole = self.resources.info(self.item.video).span
-        found = self.resources.shots(self.item.video) if self.by_shot else ()
+        result = self.resources.shots(self.item.video) if self.by_shot else ()
         describer = Describer(self.item, self.resources, self.frames, CHAT)
-        return {CHAT: Outcome.of(_score(describer.describe(spans_of(found, whole))))}
+        return {CHAT: Outcome.of(_score(describer.describe(spans_of(result, whole))))}
 
 
 @dataclass(frozen=True)

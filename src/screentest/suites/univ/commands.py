@@ -28,8 +28,6 @@ from screentest.run.reader import RunReader
 from screentest.run.session import Tools, read_settings
 from screentest.suites.univ.caption_files import read_shots
 from screentest.suites.univ.data import read_univbench
-from screentest.suites.univ.distribution import distribution as count_terms
-from screentest.suites.univ.distribution import draw_distribution
 from screentest.suites.univ.pieces import PieceLevel, UnivTask
 from screentest.suites.univ.schema import description_schema
 from screentest.suites.univ.scores import judging_requests
@@ -38,10 +36,12 @@ from screentest.suites.univ.tables import (
     TaskCost,
     TaskStandings,
     dimension_table,
+    draw_distribution,
     task_costs,
     task_radars,
     task_standings,
 )
+from screentest.suites.univ.tables import distribution as count_terms
 from screentest.suites.univ.text_task import univ_v2t
 
 TaskOption = Annotated[
@@ -91,12 +91,12 @@ def import_benchmark(
     write_manifest(out, items)
     missing = bench.missing(task.value, videos)
     show(
-        Table("missing", f"Missing: {len(missing):,}", ("result",), [(one,) for one in missing]),
+        Table("missing", f"Missing: {len(missing):,}", ("result",), [(item,) for item in missing]),
         Table(
             "problems",
             f"Problems: {len(bench.problems):,}",
             ("problem",),
-            [(str(one),) for one in bench.problems],
+            [(str(problem),) for problem in bench.problems],
         ),
         as_json=as_json,
         manifest=str(out),
@@ -166,10 +166,10 @@ def table(
     tasks: list[TaskStandings] = []
     for run in runs:
         with RunReader(run) as reader:
-            found = task_standings(read_results(reader), by)
-        if not found:
+            result = task_standings(read_results(reader), by)
+        if not result:
             raise UserError(f"{run} has no value of univ", advice=_SCORE_FIRST)
-        tasks += found
+        tasks += result
     if chart is not None:
         save(task_radars(tasks), chart)
     show(dimension_table(tasks, by), as_json=as_json)
@@ -186,13 +186,13 @@ def costs(runs: RunsArgument, as_json: JsonOption = False) -> None:
     Examples:
       screentest suite univ costs scores/
     """
-    found: list[TaskCost] = []
+    result: list[TaskCost] = []
     for run in runs:
         with RunReader(run) as reader:
-            some = task_costs(reader)
-        if not some:
+            subset = task_costs(reader)
+        if not subset:
             raise UserError(f"{run} has no call of univ", advice=_SCORE_FIRST)
-        found += some
+        result += subset
     show(
         Table(
             "costs",
@@ -210,11 +210,11 @@ def costs(runs: RunsArgument, as_json: JsonOption = False) -> None:
             ),
             [
                 (
-                    *(one.task.value, one.cases, one.calls),
-                    *(one.tokens_in, one.tokens_out, one.tokens, one.seconds, one.failed),
-                    *PUBLISHED[one.task],
+                    *(item.task.value, item.cases, item.calls),
+                    *(item.tokens_in, item.tokens_out, item.tokens, item.seconds, item.failed),
+                    *PUBLISHED[item.task],
                 )
-                for one in found
+                for item in result
             ],
         ),
         as_json=as_json,
@@ -244,10 +244,10 @@ def distribution(
         save(draw_distribution(counted), out)
     rows = [
         (name.replace("_", " "), term, count)
-        for name, one in counted.items()
+        for name, item in counted.items()
         for term, count in [
-            *list(one.counts.items())[: None if as_json else _SHOWN_TERMS],
-            ("nothing said", one.silent),
+            *list(item.counts.items())[: None if as_json else _SHOWN_TERMS],
+            ("nothing said", item.silent),
         ]
     ]
     columns = ("sub-dimension", "term", "shots")

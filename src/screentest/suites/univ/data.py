@@ -61,12 +61,12 @@ class Benchmark:
     problems: tuple[Problem, ...] = ()
 
     def items(self, task: str, videos: Path, *, model: str = "") -> list[Item]:
-        """What there is to score of one model: its videos (or texts, for V2T) in a folder.
+        """Return what there is to score of one model: its videos (or texts, for V2T) in a folder.
 
         A result is called by its case: ``<n>.mp4`` or another video, ``<n>.txt`` for V2T; for
         RV2V ``<n>_single`` and ``<n>_multiple``, or ``<n>`` alone for the single one.
         """
-        found = []
+        result = []
         for case in self.cases.values():
             for name, item in _results(case, task, videos):
                 groups = {"case": case.number, "task": task}
@@ -75,7 +75,7 @@ class Benchmark:
                 if case.shots is not None:
                     groups["shots"] = "one" if case.shots == 1 else "several"
                 label = f"{model}/{name}" if model else name
-                found.append(
+                result.append(
                     Item(
                         f"{task}/{label}",
                         item.video,
@@ -86,16 +86,16 @@ class Benchmark:
                         groups=groups,
                     )
                 )
-        return found
+        return result
 
     def missing(self, task: str, videos: Path) -> list[str]:
         """Results that a model could have, and has not, by the name they would have."""
-        found = {name for case in self.cases.values() for name, _ in _results(case, task, videos)}
+        result = {name for case in self.cases.values() for name, _ in _results(case, task, videos)}
         return [
             name
             for case in self.cases.values()
             for name in _expected(case, task)
-            if name not in found
+            if name not in result
         ]
 
 
@@ -112,7 +112,7 @@ class Truth:
         return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
     def of(self, item: Item) -> Mapping[str, Any] | None:
-        """What is known of an item: by its case, its id, or its video's name."""
+        """Return what is known of an item: by its case, its id, or its video's name."""
         for name in (item.groups.get("case", ""), item.id, item.video.stem, item.video.name):
             if name and name in self.documents:
                 return self.documents[name]
@@ -142,15 +142,15 @@ def read_univbench(folder: Path, *, language: str = "en") -> Benchmark:
 def read_truth(path: Path) -> Truth:
     """Ground truth: a benchmark, a folder of ``<name>/gt.json``, one JSON file, or JSON lines."""
     if path.is_dir():
-        found = {}
+        result = {}
         for place in sorted(path.glob("*/gt.json")):
-            found[place.parent.name] = _object(_load(place), place)
-        if not found:
+            result[place.parent.name] = _object(_load(place), place)
+        if not result:
             bench = read_univbench(path)
-            found = {n: dict(case.truth) for n, case in bench.cases.items() if case.truth}
-        if not found:
+            result = {n: dict(case.truth) for n, case in bench.cases.items() if case.truth}
+        if not result:
             raise ManifestError(f"no case in {path} has a ground truth")
-        return Truth(found)
+        return Truth(result)
     if path.suffix.lower() in (".jsonl", ".ndjson"):
         return Truth(dict(_lines(path)))
     document = _object(_load(path), path)
@@ -195,7 +195,7 @@ def _case(
 
 
 def _results(case: BenchmarkCase, task: str, folder: Path) -> Iterator[tuple[str, Item]]:
-    """What a model made of one case; nothing where it made nothing."""
+    """Yield what a model made of one case; nothing where it made nothing."""
     number = case.number
     if task == "v2t":
         text = _read_text(folder / f"{number}.txt")
@@ -232,7 +232,7 @@ def _results(case: BenchmarkCase, task: str, folder: Path) -> Iterator[tuple[str
 
 
 def _expected(case: BenchmarkCase, task: str) -> list[str]:
-    """The results of a case whose files say all that the task needs."""
+    """Return the results of a case whose files say all that the task needs."""
     filmed = case.video is not None
     if task == "rv2v":
         return [f"{case.number}_{kind}" for kind in case.edits] if filmed else []
@@ -269,7 +269,7 @@ def _caption(
 
 
 def _checklist(document: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """What stands under ``json``, be it an object or an object written as text."""
+    """Return what stands under ``json``, be it an object or an object written as text."""
     inner = document.get("json")
     if isinstance(inner, str):
         try:
@@ -280,7 +280,7 @@ def _checklist(document: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def _longest_text(document: Mapping[str, Any]) -> str:
-    """The caption: a field that is named like one, else the longest text there is."""
+    """Return the caption: a field that is named like one, else the longest text there is."""
     texts = {
         name: text for name, text in document.items() if isinstance(text, str) and name != "json"
     }
@@ -310,7 +310,7 @@ def _planning(place: Path, problems: list[Problem]) -> Edit | None:
 
 
 def _instruction(folder: Path, stem: str, language: str) -> str:
-    """The instruction in the wanted language; the file without one is next."""
+    """Return the instruction in the wanted language; the file without one is next."""
     wanted = _CHINESE if language == "cn" else _ENGLISH
     for name in (f"{stem}{wanted}.txt", f"{stem}.txt"):
         text = _read_text(folder / name)
@@ -322,8 +322,8 @@ def _instruction(folder: Path, stem: str, language: str) -> str:
 def _pictures(folder: Path) -> tuple[Path, ...]:
     if not folder.is_dir():
         return ()
-    found = [path for path in folder.iterdir() if path.suffix.lower() in _PICTURES]
-    return tuple(sorted(found, key=lambda path: (len(path.stem), path.name)))  # 2 before 10
+    result = [path for path in folder.iterdir() if path.suffix.lower() in _PICTURES]
+    return tuple(sorted(result, key=lambda path: (len(path.stem), path.name)))  # 2 before 10
 
 
 def _numbered(folder: Path) -> list[Path]:

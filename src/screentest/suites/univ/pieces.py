@@ -35,7 +35,7 @@ class Piece:
 
 
 def whole_piece(item: Item, resources: Resources) -> Piece:
-    """The whole video as one piece."""
+    """Return the whole video as one piece."""
     source = resources.info(item.source).span if item.source else None
     return Piece(resources.info(item.video).span, item.text, source)
 
@@ -53,7 +53,7 @@ def shot_pieces(item: Item, resources: Resources) -> list[Piece]:
 
 
 def shot_text(item: Item, span: Span, place: int, count: int) -> str:
-    """What was asked of one shot, as far as the item says."""
+    """Return what was asked of one shot, as far as the item says."""
     clips = item.script.clips if item.script is not None else ()
     for clip in clips:
         if clip.span is not None and span.centre in clip.span and clip.caption.strip():
@@ -86,7 +86,7 @@ _FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "TIFF")
 
 
 def show_references(paths: Sequence[Path], short_side: int) -> list[Pictures]:
-    """Each reference as a picture on its own; one that cannot be read fails them all."""
+    """Return each reference as a picture on its own; one that cannot be read fails them all."""
     encoding = Encoding(Size(short_side=short_side))
     return [Pictures([encode(_read(path), encoding)]) for path in paths]
 
@@ -147,7 +147,7 @@ class UnivTask(StrEnum):
         return f"univ/{self.value}"
 
     def use(self, step: str) -> str:
-        """What a call is for, as the ledger has it."""
+        """Return what a call is for, as the ledger has it."""
         return f"univ.{self.value}.{step}"
 
 

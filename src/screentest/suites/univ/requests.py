@@ -31,7 +31,7 @@ def request(
     use: str,
     repeat: int = 0,
 ) -> ChatRequest:
-    """A request with its slots filled, sampled as the paper's judge."""
+    """Return a request with its slots filled, sampled as the paper's judge."""
     query = Query(template, form, use=use, sampling=SAMPLING)
     return query.request(resources.prompts, slots, repeat=repeat)
 
@@ -44,7 +44,8 @@ bites only beyond ten minutes."""
 
 
 def shown(fps: Fraction = Fraction(4), short_side: int = 480, most: int = MOST) -> Frames:
-    """Which frames a model is shown, and how large: fewer and smaller the longer the video is.
+    """Return which frames a model is shown, and how large: fewer and smaller the longer the video
+    is.
 
     The published rates: four a second at a short side of 480, two from 15 s on, one from 90 s on,
     one every two seconds from 300 s on; a short side of 360 from 180 s on. Frames are taken at

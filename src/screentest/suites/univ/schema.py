@@ -130,7 +130,7 @@ class Description(_Form):
     camera: Camera
 
     def by_subdimension(self) -> Iterator[tuple[str, str]]:
-        """Every statement with the sub-dimension it belongs to; atmosphere too."""
+        """Yield every statement with the sub-dimension it belongs to; atmosphere too."""
         if self.style is not None:
             yield "style_kind", str(self.style)
         yield from (("atmosphere", text) for text in self.atmosphere)
@@ -198,7 +198,7 @@ NOTHING = Description(
 
 
 def description_schema() -> dict[str, Any]:
-    """The JSON Schema of a whole document, for other programs."""
+    """Return the JSON Schema of a whole document, for other programs."""
     return VideoDescription.model_json_schema()
 
 
@@ -295,7 +295,7 @@ _SCORES = {"0": "0", "0.0": "0", "0.5": "0.5", ".5": "0.5", "1": "1", "1.0": "1"
 
 
 def _score(written: object) -> object:
-    """A score as a number, too: judges write 0.5 where "0.5" is asked for."""
+    """Return a score as a number, too: judges write 0.5 where "0.5" is asked for."""
     if isinstance(written, bool):
         return written
     return _SCORES.get(str(written).strip(), written)
@@ -312,11 +312,12 @@ class Match(_Form):
     @model_validator(mode="before")
     @classmethod
     def _published_names(cls, given: Any) -> Any:
-        """The published template says ``reasoning`` and ``is_present``, which the score tells."""
+        """Return the published template says ``reasoning`` and ``is_present``, which the score
+        tells."""
         if not isinstance(given, dict):
             return given
-        known = {"reasoning": "reason", "is_present": "", "present": "", "item": ""}
-        return {known.get(k, k): value for k, value in given.items() if known.get(k, k)}
+        available = {"reasoning": "reason", "is_present": "", "present": "", "item": ""}
+        return {available.get(k, k): value for k, value in given.items() if available.get(k, k)}
 
     @property
     def points(self) -> float:
@@ -325,7 +326,7 @@ class Match(_Form):
 
     @property
     def present(self) -> bool:
-        """Whether the caption says anything of it."""
+        """Return whether the caption says anything of it."""
         return self.points > 0
 
 
@@ -357,20 +358,21 @@ class _Matches(_Form):
     @model_validator(mode="before")
     @classmethod
     def _all_items(cls, given: Any) -> Any:
-        """An item that is left out is one without an answer; what was not asked for goes."""
+        """Return an item that is left out is one without an answer; what was not asked for goes."""
         if not isinstance(given, dict) or not given.keys() & cls.model_fields.keys():
             return given
         return {name: given.get(name) for name in cls.model_fields}
 
 
 def item_name(number: int) -> str:
-    """What an item is called in the form: ``item_1`` and so on."""
+    """Return what an item is called in the form: ``item_1`` and so on."""
     return f"item_{number}"
 
 
 @cache
 def match_form(count: int) -> type[BaseModel]:
-    """A form with one Match for each of ``count`` items; what cannot be read of one is Unread."""
+    """Return a form with one Match for each of ``count`` items; what cannot be read of one is
+    Unread."""
     kind = Annotated[Match, WrapValidator(_or_unread)]
     fields: dict[str, Any] = {item_name(number): (kind, ...) for number in range(1, count + 1)}
     return create_model(f"Matches{count}", __base__=_Matches, **fields)

@@ -65,26 +65,28 @@ class Inspector:
     frames: Frames
 
     def judge(self, pieces: Sequence[Piece]) -> list[JudgedPiece]:
-        """All pieces, in two rounds of questions."""
+        """Return all pieces, in two rounds of questions."""
         first = (self.inspection_request(piece) for piece in pieces)
         inspected: list[Outcome[Inspection]] = send(
             self.resources.role(JUDGE), first, together=AT_ONCE
         )
-        seen = [(piece, one.value) for piece, one in zip(pieces, inspected, strict=True) if one.ok]
-        second = [self.score_request(piece, one) for piece, one in seen if one is not None]
+        seen = [
+            (piece, item.value) for piece, item in zip(pieces, inspected, strict=True) if item.ok
+        ]
+        second = [self.score_request(piece, item) for piece, item in seen if item is not None]
         marked: list[Outcome[Marks]] = send(self.resources.role(JUDGE), second, together=AT_ONCE)
         waiting = iter(marked)
         judged = []
-        for piece, one in zip(pieces, inspected, strict=True):
-            points = next(waiting) if one.ok else None
-            failure = one.failure or (points.failure if points is not None else None)
+        for piece, entry in zip(pieces, inspected, strict=True):
+            points = next(waiting) if entry.ok else None
+            failure = entry.failure or (points.failure if points is not None else None)
             marks = points.value if points is not None else None
-            judged.append(JudgedPiece(piece, one.value, marks, failure))
+            judged.append(JudgedPiece(piece, entry.value, marks, failure))
         _must_be_whole(judged)
         return judged
 
     def inspection_request(self, piece: Piece) -> ChatRequest:
-        """What is wrong with it?"""
+        """Return what is wrong with it?"""
         item, needs = self.item, self.task.needs
         slots: dict[str, Slot] = {
             "part": _part(piece),
@@ -104,7 +106,7 @@ class Inspector:
         return request(self.resources, self.task.template, slots, Inspection, use)
 
     def score_request(self, piece: Piece, inspection: Inspection) -> ChatRequest:
-        """How many points is that?"""
+        """Return how many points is that?"""
         slots: dict[str, Slot] = {
             "part": _part(piece),
             "seconds": round(float(piece.span.duration), 2),
@@ -140,9 +142,9 @@ def _finding_slots(finding: Finding) -> dict[str, Slot]:
 
 def _must_be_whole(judged: Sequence[JudgedPiece]) -> None:
     """Raise what the next try could fix; what was answered is in the ledger by then."""
-    for one in judged:
-        if one.failure is not None and one.failure.reason.transient:
-            Outcome[Marks](failure=one.failure).unwrap()
+    for item in judged:
+        if item.failure is not None and item.failure.reason.transient:
+            Outcome[Marks](failure=item.failure).unwrap()
 
 
 AVERAGE = "average"
@@ -151,7 +153,7 @@ LEAST_JUDGED = 0.5
 
 
 def average(values: Mapping[Dimension, float]) -> float:
-    """The unweighted mean of all eight; a KeyError where one is missing.
+    """Return the unweighted mean of all eight; a KeyError where one is missing.
 
     >>> average(dict.fromkeys(Dimension, 7.5))
     7.5
@@ -160,7 +162,7 @@ def average(values: Mapping[Dimension, float]) -> float:
 
 
 def outcomes_of(whole: JudgedPiece | None, shots: Sequence[JudgedPiece]) -> Outcomes:
-    """The eight dimensions and their average, with findings and shots as evidence.
+    """Return the eight dimensions and their average, with findings and shots as evidence.
 
     A video judged shot by shot has the mean of its shots, each with the weight of its running time.
     Judged at both levels, it has the mean of the two. The average is the unweighted mean of the
@@ -173,24 +175,27 @@ def outcomes_of(whole: JudgedPiece | None, shots: Sequence[JudgedPiece]) -> Outc
         details["video"] = _record(whole)
     if shots:
         levels.append(_shot_means(shots))
-        details["shots"] = [_record(one) for one in shots]
-        details["judged"] = {"shots": sum(one.marks is not None for one in shots), "of": len(shots)}
+        details["shots"] = [_record(shot) for shot in shots]
+        details["judged"] = {
+            "shots": sum(shot.marks is not None for shot in shots),
+            "of": len(shots),
+        }
     values = {
         dimension: math.fsum(level[dimension] for level in levels) / len(levels)
         for dimension in Dimension
     }
-    found: dict[str, Outcome[Score]] = {
+    result: dict[str, Outcome[Score]] = {
         AVERAGE: Outcome.of(Score(average(values), _average_curve(whole, shots), details))
     }
     for dimension, value in values.items():
         curve = _curve(dimension, whole, shots)
         reasons: list[Json] = [
-            {"shot": one.piece.number, "reason": _mark(one, dimension).reason}
-            for one in ([whole] if whole is not None else []) + list(shots)
-            if one.marks is not None
+            {"shot": item.piece.number, "reason": _mark(item, dimension).reason}
+            for item in ([whole] if whole is not None else []) + list(shots)
+            if item.marks is not None
         ]
-        found[dimension.value] = Outcome.of(Score(value, curve, {"reasons": reasons}))
-    return found
+        result[dimension.value] = Outcome.of(Score(value, curve, {"reasons": reasons}))
+    return result
 
 
 def _must_have(judged: JudgedPiece) -> JudgedPiece:
@@ -204,22 +209,22 @@ def _points(judged: JudgedPiece) -> dict[Dimension, float]:
 
 
 def _mark(judged: JudgedPiece, dimension: Dimension) -> Mark:
-    found: Mark = getattr(judged.marks, dimension.value)
-    return found
+    result: Mark = getattr(judged.marks, dimension.value)
+    return result
 
 
 def _shot_means(shots: Sequence[JudgedPiece]) -> dict[Dimension, float]:
-    total = math.fsum(float(one.piece.span.duration) for one in shots)
-    judged = [one for one in shots if one.marks is not None]
-    weights = [float(one.piece.span.duration) for one in judged]
+    total = math.fsum(float(shot.piece.span.duration) for shot in shots)
+    judged = [shot for shot in shots if shot.marks is not None]
+    weights = [float(item.piece.span.duration) for item in judged]
     if not judged or math.fsum(weights) < LEAST_JUDGED * total:
-        lost = next(one.failure for one in shots if one.failure is not None)
+        lost = next(shot.failure for shot in shots if shot.failure is not None)
         message = f"{len(shots) - len(judged)} of {len(shots)} shots were not judged: {lost.detail}"
         raise NoValue(lost.reason, message, advice=lost.advice)
     return {
         dimension: math.fsum(
-            weight * _mark(one, dimension).score
-            for one, weight in zip(judged, weights, strict=True)
+            weight * _mark(item, dimension).score
+            for item, weight in zip(judged, weights, strict=True)
         )
         / math.fsum(weights)
         for dimension in Dimension
@@ -232,10 +237,10 @@ def _curve(
     """Shots with their points; where there are none, the findings in the dimension."""
     if shots:
         return tuple(
-            Point(one.piece.span, float(mark.score), mark.reason)
-            for one in shots
-            if one.marks is not None
-            for mark in [_mark(one, dimension)]
+            Point(shot.piece.span, float(mark.score), mark.reason)
+            for shot in shots
+            if shot.marks is not None
+            for mark in [_mark(shot, dimension)]
         )
     return tuple(point for finding, point in _findings(whole) if finding.dimension is dimension)
 
@@ -243,27 +248,27 @@ def _curve(
 def _average_curve(whole: JudgedPiece | None, shots: Sequence[JudgedPiece]) -> tuple[Point, ...]:
     if shots:
         return tuple(
-            Point(one.piece.span, average(_points(one)), one.marks.comment)
-            for one in shots
-            if one.marks is not None
+            Point(shot.piece.span, average(_points(shot)), shot.marks.comment)
+            for shot in shots
+            if shot.marks is not None
         )
     return tuple(point for _, point in _findings(whole))
 
 
 def _findings(judged: JudgedPiece | None) -> list[tuple[Finding, Point]]:
-    """Each finding as a point: full marks less its severity, at the time it was seen."""
+    """Return each finding as a point: full marks less its severity, at the time it was seen."""
     if judged is None or judged.inspection is None:
         return []
-    found = []
-    for finding in sorted(judged.inspection.findings, key=lambda one: (one.start, one.end)):
+    result = []
+    for finding in sorted(judged.inspection.findings, key=lambda item: (item.start, item.end)):
         span = _inside(finding, judged.piece.span)
         value = MOST * (1 - finding.severity)
-        found.append((finding, Point(span, value, f"{finding.kind}: {finding.description}")))
-    return found
+        result.append((finding, Point(span, value, f"{finding.kind}: {finding.description}")))
+    return result
 
 
 def _inside(finding: Finding, whole: Span) -> Span:
-    """A model's times, kept to the time there is."""
+    """Return a model's times, kept to the time there is."""
 
     def kept(moment: float) -> Time:
         return min(max(Time(repr(moment)), whole.start), whole.end)
@@ -272,23 +277,23 @@ def _inside(finding: Finding, whole: Span) -> Span:
 
 
 def _record(judged: JudgedPiece) -> Json:
-    """All that was said, as JSON."""
+    """Return all that was said, as JSON."""
     span = judged.piece.span
-    found: dict[str, Json] = {
+    result: dict[str, Json] = {
         "shot": judged.piece.number,
         "start": float(span.start),
         "end": float(span.end),
     }
     if judged.inspection is not None:
-        found |= judged.inspection.model_dump(mode="json")
+        result |= judged.inspection.model_dump(mode="json")
     if judged.marks is not None:
-        found["comment"] = judged.marks.comment
-        found["scores"] = {
+        result["comment"] = judged.marks.comment
+        result["scores"] = {
             dimension.value: _mark(judged, dimension).score for dimension in Dimension
         }
     if judged.failure is not None:
-        found["failed"] = str(judged.failure)
-    return found
+        result["failed"] = str(judged.failure)
+    return result
 
 
 def judging_requests(

@@ -29,9 +29,9 @@ def join_shots(texts: Iterable[str]) -> str:
 
 
 def write_script(shot: Description) -> str:
-    """The plain text of a description, by rule; empty where it says nothing."""
-    found = [_opening(shot), _camera(shot), _first_frame(shot), _events(shot)]
-    return " ".join(text for text in found if text)
+    """Return the plain text of a description, by rule; empty where it says nothing."""
+    result = [_opening(shot), _camera(shot), _first_frame(shot), _events(shot)]
+    return " ".join(text for text in result if text)
 
 
 def _opening(shot: Description) -> str:
@@ -89,7 +89,7 @@ def _events(shot: Description) -> str:
     acting = [_bare(action.description) for action in shot.actions]
     moving = [_camera_move(str(term)) for term in shot.camera.motion]
     changing = [
-        f"it changes to {_then([str(one) for one in values[1:]])}"
+        f"it changes to {_then([str(value) for value in values[1:]])}"
         for values in (
             *(shot.colour.hue, shot.colour.saturation, shot.colour.contrast),
             *(shot.lighting.direction, shot.lighting.effect, shot.lighting.brightness),
@@ -151,7 +151,7 @@ _POSITION = {
 
 
 def read_paper_form(document: Mapping[str, Any]) -> Description:
-    """A description from the JSON that the published captioning prompt asks a model for.
+    """Return a description from the JSON that the published captioning prompt asks a model for.
 
     It has the paper's field names and ids of classes; what says "None" is absent. A description of
     a subject is one text there: how many and what it looks like are not told apart, so all of it is
@@ -160,11 +160,11 @@ def read_paper_form(document: Mapping[str, Any]) -> Description:
     try:
         return Description.model_validate(
             {
-                "subjects": [_subject(one) for one in _rows(document, "subjects")],
+                "subjects": [_subject(row) for row in _rows(document, "subjects")],
                 "position": _part(document, "relative_position", _POSITION),
-                "actions": [_classed(one, words.ActionClass) for one in _rows(document, "actions")],
+                "actions": [_classed(row, words.ActionClass) for row in _rows(document, "actions")],
                 "scenes": [
-                    _classed(one, words.SceneClass) for one in _rows(document, "background&scene")
+                    _classed(row, words.SceneClass) for row in _rows(document, "background&scene")
                 ],
                 "colour": _part(
                     document,
@@ -225,12 +225,12 @@ def _part(
 
 
 def _texts(value: object) -> list[str]:
-    """A text or a list of texts, without those that say there is none."""
+    """Return a text or a list of texts, without those that say there is none."""
     given = value if isinstance(value, list) else [] if value is None else [value]
-    found = []
+    result = []
     for text in given:
         if not isinstance(text, str):
             raise TypeError("a field holds something that is not text")
         if text.strip() and text.strip().casefold() != "none":
-            found.append(text.strip())
-    return found
+            result.append(text.strip())
+    return result

@@ -58,8 +58,8 @@ def suite_of(spec: str) -> Suite:
     task = task_of(spec)
     assert task is not None
     parts = tuple(
-        Node(one.value, values=(value_name(spec, one.value),), title=TITLES[one])
-        for one in Dimension
+        Node(item.value, values=(value_name(spec, item.value),), title=TITLES[item])
+        for item in Dimension
     )
     return Suite(
         task.metric,
@@ -75,7 +75,7 @@ def suite_of(spec: str) -> Suite:
 
 
 def read_items(task: UnivTask, folder: Path, videos: Path | None, model: str) -> SuiteItems:
-    """A model's results at one task; ``folder`` is the benchmark's."""
+    """Return a model's results at one task; ``folder`` is the benchmark's."""
     bench = read_univbench(folder)
     problems = tuple(str(problem) for problem in bench.problems)
     if videos is None:
@@ -85,7 +85,7 @@ def read_items(task: UnivTask, folder: Path, videos: Path | None, model: str) ->
 
 
 def task_of(metric: str) -> UnivTask | None:
-    """The task that a metric scores; None for any other metric.
+    """Return the task that a metric scores; None for any other metric.
 
     >>> task_of("univ_t2v:level=shots"), task_of("flicker")
     (<UnivTask.T2V: 't2v'>, None)
@@ -95,7 +95,7 @@ def task_of(metric: str) -> UnivTask | None:
 
 
 def task_name(spec: str) -> str:
-    """The task, and the level it was judged at where that is not the whole video.
+    """Return the task, and the level it was judged at where that is not the whole video.
 
     >>> task_name("univ_t2v"), task_name("univ_t2v:fps=1,level=shots")
     ('t2v', 't2v shots')
@@ -107,7 +107,7 @@ def task_name(spec: str) -> str:
 
 
 def average_of_all(results: Results, suite: Suite) -> Sequence[StandingLevel]:
-    """The dimensions, and their average unless one of them could not be scored."""
+    """Return the dimensions, and their average unless one of them could not be scored."""
     average, *parts = add_up(results, suite)
     truth_lacks = _lacking(results, suite)
     if any(part.value is None and part.path[-1] not in truth_lacks for part in parts):
@@ -116,20 +116,20 @@ def average_of_all(results: Results, suite: Suite) -> Sequence[StandingLevel]:
 
 
 def _lacking(results: Results, suite: Suite) -> set[str]:
-    """The dimensions that are applicable to no item, and for which none is still to come."""
+    """Return the dimensions that are applicable to no item, and for which none is still to come."""
     (spec,) = suite.metrics
-    found = {value.output: True for value in results.values if value.metric == spec}
+    result = {value.output: True for value in results.values if value.metric == spec}
     for value in results.values:
         failure = value.outcome.failure
         if value.metric == spec and (
             failure is None or failure.reason is not Reason.NOT_APPLICABLE
         ):
-            found[value.output] = False
+            result[value.output] = False
     for _, name in results.pending:
         metric, output = split_value_name(name)
         if metric == spec:
-            found[output] = False
-    return {output for output, lacks in found.items() if lacks}
+            result[output] = False
+    return {output for output, lacks in result.items() if lacks}
 
 
 def subdimension_tables(results: Results, by: str) -> list[Table]:
@@ -146,12 +146,12 @@ def subdimension_tables(results: Results, by: str) -> list[Table]:
 
 def subdimensions(results: Results, by: str = "model") -> dict[str, dict[str, float]]:
     """By model, the sub-dimensions of V2T in per cent; only those that have a value."""
-    found: dict[str, dict[str, list[float]]] = {}
+    result: dict[str, dict[str, list[float]]] = {}
     for value in results.values:
         if task_of(value.metric) is UnivTask.V2T and value.output in OWNER and value.outcome.ok:
-            model = found.setdefault(results.group(value.item, by), {})
+            model = result.setdefault(results.group(value.item, by), {})
             model.setdefault(value.output, []).append(100 * value.outcome.unwrap().value)
     return {
         model: {name: math.fsum(points) / len(points) for name, points in parts.items()}
-        for model, parts in sorted(found.items())
+        for model, parts in sorted(result.items())
     }

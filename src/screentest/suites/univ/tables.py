@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,15 +13,111 @@ from screentest.analysis.standings import Standing, standings
 from screentest.core import Column, Table
 from screentest.core.calls import CallStatus
 from screentest.core.signature import split_value_name
-from screentest.present.charts import radar
+from screentest.present.charts import COLOURS, new_figure, radar, styled
 from screentest.run.ledger import Call
 from screentest.run.reader import RunReader
 from screentest.suites.univ.pieces import UnivTask
+from screentest.suites.univ.schema import Description
 from screentest.suites.univ.suite import suite_of, task_name, task_of
-from screentest.suites.univ.vocabulary import TITLES, Dimension
+from screentest.suites.univ.vocabulary import (
+    ALL_SUBDIMENSIONS,
+    TITLES,
+    VOCABULARIES,
+    Dimension,
+    classify,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+OTHER = "other words"
+_SHOWN = 12
+_FADED = "#b8c4d0"
+
+
+@dataclass(frozen=True, slots=True)
+class TermCounts:
+    """How often each term is said of one sub-dimension."""
+
+    name: str
+    counts: Mapping[str, int]
+    """By term, the most frequent first; free text that no term covers is one of them."""
+    silent: int
+    """Shots of which nothing is said."""
+
+    @property
+    def said(self) -> int:
+        """All statements."""
+        return sum(self.counts.values())
+
+
+def distribution(shots: Iterable[Description]) -> dict[str, TermCounts]:
+    """Return all 21 sub-dimensions; those without a vocabulary are only said or silent."""
+    listed = list(shots)
+    counts: dict[str, Counter[str]] = {name: Counter() for name in ALL_SUBDIMENSIONS}
+    silent: Counter[str] = Counter()
+    for shot in listed:
+        seen = set()
+        for name, term in _terms(shot):
+            counts[name][term] += 1
+            seen.add(name)
+        silent.update(set(ALL_SUBDIMENSIONS) - seen)
+    return {
+        name: TermCounts(name, dict(_sorted(counts[name])), silent[name])
+        for name in ALL_SUBDIMENSIONS
+    }
+
+
+def _terms(shot: Description) -> Iterable[tuple[str, str]]:
+    # Scenes and actions are described in words and sorted by their kind.
+    kinds = {
+        "background_scene": [str(scene.kind) for scene in shot.scenes],
+        "action_event": [str(action.kind) for action in shot.actions],
+    }
+    for name, subset in kinds.items():
+        for kind in subset:
+            yield name, _term(name, kind)
+    for name, text in shot.by_subdimension():
+        if name in ALL_SUBDIMENSIONS and name not in kinds and text.strip():
+            yield name, _term(name, text)
+
+
+def _term(name: str, text: str) -> str:
+    vocabulary = VOCABULARIES.get(name)
+    if vocabulary is None:
+        return "said"
+    result = classify(vocabulary, text)
+    return OTHER if result is None else result.value
+
+
+def _sorted(counts: Counter[str]) -> list[tuple[str, int]]:
+    return sorted(counts.items(), key=lambda pair: (pair[0] == OTHER, -pair[1], pair[0]))
+
+
+@styled
+def draw_distribution(spreads: Mapping[str, TermCounts]) -> Figure:
+    """Return a small chart for each of the 21."""
+    from matplotlib.ticker import MaxNLocator
+
+    columns = 3
+    rows = -(-len(spreads) // columns)
+    figure = new_figure(11, 2.3 * rows)
+    for place, spread in enumerate(spreads.values(), start=1):
+        axes = figure.add_subplot(rows, columns, place)
+        shown = list(spread.counts.items())[:_SHOWN]
+        bars = [*shown, ("nothing said", spread.silent)]
+        colours = [COLOURS[0]] * len(shown) + [_FADED]
+        axes.barh(range(len(bars)), [count for _, count in bars], color=colours, height=0.7)
+        axes.set_yticks(range(len(bars)), [name for name, _ in bars], fontsize=7)
+        axes.invert_yaxis()
+        axes.tick_params(axis="x", labelsize=7)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        title = spread.name.replace("_", ": ", 1).replace("_", " ")
+        axes.set_title(f"{title} ({spread.said:,})", fontsize=9, loc="left")
+        axes.spines[["top", "right"]].set_visible(False)
+    figure.tight_layout()
+    return figure
+
 
 _SHORT = ("subj", "back", "act", "cam", "col", "light", "style", "pos")
 
@@ -44,23 +141,23 @@ def task_standings(results: Results, by: str = "model") -> list[TaskStandings]:
     waiting = (split_value_name(name)[0] for _, name in results.pending)
     metrics = {*(value.metric for value in results.values), *waiting}
     order = list(UnivTask)
-    known = [(task, metric) for metric in metrics if (task := task_of(metric)) is not None]
+    available = [(task, metric) for metric in metrics if (task := task_of(metric)) is not None]
     return [
         TaskStandings(metric, standings(results, suite_of(metric), by))
-        for _, metric in sorted(known, key=lambda pair: (order.index(pair[0]), pair[1]))
+        for _, metric in sorted(available, key=lambda pair: (order.index(pair[0]), pair[1]))
     ]
 
 
 def dimension_table(tasks: Sequence[TaskStandings], by: str = "model") -> Table:
-    """The layout of the published table."""
+    """Return the layout of the published table."""
     rows = []
     for task in tasks:
-        for one in task.models:
-            means = {level.path[-1]: level.value for level in one.levels}
+        for model in task.models:
+            means = {level.path[-1]: level.value for level in model.levels}
             dimensions = [means[dimension.value] for dimension in Dimension]
-            cells = (*dimensions, one.top.value, one.top.scored, one.top.total, task.metric)
-            rows.append((task.name, one.group or None, *cells))
-    every = [level for task in tasks for one in task.models for level in one.levels]
+            cells = (*dimensions, model.top.value, model.top.scored, model.top.total, task.metric)
+            rows.append((task.name, model.group or None, *cells))
+    every = [level for task in tasks for item in task.models for level in item.levels]
     lacking = any(level.value is None and len(level.path) > 1 for level in every)
     unscored = any(level.value is None and len(level.path) == 1 for level in every)
     notes = (
@@ -72,7 +169,7 @@ def dimension_table(tasks: Sequence[TaskStandings], by: str = "model") -> Table:
         "UniVBench by task and dimension, per cent",
         (
             *("task", by),
-            *(Column(one.value, short, 1) for one, short in zip(Dimension, _SHORT, strict=True)),
+            *(Column(item.value, short, 1) for item, short in zip(Dimension, _SHORT, strict=True)),
             Column("average", "avg", 1),
             *("scored", "total", Column("metric", detail=True)),
         ),
@@ -82,19 +179,20 @@ def dimension_table(tasks: Sequence[TaskStandings], by: str = "model") -> Table:
 
 
 def task_radars(tasks: Sequence[TaskStandings]) -> Figure:
-    """A panel per task, an axis per dimension, a line per model; what has no value is a gap."""
+    """Return a panel per task, an axis per dimension, a line per model; what has no value is a
+    gap."""
     panels = {
         task.name.upper(): {
-            one.group: {
+            model.group: {
                 level.path[-1]: level.value / 100
-                for level in one.levels
+                for level in model.levels
                 if level.value is not None and len(level.path) > 1
             }
-            for one in task.models
+            for model in task.models
         }
         for task in tasks
     }
-    return radar(panels, {one.value: TITLES[one] for one in Dimension})
+    return radar(panels, {item.value: TITLES[item] for item in Dimension})
 
 
 PUBLISHED: Mapping[UnivTask, tuple[int, int]] = {
@@ -129,7 +227,7 @@ class TaskCost:
 
 
 def task_costs(run: RunReader) -> list[TaskCost]:
-    """The cost table of a run, in the order of tasks; each case counts once."""
+    """Return the cost table of a run, in the order of tasks; each case counts once."""
     cases: dict[UnivTask, set[str]] = {}
     for record in run.records():
         task = task_of(record.key.evaluator)
@@ -158,8 +256,8 @@ def _cost(task: UnivTask, cases: int, calls: Sequence[Call]) -> TaskCost:
         task,
         cases,
         len(calls) / per,
-        math.fsum(one.tokens_in or 0 for one in receipts) / per,
-        math.fsum(one.tokens_out or 0 for one in receipts) / per,
-        math.fsum(one.latency for one in receipts) / per,
-        sum(one.status is not CallStatus.ANSWERED for one in receipts),
+        math.fsum(receipt.tokens_in or 0 for receipt in receipts) / per,
+        math.fsum(receipt.tokens_out or 0 for receipt in receipts) / per,
+        math.fsum(receipt.latency for receipt in receipts) / per,
+        sum(receipt.status is not CallStatus.ANSWERED for receipt in receipts),
     )

@@ -11,11 +11,15 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
+from pydantic import ValidationError
+
+from screentest.core import ManifestError, seconds
 from screentest.core.errors import BadOption, NoValue
 from screentest.core.frames import Consumer
 from screentest.core.item import Item, Span
@@ -25,18 +29,121 @@ from screentest.core.registry import register
 from screentest.models.ask import send
 from screentest.models.ask.templates import Slot, Trusted, neutralise
 from screentest.models.chat.messages import ChatRequest
-from screentest.suites.univ.checklist import ChecklistEntry, read_checklist
 from screentest.suites.univ.data import Truth, read_truth
 from screentest.suites.univ.pieces import UnivTask
 from screentest.suites.univ.requests import AT_ONCE, JUDGE, request
-from screentest.suites.univ.schema import Match, Unread, match_form
+from screentest.suites.univ.schema import Match, Unread, VideoDescription, match_form
 from screentest.suites.univ.vocabulary import (
     ALL_SUBDIMENSIONS,
     ATMOSPHERE,
     OWNER,
+    SUBDIMENSIONS,
     TITLES,
     Dimension,
 )
+
+_GLOBAL: Mapping[str, str] = {
+    "video_style": "style_kind",
+    "atmosphere": ATMOSPHERE,
+    "background": "background_scene",
+    "lighting.lighting_direction": "lighting_direction",
+    "lighting.brightness_level": "lighting_brightness",
+    "lighting.lighting_effect": "lighting_effect",
+    "color.overall_color_tone": "colour_hue",
+    "color.contrast": "colour_contrast",
+    "color.saturation": "colour_saturation",
+    "subject_description": Dimension.SUBJECT.value,
+    "relative_position.in_frame_layout": "position_layout",
+    "relative_position.inter_frame_layout": "position_layout",
+    "relative_position.inter_subject_relation": "position_layout",
+    "relative_position.subject_camera_relation": "position_camera",
+    # The printed template has these two outside their group.
+    "inter_subject_relation": "position_layout",
+    "subject_camera_relation": "position_camera",
+    # Not in the benchmark; whoever adds the camera's fields has them counted.
+    "camera.camera_focus": "camera_focus",
+    "camera.shot_size": "camera_shot_size",
+    "camera.camera_motion&speed": "camera_motion",
+    "camera.camera_perspective": "camera_perspective",
+    "camera.camera_angle": "camera_angle",
+    "camera.camera_height": "camera_height",
+    "camera.shooting_techniques": "camera_techniques",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ChecklistEntry:
+    """One thing that a caption should say."""
+
+    about: str
+    """A sub-dimension, atmosphere, or ``subject`` where it is not told apart further."""
+    text: str
+    span: Span | None = None
+
+    @property
+    def dimension(self) -> Dimension | None:
+        """The dimension it counts in; None for atmosphere."""
+        if self.about in OWNER:
+            return OWNER[self.about]
+        return None if self.about == ATMOSPHERE else Dimension(self.about)
+
+
+def read_checklist(document: Mapping[str, Any]) -> tuple[ChecklistEntry, ...]:
+    """Return the entries of a ground truth, whichever of the two forms it has."""
+    if "shots" in document and "described_by" in document:
+        try:
+            return from_description(VideoDescription.model_validate(document))
+        except ValidationError as error:
+            problem = error.errors(include_url=False)[0]
+            where = ".".join(str(part) for part in problem["loc"])
+            raise ManifestError(f"not a description: {where}: {problem['msg']}") from None
+    if "global_attribute" not in document and "temporal_actions" not in document:
+        raise ManifestError(
+            "neither a checklist of the benchmark nor a description",
+            advice="Give the `json` of its caption.json, or what `suite univ caption` wrote.",
+        )
+    return tuple(_benchmark_entries(document))
+
+
+def from_description(video: VideoDescription) -> tuple[ChecklistEntry, ...]:
+    """Return every statement of every shot; what several shots say alike counts once."""
+    entries: dict[tuple[str, str], ChecklistEntry] = {}
+    for shot in video.shots:
+        span = Span(seconds(shot.start), seconds(shot.end))
+        for about, text in shot.description.by_subdimension():
+            if text.strip():
+                entries.setdefault((about, text.casefold()), ChecklistEntry(about, text, span))
+    order = (*ALL_SUBDIMENSIONS, ATMOSPHERE)
+    return tuple(sorted(entries.values(), key=lambda entry: order.index(entry.about)))
+
+
+def _benchmark_entries(document: Mapping[str, Any]) -> Iterator[ChecklistEntry]:
+    attributes = document.get("global_attribute", {})
+    if not isinstance(attributes, dict):
+        raise ManifestError("global_attribute is not an object")
+    for path, about in _GLOBAL.items():
+        group, _, name = path.rpartition(".")
+        part = attributes.get(group, {}) if group else attributes
+        if isinstance(part, dict):
+            yield from (ChecklistEntry(about, text) for text in _texts(part.get(name), path))
+    actions = document.get("temporal_actions", [])
+    for step in actions if isinstance(actions, list) else [actions]:
+        if not isinstance(step, dict):
+            raise ManifestError("temporal_actions is not a list of objects")
+        for text in _texts(step.get("actions"), "actions"):
+            yield ChecklistEntry(SUBDIMENSIONS[Dimension.ACTION][0], text)
+
+
+def _texts(value: object, where: str) -> Iterator[str]:
+    given: Sequence[object] = value if isinstance(value, list) else [value]
+    for item in given:
+        if item is None:
+            continue
+        if not isinstance(item, str):
+            raise ManifestError(f"{where} holds something that is not text")
+        if item.strip() and item.strip().casefold() != "none":
+            yield item.strip()
+
 
 AVERAGE, COVERAGE = "average", "coverage"
 
@@ -52,7 +159,7 @@ class Levels:
 
 
 def add_up(entries: Sequence[ChecklistEntry], scores: Sequence[float]) -> Levels:
-    """The means of some scored entries.
+    """Return the means of some scored entries.
 
     >>> warm, red = ChecklistEntry("colour_hue", "warm"), ChecklistEntry("colour_hue", "red")
     >>> add_up([warm, red, ChecklistEntry("action_event", "runs")], [1.0, 0.5, 0.0]).average
@@ -65,7 +172,7 @@ def add_up(entries: Sequence[ChecklistEntry], scores: Sequence[float]) -> Levels
     grouped: dict[str, list[float]] = {}
     for entry, score in zip(entries, scores, strict=True):
         grouped.setdefault(entry.about, []).append(score)
-    by_about = {about: _mean(some) for about, some in grouped.items()}
+    by_about = {about: _mean(subset) for about, subset in grouped.items()}
     dimensions = {}
     for dimension in Dimension:
         parts = [value for about, value in by_about.items() if _counts_in(about, dimension)]
@@ -76,7 +183,8 @@ def add_up(entries: Sequence[ChecklistEntry], scores: Sequence[float]) -> Levels
 
 
 def outcomes_of(entries: Sequence[ChecklistEntry], matches: Sequence[Match | Unread]) -> Outcomes:
-    """Every output of the metric; NoValue where fewer than half of the entries have an answer."""
+    """Return every output of the metric; NoValue where fewer than half of the entries have an
+    answer."""
     pairs = list(zip(entries, matches, strict=True))
     answered = [(entry, match) for entry, match in pairs if isinstance(match, Match)]
     if 2 * len(answered) < len(pairs):
@@ -93,7 +201,7 @@ def outcomes_of(entries: Sequence[ChecklistEntry], matches: Sequence[Match | Unr
         "dimensions": {"had": len(levels.dimensions), "of": len(Dimension)},
     }
     curve = _curve(kept, [match for _, match in answered])
-    found: dict[str, Outcome[Score]] = {
+    result: dict[str, Outcome[Score]] = {
         AVERAGE: _none("no item counts in any dimension")
         if levels.average is None
         else Outcome.of(Score(levels.average, curve, details)),
@@ -101,24 +209,24 @@ def outcomes_of(entries: Sequence[ChecklistEntry], matches: Sequence[Match | Unr
     }
     for dimension in Dimension:
         if dimension in levels.dimensions:
-            found[dimension.value] = Outcome.of(Score(levels.dimensions[dimension]))
+            result[dimension.value] = Outcome.of(Score(levels.dimensions[dimension]))
         else:
-            found[dimension.value] = _none(
+            result[dimension.value] = _none(
                 f"the ground truth has no item about {dimension.value}, and none is made up"
                 if all(entry.dimension is not dimension for entry in entries)
                 else f"no item about {dimension.value} has an answer"
             )
     for about in (*ALL_SUBDIMENSIONS, ATMOSPHERE):
-        found[about] = (
+        result[about] = (
             Outcome.of(Score(levels.by_about[about]))
             if about in levels.by_about
             else _none(f"the ground truth has no item about {about}")
         )
-    return found
+    return result
 
 
 def stands_in(caption: str, quote: str) -> bool:
-    """Whether a caption has the words of a quotation, passage by passage.
+    """Return whether a caption has the words of a quotation, passage by passage.
 
     >>> stands_in("A woman, in red, waves at a boat.", "“a woman in red … boat”")
     True
@@ -128,8 +236,8 @@ def stands_in(caption: str, quote: str) -> bool:
     Case, punctuation and spaces do not count, and passages may be left out between ellipses,
     semicolons and quotation marks of their own.
     """
-    said = _words(caption)
-    return all(_within(passage, said) for passage in _passages(quote))
+    answer = _words(caption)
+    return all(_within(passage, answer) for passage in _passages(quote))
 
 
 _BETWEEN = re.compile(r"\.{2,}|…|[;\n|]|[\"”»]\s*(?:,|and)?\s*[\"“«]")
@@ -137,9 +245,9 @@ _NO_WORDS = frozenset(("none", "null", "n a", "nothing", "there are none", "not 
 
 
 def _passages(quote: str) -> list[str]:
-    """The passages of a quotation; none where it says that there are none."""
-    found = [words for piece in _BETWEEN.split(quote) if (words := _words(piece))]
-    return [] if len(found) == 1 and found[0] in _NO_WORDS else found
+    """Return the passages of a quotation; none where it says that there are none."""
+    result = [words for piece in _BETWEEN.split(quote) if (words := _words(piece))]
+    return [] if len(result) == 1 and result[0] in _NO_WORDS else result
 
 
 def _words(text: str) -> str:
@@ -154,7 +262,7 @@ def _within(passage: str, said: str) -> bool:
 
 
 def _checked(caption: str, match: Match | Unread) -> Match | Unread:
-    """A score only where the words that it goes by are the caption's."""
+    """Return a score only where the words that it goes by are the caption's."""
     if isinstance(match, Unread):
         return match
     if not stands_in(caption, match.quote):
@@ -173,8 +281,8 @@ def _evidence(entry: ChecklistEntry, match: Match | Unread) -> Json:
     about: dict[str, Json] = {"about": entry.about, "item": entry.text}
     if isinstance(match, Unread):
         return about | {"score": None, "problem": match.problem}
-    said: dict[str, Json] = {"score": match.points, "quote": match.quote, "reason": match.reason}
-    return about | {"present": match.present} | said
+    answer: dict[str, Json] = {"score": match.points, "quote": match.quote, "reason": match.reason}
+    return about | {"present": match.present} | answer
 
 
 def _curve(entries: Sequence[ChecklistEntry], matches: Sequence[Match]) -> tuple[Point, ...]:
@@ -185,7 +293,7 @@ def _curve(entries: Sequence[ChecklistEntry], matches: Sequence[Match]) -> tuple
             shots.setdefault(entry.span, []).append(match.points)
     return tuple(
         Point(span, _mean(shots[span]), f"{len(shots[span])} items")
-        for span in sorted(shots, key=lambda one: (one.start, one.end))
+        for span in sorted(shots, key=lambda item: (item.start, item.end))
     )
 
 
@@ -244,7 +352,7 @@ class TextTask:
 
     @property
     def signature_parts(self) -> dict[str, str]:
-        """What the ground truth holds, wherever it lies."""
+        """Return what the ground truth holds, wherever it lies."""
         return {"truth": self.truth.digest}
 
     def start(self, item: Item, resources: Resources) -> Comparing:
@@ -275,7 +383,7 @@ class Comparing:
     def finish(self) -> Outcomes:
         """Ask about every entry, and once more about those whose answers cannot be used."""
         matches = self._ask(self.requests())
-        lost = {at: one.problem for at, one in enumerate(matches) if isinstance(one, Unread)}
+        lost = {at: item.problem for at, item in enumerate(matches) if isinstance(item, Unread)}
         if lost:
             for at, match in zip(lost, self._ask_again(lost), strict=True):
                 matches[at] = match if isinstance(match, Match) else matches[at]
@@ -303,9 +411,9 @@ class Comparing:
         again = lost or {}
         asked = list(again) or list(range(len(self.entries)))
         repeat = 1 if again else 0
-        found = []
+        result = []
         for first in range(0, len(asked), self.batch):
-            some = asked[first : first + self.batch]
+            subset = asked[first : first + self.batch]
             items: list[Slot] = [
                 {
                     "number": number,
@@ -313,12 +421,12 @@ class Comparing:
                     "text": self.entries[at].text,
                     "problem": again.get(at, ""),
                 }
-                for number, at in enumerate(some, start=1)
+                for number, at in enumerate(subset, start=1)
             ]
             slots: dict[str, Slot] = {"caption": self.caption, "items": items}
-            use, form = UnivTask.V2T.use("match"), match_form(len(some))
-            found.append(request(self.resources, TEMPLATE, slots, form, use, repeat))
-        return found
+            use, form = UnivTask.V2T.use("match"), match_form(len(subset))
+            result.append(request(self.resources, TEMPLATE, slots, form, use, repeat))
+        return result
 
 
 @lru_cache(4)

@@ -89,7 +89,7 @@ class VideoTask:
 
     @property
     def info(self) -> MetricInfo:
-        """What it gives and needs; shots only where it looks at them."""
+        """Return what it gives and needs; shots only where it looks at them."""
         return MetricInfo(
             outputs=OUTPUTS,
             level=Level.VIDEO if self.level == "video" else Level.CLIP,

@@ -19,7 +19,7 @@ class Vocabulary(StrEnum):
     also: tuple[str, ...]
 
     def __new__(cls, value: str, *also: str) -> Self:
-        """A term and its other names."""
+        """Return a term and its other names."""
         member = str.__new__(cls, value)
         member._value_ = value
         member.also = also
@@ -216,14 +216,14 @@ Style = StrEnum("Style", {re.sub(r"\W+", "_", name).upper(): name for name in ST
 
 
 def classify(vocabulary: type[StrEnum], text: str) -> StrEnum | None:
-    """The member that a text is about: the longest name found in it, the first of equals.
+    """Return the member that a text is about: the longest name found in it, the first of equals.
 
     >>> classify(ShotSize, "A medium close-up showing the face"), classify(Hue, "None")
     (<ShotSize.MEDIUM_CLOSE: 'medium close up'>, None)
     """
     lowered = text.casefold()
     best: tuple[int, int] | None = None
-    found = None
+    result = None
     for member, pattern in _patterns(vocabulary):
         hit = pattern.search(lowered)
         if hit is None:
@@ -231,17 +231,17 @@ def classify(vocabulary: type[StrEnum], text: str) -> StrEnum | None:
         # A longer name says more; of two as long, what is said first.
         rank = (hit.end() - hit.start(), -hit.start())
         if best is None or rank > best:
-            best, found = rank, member
-    return found
+            best, result = rank, member
+    return result
 
 
 @cache
 def _patterns(vocabulary: type[StrEnum]) -> list[tuple[StrEnum, re.Pattern[str]]]:
-    found: list[tuple[StrEnum, re.Pattern[str]]] = []
+    result: list[tuple[StrEnum, re.Pattern[str]]] = []
     for member in vocabulary:
         for name in (member.value, *getattr(member, "also", ())):
-            found.append((member, re.compile(rf"(?<!\w){re.escape(name.casefold())}(?!\w)")))
-    return found
+            result.append((member, re.compile(rf"(?<!\w){re.escape(name.casefold())}(?!\w)")))
+    return result
 
 
 class Dimension(StrEnum):

@@ -130,7 +130,7 @@ class CaptionAnswer(BaseModel):
     scene: list[str]
 
     def facts(self) -> CaptionFacts:
-        """The same as facts: blank names left out, each entry once."""
+        """Return the same as facts: blank names left out, each entry once."""
         return CaptionFacts(
             subject=_names(self.subject),
             background=_names(self.background),
@@ -171,7 +171,7 @@ class AnswerCache(Generic[T]):
         self._kind = kind
 
     def get(self, signature: Signature, text: str) -> T | None:
-        """The facts kept for a text, if there are any."""
+        """Return the facts kept for a text, if there are any."""
         try:
             return from_json(self._kind, self._path(signature, text).read_bytes())
         except (OSError, DecodeError):
@@ -255,7 +255,7 @@ class ChatExtractor:
         return [outcomes[caption] for caption in captions]
 
     def request(self, caption: str) -> ChatRequest:
-        """The request about one caption."""
+        """Return the request about one caption."""
         return READ.request(self._prompts, {"caption": caption})
 
     def _recall(self, caption: str) -> CaptionFacts | None:

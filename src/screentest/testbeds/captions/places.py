@@ -54,7 +54,8 @@ def _on_a_thing(chunks: list[Chunk], end: int) -> bool:
 
 
 def _place(chunks: list[Chunk], number: int) -> tuple[int, int, int, int] | None:
-    """The chunks from here on that name a place, and where its word stands in the caption."""
+    """Return the chunks from here on that name a place, and where its word stands in the
+    caption."""
     chunk = chunks[number]
     following = chunks[number + 1] if number + 1 < len(chunks) else None
     sides = [word for word in chunk.words if word.tag is Tag.DIRECTION]
@@ -97,7 +98,7 @@ def _anchored(before: Chunk | None) -> bool:
 
 
 def _side_of_thing(chunk: Chunk) -> bool:
-    """The left door, the left hand; not the left side."""
+    """Return the left door, the left hand; not the left side."""
     return chunk.low not in _PARTS and any(word.tag is Tag.DIRECTION for word in chunk.words)
 
 
@@ -192,7 +193,7 @@ def _contrasts(chunks: list[Chunk], number: int) -> bool:
 
 
 def _round_word(clauses: Clauses, number: int) -> Iterator[Chunk]:
-    """The thing that a mention of the background names."""
+    """Yield the thing that a mention of the background names."""
     chunks = clauses.chunks
     following = chunks[number + 1] if number + 1 < len(chunks) else None
     if following is not None and following.low == "of":
@@ -246,7 +247,7 @@ def _behind(clauses: Clauses, number: int) -> Iterator[Chunk]:
 
 
 def _rest(chunks: list[Chunk], at: int) -> Iterator[Chunk]:
-    """The noun phrases of the rest of the clause."""
+    """Yield the noun phrases of the rest of the clause."""
     ahead = chunks[at : at + 2 * _AHEAD]
     for place, chunk in enumerate(ahead):
         if chunk.tag in (Tag.STOP, Tag.SUBORDINATE):
@@ -258,7 +259,7 @@ def _rest(chunks: list[Chunk], at: int) -> Iterator[Chunk]:
 
 
 def _listed(chunks: list[Chunk], at: int) -> Iterator[Chunk]:
-    """A noun phrase and those joined to it."""
+    """Yield a noun phrase and those joined to it."""
     for chunk in chunks[at : at + _AHEAD]:
         if chunk.is_noun:
             if not chunk.owner:

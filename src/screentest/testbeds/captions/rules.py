@@ -124,7 +124,7 @@ _PASSED = (Tag.ADVERB, Tag.ADJECTIVE, Tag.DET, Tag.PREP)
 
 
 def colours(clauses: Clauses) -> Iterator[Coloured]:
-    """Every colour that an object is said to have."""
+    """Yield every colour that an object is said to have."""
     for number, chunk in enumerate(clauses.chunks):
         if chunk.negated or chunk.compared or not chunk.colours:
             continue
@@ -143,7 +143,7 @@ def _of(word: Word, owner: Chunk) -> Iterator[Coloured]:
 
 
 def _said_of(clauses: Clauses, number: int) -> Iterator[Coloured]:
-    """A colour after a verb: the car is red, the door is painted a rich brown."""
+    """Yield a colour after a verb: the car is red, the door is painted a rich brown."""
     chunks = clauses.chunks
     at, negated = number - 1, False
     while at >= 0 and chunks[at].tag in (*_PASSED, Tag.NEGATIVE):
@@ -177,7 +177,7 @@ T = TypeVar("T", bound=tuple[str, ...])
 
 
 def rules_signature() -> Signature:
-    """The signature of facts by these rules."""
+    """Return the signature of facts by these rules."""
     return Signature.of(NAME, version=VERSION, lexicon=lexicon().digest)
 
 
@@ -213,7 +213,7 @@ def _names(chunks: Iterable[Chunk]) -> tuple[str, ...]:
 
 
 def _once(values: Iterable[T]) -> tuple[T, ...]:
-    """Each once, in order; upper and lower case are the same."""
+    """Return each once, in order; upper and lower case are the same."""
     seen: dict[tuple[str, ...], T] = {}
     for each in values:
         seen.setdefault(tuple(part.lower() for part in each), each)

@@ -29,7 +29,7 @@ def planes(picture: Image) -> tuple[Image, Image]:
 
 
 def of_planes(luma: Image, chroma: Image) -> Image:
-    """The I420 picture of these planes."""
+    """Return the I420 picture of these planes."""
     return np.concatenate([luma, chroma.reshape(-1, luma.shape[1])])
 
 
@@ -45,7 +45,8 @@ def mixed(image: Image, changed: Image, share: float) -> Image:
 
 
 def laid_in(image: Image, changed: Image, mask: NDArray[np.float32], share: float = 1.0) -> Image:
-    """The changed picture where ``mask`` is 1 (and ``share`` of it), the other where it is 0."""
+    """Return the changed picture where ``mask`` is 1 (and ``share`` of it), the other where it is
+    0."""
     part = np.rint(256 * share * mask).astype(np.uint16)
     part = part[..., None] if image.ndim == 3 else part
     sum_ = image * (np.uint16(256) - part) + changed * part
@@ -67,7 +68,7 @@ def to_levels(values: NDArray[np.floating] | NDArray[np.integer]) -> Image:
 
 
 def grey(image: Image) -> Image:
-    """The luma of an RGB picture, in whole numbers (Rec. 601).
+    """Return the luma of an RGB picture, in whole numbers (Rec. 601).
 
     >>> grey(np.full((1, 1, 3), 77, np.uint8)).tolist()
     [[77]]
@@ -92,7 +93,7 @@ def displaced(image: Image, across: int, down: int) -> Image:
 
 
 def smeared(plane: Image, start: float, end: float, across: float, down: float) -> Image:
-    """The mean of a plane along a line from ``start`` to ``end``, in pixels, in a direction.
+    """Return the mean of a plane along a line from ``start`` to ``end``, in pixels, in a direction.
 
     ``across`` and ``down`` are the direction, the larger of them 1 (or −1).
 
@@ -112,7 +113,7 @@ def smeared(plane: Image, start: float, end: float, across: float, down: float) 
 
 
 def filling(image: Image, shape: tuple[int, ...]) -> Image:
-    """The picture in another size, height × width; what is too much is cut off evenly."""
+    """Return the picture in another size, height × width; what is too much is cut off evenly."""
     from PIL import Image as Pictures
     from PIL import ImageOps
 
@@ -125,7 +126,7 @@ FILLED_AT = 128
 
 
 def without(image: Image, mask: NDArray[np.float32]) -> Image:
-    """The picture with what the mask covers filled in softly from around it."""
+    """Return the picture with what the mask covers filled in softly from around it."""
     import cv2
 
     height, width = image.shape[:2]

@@ -54,7 +54,7 @@ class Backgrounds:
 
     @classmethod
     def of(cls, folder: Path | None) -> Backgrounds:
-        """The pictures of ``folder``, or the packaged ones."""
+        """Return the pictures of ``folder``, or the packaged ones."""
         if folder is None:
             return cls(tuple(packaged()))
         if not folder.is_dir():
@@ -150,7 +150,7 @@ class BackgroundConsistency:
         self._every = every
 
     def eligible(self, clip: FilmClip) -> bool:
-        """The caption mentions a background."""
+        """Return the caption mentions a background."""
         return bool(clip.facts.background)
 
     def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
@@ -163,7 +163,7 @@ class BackgroundConsistency:
         }
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
-        """The film with jumping backgrounds in the chosen clips."""
+        """Return the film with jumping backgrounds in the chosen clips."""
         matting = context.models.role("matting")
 
         def change(choice: Chosen) -> FrameFunction:
@@ -194,7 +194,7 @@ class Jumps:
         self._last: int | None = None
 
     def at(self, turn: int) -> int:
-        """The background of a turn; turns are asked for in order."""
+        """Return the background of a turn; turns are asked for in order."""
         if turn != self._turn:
             others = [number for number in range(self._count) if number != self._last]
             self._last = self._rng.pick(others or [0], "background", turn)
@@ -204,7 +204,7 @@ class Jumps:
 
 
 def laid_over(image: Image, matte: Mask, behind: Image) -> Image:
-    """The foreground of ``image`` over another picture."""
+    """Return the foreground of ``image`` over another picture."""
     front = matte[..., None]
     return np.asarray(np.rint(image * front + behind * (1 - front)), np.uint8)
 

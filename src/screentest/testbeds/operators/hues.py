@@ -74,7 +74,8 @@ def colours_swapped(image: Image, mask: Mask, severity: float) -> Image:
 
 
 def mean_of(pixels: Image) -> NDArray[np.float64]:
-    """The mean of rows of red, green and blue; of whole numbers, so that no order matters."""
+    """Return the mean of rows of red, green and blue; of whole numbers, so that no order
+    matters."""
     return np.asarray(pixels.sum(axis=0, dtype=np.int64) / max(1, len(pixels)))
 
 

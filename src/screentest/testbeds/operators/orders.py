@@ -73,7 +73,7 @@ class EndedEarly(CaptionedClip):
     )
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
-        """The film without its end."""
+        """Return the film without its end."""
         ordered = sorted(chosen, key=lambda choice: choice.clip.number, reverse=True)
         gone = ordered[: share_of(len(ordered), severity)]
         return list(pieces(context.film, {choice.clip.number: None for choice in gone}))
@@ -93,7 +93,7 @@ class NeighbourRepeated(CaptionedClip):
     info = DegradationInfo(Aspect.COMPREHENSIVENESS, mentions="anything", leaves=1)
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
-        """The film with neighbours in the places of the chosen clips."""
+        """Return the film with neighbours in the places of the chosen clips."""
         touched = [choice.clip for choice in chosen[: share_of(len(chosen), severity)]]
         clips = [clip for clip in context.film.clips if clip not in touched]
         replaced: dict[int, VideoPart | None] = {}
@@ -185,7 +185,7 @@ class OtherFilm(CaptionedClip):
         return film, shot.start + room * rng.number(1000, "start") / 1000
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
-        """The film with clips of other films in the places of the chosen ones."""
+        """Return the film with clips of other films in the places of the chosen ones."""
         films = {path.stem: path for path in self._films}
         replaced: dict[int, VideoPart | None] = {}
         for choice in chosen[: share_of(len(chosen), severity)]:
@@ -196,7 +196,7 @@ class OtherFilm(CaptionedClip):
 
 
 def shown_instead(path: Path, start: Time) -> FrameFunction:
-    """A frame function that shows another film instead, from ``start`` on; where that is too
+    """Return a frame function that shows another film instead, from ``start`` on; where that is too
     short, again from its beginning."""
 
     def run(frames: Iterator[Frame]) -> Iterator[Image]:
@@ -334,7 +334,7 @@ class PlayedBackwards(CaptionedClip):
     )
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
-        """The film with the passage from its end to its beginning."""
+        """Return the film with the passage from its end to its beginning."""
         ordered = sorted(chosen, key=lambda choice: choice.clip.number)
         ordered = ordered[: share_of(len(ordered), severity, least=2)]
         moved: dict[int, VideoPart | None] = {

@@ -46,7 +46,7 @@ class Aesthetics(AnyClip):
         self._contrast = contrast
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
-        """The film with the contrast of the chosen clips changed."""
+        """Return the film with the contrast of the chosen clips changed."""
         table = partly(contrast_table(self._contrast), severity)
         change = frame_by_frame(lambda picture: _with_luma(picture, table))
         return changed_clips(context, chosen, lambda _: change, Pixels.I420)
@@ -67,7 +67,7 @@ def contrast_table(contrast: float) -> NDArray[np.uint8]:
 
 
 def partly(table: NDArray[np.uint8], severity: float) -> NDArray[np.uint8]:
-    """A lookup on the way from none to ``table``: no level ever comes back to where it was.
+    """Return a lookup on the way from none to ``table``: no level ever comes back to where it was.
 
     Up to one half, levels that the table lowers go down to it, the ones with the farthest way
     first; from there on, those that it raises go up. In between the lookup has no steps, and
@@ -111,14 +111,14 @@ class TechnicalQuality(AnyClip):
         self._factor = low / base
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
-        """The film with the chosen clips made small and large again."""
+        """Return the film with the chosen clips made small and large again."""
         factor = self._factor**severity
         change = frame_by_frame(lambda image: reduced(image, factor))
         return changed_clips(context, chosen, lambda _: change, Pixels.RGB)
 
 
 def reduced(image: Image, factor: float) -> Image:
-    """The picture scaled by ``factor`` and back, both by Lanczos."""
+    """Return the picture scaled by ``factor`` and back, both by Lanczos."""
     from PIL import Image as Pictures
 
     height, width = image.shape[:2]
@@ -151,13 +151,13 @@ class AppearanceStyle:
         return True
 
     def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
-        """The style, which is the film's."""
+        """Return the style, which is the film's."""
         if self._style != "any":
             return {"style": self._style}
         return {"style": film_rng.pick(tuple(STYLES), "style")}
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
-        """The film with the chosen clips in their style."""
+        """Return the film with the chosen clips in their style."""
 
         def change(choice: Chosen) -> Callable[[Image], Image]:
             style = STYLES[str(choice.details["style"])]
@@ -196,7 +196,7 @@ def oil_painting(image: Image) -> Image:
 
 
 def coloured_pencil(image: Image) -> Image:
-    """A pencil sketch in colour."""
+    """Return a pencil sketch in colour."""
     import cv2
 
     _, coloured = cv2.pencilSketch(image, sigma_s=40, sigma_r=0.05, shade_factor=0.015)

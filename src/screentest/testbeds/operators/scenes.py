@@ -48,23 +48,23 @@ class DynamicsDegree:
     )
 
     def eligible(self, clip: FilmClip) -> bool:
-        """The caption tells of motion."""
+        """Return the caption tells of motion."""
         return bool(clip.facts.dynamic_degree)
 
     def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
-        """A clip that stands still anyway cannot be stopped."""
+        """Return a clip that stands still anyway cannot be stopped."""
         must_move(look, clip)
         return motion_details(clip)
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
-        """The film with the chosen clips held."""
+        """Return the film with the chosen clips held."""
         return changed_clips(
             context, chosen, lambda choice: held(choice.clip.frames, severity), Pixels.I420
         )
 
 
 def held(count: int, share: float) -> FrameFunction:
-    """A frame function that shows the middle one of ``count`` frames for ``share`` of them.
+    """Return a frame function that shows the middle one of ``count`` frames for ``share`` of them.
 
     Frames are passed on or let go as they come: however long the clip, one is kept.
     """
@@ -103,7 +103,7 @@ class Comprehensiveness(CaptionedClip):
     )
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
-        """The film without the chosen clips."""
+        """Return the film without the chosen clips."""
         gone = chosen[: share_of(len(chosen), severity)]
         return list(pieces(context.film, {choice.clip.number: None for choice in gone}))
 
@@ -125,7 +125,7 @@ class TemporalFlow(CaptionedClip):
     )
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
-        """The film with the chosen clips in each other's places."""
+        """Return the film with the chosen clips in each other's places."""
         ordered = sorted(chosen, key=lambda choice: choice.clip.number)
         ordered = ordered[: share_of(len(ordered), severity, least=2)]
         order = another_order(len(ordered), context.rng) if ordered else []
@@ -137,7 +137,7 @@ class TemporalFlow(CaptionedClip):
 
 
 def another_order(count: int, rng: Rng) -> list[int]:
-    """The numbers below ``count`` in an order in which none is in its own place.
+    """Return the numbers below ``count`` in an order in which none is in its own place.
 
     >>> another_order(2, Rng.of("film"))
     [1, 0]

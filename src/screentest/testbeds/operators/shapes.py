@@ -131,7 +131,7 @@ def box_of(mask: Mask) -> tuple[int, int, int, int]:
 
 
 def whole(mask: Mask) -> Mask:
-    """The mask without holes and with its rim: what is left of an edge is seen."""
+    """Return the mask without holes and with its rim: what is left of an edge is seen."""
     import cv2
 
     side = max(3, round(RIM * max(mask.shape)) | 1)

@@ -75,7 +75,7 @@ def changed_clips(
     change: Callable[[Chosen], FrameFunction],
     pixels: Pixels,
 ) -> list[VideoPart]:
-    """The film with the chosen clips passed through a function each."""
+    """Return the film with the chosen clips passed through a function each."""
     replaced: dict[int, VideoPart | None] = {
         choice.clip.number: Reencode(choice.clip.span, change(choice), pixels) for choice in chosen
     }
@@ -83,7 +83,7 @@ def changed_clips(
 
 
 def inside_borders(film: Film, parts: Iterable[VideoPart]) -> list[VideoPart]:
-    """The parts, with pictures changed inside the borders of the film; the borders stay.
+    """Return the parts, with pictures changed inside the borders of the film; the borders stay.
 
     A bar that is bent or brightened would show any judge what was done to the picture.
     """
@@ -99,7 +99,7 @@ def inside_borders(film: Film, parts: Iterable[VideoPart]) -> list[VideoPart]:
 
 
 def _within(borders: Borders, change: FrameFunction, pixels: Pixels) -> FrameFunction:
-    """The frame function, shown what the borders leave of each frame."""
+    """Return the frame function, shown what the borders leave of each frame."""
 
     def run(frames: Iterator[Frame]) -> Iterable[Image]:
         waiting: deque[Image] = deque()
@@ -147,7 +147,7 @@ def _slices(borders: Borders, step: int) -> tuple[slice, slice]:
 def numbered(
     change: Callable[[int, Image], Image],
 ) -> FrameFunction:
-    """A frame function from one that is given which frame of the clip it sees, from 0."""
+    """Return a frame function from one that is given which frame of the clip it sees, from 0."""
 
     def run(frames: Iterator[Frame]) -> Iterable[Image]:
         return (change(number, frame.image) for number, frame in enumerate(frames))

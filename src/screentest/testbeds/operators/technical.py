@@ -195,7 +195,7 @@ class Compression(AnyClip):
     pixels = Pixels.I420
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
-        """The film with the chosen clips encoded and decoded."""
+        """Return the film with the chosen clips encoded and decoded."""
 
         def change(choice: Chosen) -> FrameFunction:
             return self.frames(context.rng_of(choice.clip), severity)
@@ -210,7 +210,8 @@ class Compression(AnyClip):
 
 
 def recompressed(rate_factor: float) -> FrameFunction:
-    """A frame function that sends a clip through x264 and back; few frames are held at once."""
+    """Return a frame function that sends a clip through x264 and back; few frames are held at
+    once."""
 
     def run(frames: Iterator[Frame]) -> Iterator[Image]:
         first = next(frames, None)

@@ -72,7 +72,7 @@ class ObjectIntegrity:
         self._mask = mask
 
     def eligible(self, clip: FilmClip) -> bool:
-        """The caption names an object."""
+        """Return the caption names an object."""
         return bool(clip.facts.subject)
 
     def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
@@ -80,7 +80,7 @@ class ObjectIntegrity:
         return settle_thing(clip, look, rng, HOLE)
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
-        """The film with the object of each chosen clip painted away."""
+        """Return the film with the object of each chosen clip painted away."""
 
         def change(choice: Chosen) -> FrameFunction:
             hole = self._hole(context.models, str(choice.details["object"]))
@@ -89,7 +89,7 @@ class ObjectIntegrity:
         return changed_clips(context, chosen, change, Pixels.RGB)
 
     def _hole(self, models: Models, thing: str) -> Callable[[Image], Mask | None]:
-        """The area to paint over, frame by frame; None where the thing is not seen."""
+        """Return the area to paint over, frame by frame; None where the thing is not seen."""
         if self._mask == "outline":
             shapes = ThingShapes(models, thing)
             return lambda image: _wider(shapes.find(image))
@@ -103,7 +103,7 @@ class ObjectIntegrity:
 
 
 def _wider(mask: Mask | None) -> Mask | None:
-    """A mask with its rim: what is left of a thing's edge is seen."""
+    """Return a mask with its rim: what is left of a thing's edge is seen."""
     import cv2
 
     if mask is None:
@@ -152,7 +152,7 @@ class Color:
         self._mask = mask
 
     def eligible(self, clip: FilmClip) -> bool:
-        """The caption gives some object one of the eleven colours."""
+        """Return the caption gives some object one of the eleven colours."""
         return bool(coloured_things(clip))
 
     def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
@@ -164,7 +164,7 @@ class Color:
         raise Unfit("have no coloured object that the detector finds in that colour")
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
-        """The film with the object of each chosen clip in its new colour."""
+        """Return the film with the object of each chosen clip in its new colour."""
 
         def change(choice: Chosen) -> Callable[[Image], Image]:
             thing, colour = str(choice.details["object"]), str(choice.details["to"])
@@ -257,7 +257,7 @@ class SpatialRelationship:
     info = DegradationInfo(Aspect.SPATIAL_RELATIONSHIP, mentions="something at the left or right")
 
     def eligible(self, clip: FilmClip) -> bool:
-        """The caption puts something at the left or at the right."""
+        """Return the caption puts something at the left or at the right."""
         return bool(clip.facts.sides)
 
     def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
@@ -266,12 +266,12 @@ class SpatialRelationship:
         return {"location": placed.location, "object": placed.object}
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
-        """The film with the chosen clips mirrored."""
+        """Return the film with the chosen clips mirrored."""
         touched = chosen[: share_of(len(chosen), severity)]
         return changed_clips(context, touched, lambda _: frame_by_frame(mirrored), Pixels.I420)
 
 
 def mirrored(picture: Image) -> Image:
-    """An I420 picture with left and right exchanged, exactly."""
+    """Return an I420 picture with left and right exchanged, exactly."""
     luma, chroma = planes(picture)
     return of_planes(luma[:, ::-1], chroma[..., ::-1])

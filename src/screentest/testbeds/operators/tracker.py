@@ -84,7 +84,7 @@ def _area(box: Box) -> float:
 
 
 def boxes_of(detector: Detector, image: Image, thing: str) -> list[Box]:
-    """Where ``thing`` is in a picture: boxes of a fit size, best first."""
+    """Return where ``thing`` is in a picture: boxes of a fit size, best first."""
     height, width = image.shape[:2]
 
     def share(box: Box) -> float:

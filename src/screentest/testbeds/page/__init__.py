@@ -32,7 +32,7 @@ def write_page(folder: Path, testbed: Testbed) -> Path:
 
 
 def page_of(testbed: Testbed) -> str:
-    """The page of a testbed, as the text of one HTML file."""
+    """Return the page of a testbed, as the text of one HTML file."""
     from jinja2 import Environment, StrictUndefined
 
     script, style = _asset("page.js"), tokens() + _asset("page.css")
@@ -51,7 +51,7 @@ def page_of(testbed: Testbed) -> str:
 
 
 def data_of(testbed: Testbed) -> dict[str, Any]:
-    """The data for the script of the page."""
+    """Return the data for the script of the page."""
     places = {source.id: number for number, source in enumerate(testbed.sources)}
     summaries: dict[tuple[str, str], str] = {}
     for pair in testbed.pairs:
@@ -119,7 +119,7 @@ def _pair(
 
 
 def _label(pair: Pair) -> str:
-    """The operator, after its aspect where it is not called like that."""
+    """Return the operator, after its aspect where it is not called like that."""
     name = pair.name.replace("_", " ")
     if pair.aspect is None or pair.aspect.title == name:
         return name.capitalize()
@@ -137,7 +137,7 @@ def _summary(pair: Pair) -> str:
 
 
 def _address(path: str) -> str:
-    """A path as a relative address; empty where it would lead elsewhere."""
+    """Return a path as a relative address; empty where it would lead elsewhere."""
     return f"./{quote(path, errors='replace')}" if is_inside(path) else ""
 
 

@@ -229,7 +229,7 @@ class SceneScore:
         self._difference_before = 0.0
 
     def of(self, luma: Image) -> float:
-        """The score of the next frame."""
+        """Return the score of the next frame."""
         before, self._before = self._before, luma
         # Where the size changes inside a video FFmpeg starts anew, keeping the last difference.
         if before is None or before.shape != luma.shape:

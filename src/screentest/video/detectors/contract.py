@@ -60,7 +60,7 @@ class SameSize:
         self._size: tuple[int, int] | None = None
 
     def of(self, picture: Image) -> Image:
-        """The picture, scaled where it has to be."""
+        """Return the picture, scaled where it has to be."""
         size = (picture.shape[1], picture.shape[0])
         if self._size is None:
             self._size = size
@@ -196,7 +196,8 @@ class HsvChange:
         self._edges_before: Image | None = None
 
     def of(self, picture: Image) -> float | None:
-        """The change up to this frame; None for a frame of another size, which is left out."""
+        """Return the change up to this frame; None for a frame of another size, which is left
+        out."""
         if self._full_shape is None:
             self._full_shape = picture.shape
         elif picture.shape != self._full_shape:

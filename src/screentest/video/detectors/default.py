@@ -147,13 +147,13 @@ def _coarse(picture: Image) -> NDArray[np.float32]:
 
 
 def _unlit(one: NDArray[np.float32], two: NDArray[np.float32]) -> float:
-    """The difference that is left once the first is as bright as the second, of 255."""
+    """Return the difference that is left once the first is as bright as the second, of 255."""
     gain = float((one * two).sum()) / max(float(np.square(one).sum()), 1e-6)
     return float(np.abs(two - gain * one).mean())
 
 
 def _neighbours(outwards: list[float], held: float) -> list[float]:
-    """The changes nearest to a frame on one side, past those below ``held``."""
+    """Return the changes nearest to a frame on one side, past those below ``held``."""
     near: list[float] = []
     in_a_row = 0
     for change in outwards:

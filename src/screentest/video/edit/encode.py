@@ -88,7 +88,7 @@ class EncoderSettings:
         return 2 if self.b_pyramid and self.b_frames > 1 else 1
 
     def options(self, *, constant_rate: bool) -> dict[str, str]:
-        """The settings as libavcodec takes them."""
+        """Return the settings as libavcodec takes them."""
         x264 = {
             "force-cfr": str(int(constant_rate)),
             "cpu-independent": "1",  # some of x264's arithmetic differs from processor to processor
@@ -176,7 +176,7 @@ class ClipEncoder:
         return self._taken(self._context.encode(frame))
 
     def finish(self) -> list[Packet[Stream]]:
-        """The packets still inside."""
+        """Return the packets still inside."""
         return self._taken(self._context.encode(None))
 
     def _taken(self, packets: list[Packet[Stream]]) -> list[Packet[Stream]]:

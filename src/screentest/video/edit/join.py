@@ -97,7 +97,7 @@ def join(
 def _format(
     path: Path, info: VideoInfo, tables: Sequence[Survey], size: Size, limits: Limits
 ) -> StreamFormat:
-    """The format of the film: that of its first part, on a clock for all of them."""
+    """Return the format of the film: that of its first part, on a clock for all of them."""
     with VideoSource(path, limits) as source:
         frame = next((frame for _, frame in source.frames()), None)
         context = source.stream.codec_context

@@ -102,11 +102,11 @@ class NormalizedVideo:
         return tuple(Span(start, two) for start, two in pairwise([*starts, self.duration]))
 
     def frame_times(self) -> Sequence[Time]:
-        """The time of every frame, read from the file."""
+        """Return the time of every frame, read from the file."""
         return survey(self.path).times
 
     def at(self, asked: Time) -> Time:
-        """Where a boundary that was asked for is in the file."""
+        """Return where a boundary that was asked for is in the file."""
         for boundary in self.boundaries:
             if boundary.asked == asked:
                 return boundary.time
@@ -116,11 +116,11 @@ class NormalizedVideo:
         )
 
     def cut_before(self, time: Time) -> Cut:
-        """The start of the clip that ``time`` is in."""
+        """Return the start of the clip that ``time`` is in."""
         return self.cuts[max(0, bisect_right(self.cuts, time, key=lambda cut: cut.time) - 1)]
 
     def checksum(self, frame: int) -> int:
-        """The checksum of a picture as it was before encoding."""
+        """Return the checksum of a picture as it was before encoding."""
         return int(self.checksums[frame * _DIGITS : (frame + 1) * _DIGITS], 16)
 
 
@@ -268,7 +268,7 @@ class _Track:
         return begins
 
     def boundaries(self, end: Time) -> tuple[ClipBoundary, ...]:
-        """All that were asked for; those after the last frame lie at the end."""
+        """Return all that were asked for; those after the last frame lie at the end."""
         return (*self._reached, *(ClipBoundary(asked, end) for asked in self._coming))
 
     def _entry(self, moment: Time) -> int | None:

@@ -36,7 +36,7 @@ _X264_MARK = b"x264 - core"
 
 
 def units(stream: bytes) -> Iterator[bytes]:
-    """The units of a byte stream, which stand between start codes.
+    """Yield the units of a byte stream, which stand between start codes.
 
     >>> list(units(bytes.fromhex("00000001 6742 000001 68ce")))
     [b'gB', b'h\\xce']
@@ -52,12 +52,12 @@ def units(stream: bytes) -> Iterator[bytes]:
 
 
 def length_prefixed(stream: bytes) -> bytes:
-    """The same units as MP4 stores them: each behind its length in four bytes."""
+    """Return the same units as MP4 stores them: each behind its length in four bytes."""
     return b"".join(len(unit).to_bytes(4, "big") + unit for unit in units(stream))
 
 
 def parameter_sets(header: bytes) -> tuple[bytes, ...]:
-    """The parameter sets in an encoder's header or in an MP4's decoder record (avcC).
+    """Return the parameter sets in an encoder's header or in an MP4's decoder record (avcC).
 
     >>> parameter_sets(bytes.fromhex("0164001effe1 0002 6742 01 0002 68ce"))
     (b'gB', b'h\\xce')
@@ -76,7 +76,8 @@ def parameter_sets(header: bytes) -> tuple[bytes, ...]:
 
 
 def encoder_note(stream: bytes) -> str:
-    """The note of x264 on itself and its options in the first packet it writes; else empty."""
+    """Return the note of x264 on itself and its options in the first packet it writes; else
+    empty."""
     for unit in units(stream):
         begin = unit.find(_X264_MARK)
         if unit[0] & _KIND == _SEI and begin >= 0:
@@ -123,7 +124,7 @@ class PacketFile:
         return parameter_sets(bytes(self.stream.codec_context.extradata or b""))
 
     def numbers(self, span: Span) -> range:
-        """The numbers of the packets of ``span``, which are also those of its pictures.
+        """Return the numbers of the packets of ``span``, which are also those of its pictures.
 
         Raises BadOption where it does not begin and end at keyframes.
         """

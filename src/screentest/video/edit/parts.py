@@ -68,7 +68,7 @@ VideoPart: TypeAlias = Keep | Reencode
 
 
 def frame_by_frame(change: Callable[[Image], Image]) -> FrameFunction:
-    """A frame function from one that changes a single picture."""
+    """Return a frame function from one that changes a single picture."""
     return lambda frames: (change(frame.image) for frame in frames)
 
 
@@ -112,7 +112,7 @@ class ClipWriter:
 def original_pictures(
     video: NormalizedVideo, first: int, ticks: Sequence[int], limits: Limits
 ) -> Iterator[Image]:
-    """The pictures number ``first`` and on of ``video``, shown at ``ticks``, from its source.
+    """Yield the pictures number ``first`` and on of ``video``, shown at ``ticks``, from its source.
 
     Seeking into an untrusted file can give wrong pictures without an error. Every picture is
     compared with the checksum taken when the file was normalised; after the first that differs, the
@@ -153,7 +153,7 @@ def _decoded(
 
 
 def other_pictures(origin: ClipOrigin, form: StreamFormat, limits: Limits) -> Iterator[Image]:
-    """The pictures of another file, upright and in the size of the normalised one."""
+    """Yield the pictures of another file, upright and in the size of the normalised one."""
     fit = Fitter(form.width, form.height, form.matrix)
     with VideoSource(origin.path, limits) as source:
         # From the beginning: of this file nothing is known that would make seeking safe.

@@ -34,7 +34,7 @@ _RGB_MATRIX = 6
 
 
 def even_size(size: Size, width: int, height: int) -> tuple[int, int]:
-    """The size in whole pairs of pixels, which 4:2:0 needs.
+    """Return the size in whole pairs of pixels, which 4:2:0 needs.
 
     >>> even_size(Size(), 213, 161)
     (212, 160)
@@ -44,13 +44,13 @@ def even_size(size: Size, width: int, height: int) -> tuple[int, int]:
 
 
 def matrix_of(frame: VideoFrame) -> int:
-    """The colour matrix that the picture will have."""
+    """Return the colour matrix that the picture will have."""
     is_rgb = frame.format.is_rgb or frame.format.has_palette
     return _RGB_MATRIX if is_rgb else int(frame.colorspace) or UNSAID
 
 
 def checksum(picture: Image) -> int:
-    """A number by which a picture is known again."""
+    """Return a number by which a picture is known again."""
     return zlib.crc32(np.ascontiguousarray(picture).data)
 
 
@@ -63,7 +63,7 @@ class Fitter:
         self._reformatter = VideoReformatter()
 
     def __call__(self, frame: VideoFrame) -> Image:
-        """The picture, in an array of its own."""
+        """Return the picture, in an array of its own."""
         turns = rotation_of(frame) // 90
         width, height = self._width, self._height
         if turns % 2:
@@ -132,7 +132,7 @@ class SourceClock:
     """Frames per second where a constant rate is made; None keeps the source's own times."""
 
     def tick(self, moment: Time) -> int:
-        """Where a time of the source is: at a constant rate, on the nearest frame.
+        """Return where a time of the source is: at a constant rate, on the nearest frame.
 
         >>> SourceClock(Fraction(0), 12_000, Fraction(24)).tick(Fraction(42, 1000))
         500
@@ -160,7 +160,7 @@ class TimedFrame(NamedTuple):
 def timed_frames(
     frames: Iterable[tuple[Time, VideoFrame]], clock: SourceClock, begin: int, end: int
 ) -> Iterator[TimedFrame]:
-    """The frames to show from tick ``begin`` until ``end``.
+    """Return the frames to show from tick ``begin`` until ``end``.
 
     A frame that does not come after the one before it is left out. At a constant rate a frame
     stands for every tick at which it is on the screen: it may come often, or not at all.
@@ -212,7 +212,7 @@ class Pixels(StrEnum):
     reaches the encoder exactly as it came, which RGB cannot promise."""
 
     def shape(self, form: StreamFormat) -> tuple[int, ...]:
-        """The shape of one picture."""
+        """Return the shape of one picture."""
         if self is Pixels.I420:
             return form.height * 3 // 2, form.width
         return form.height, form.width, 3
@@ -227,7 +227,7 @@ class PixelConverter:
         self._there, self._back = VideoReformatter(), VideoReformatter()
 
     def unpack(self, picture: Image) -> Image:
-        """A picture in the layout, in an array that may be written to."""
+        """Return a picture in the layout, in an array that may be written to."""
         if self._pixels is Pixels.I420:
             return picture
         frame = VideoFrame.from_ndarray(picture, format=PIXEL_FORMAT)
@@ -242,7 +242,7 @@ class PixelConverter:
         return cast("Image", converted.to_ndarray())
 
     def pack(self, image: Image) -> Image:
-        """An array in the layout as a picture."""
+        """Return an array in the layout as a picture."""
         if self._pixels is Pixels.I420:
             return image
         frame = VideoFrame.from_ndarray(image, format=self._pixels.value)

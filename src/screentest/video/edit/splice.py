@@ -189,7 +189,8 @@ class _Renderer:
         self._check_encoder()
 
     def _starts_in(self, plan: _PartPlan, part: Reencode) -> set[int]:
-        """The ticks in a part at which a clip begins; with times of its own it is one clip."""
+        """Return the ticks in a part at which a clip begins; with times of its own it is one
+        clip."""
         if part.durations is not None:
             return {0}
         first = int(self._packets.ticks[plan.numbers.start])
@@ -198,7 +199,7 @@ class _Renderer:
     def _frames(
         self, plan: _PartPlan, part: Reencode, convert: PixelConverter, name: str
     ) -> Generator[Frame]:
-        """The pictures of a part as its function sees them."""
+        """Yield the pictures of a part as its function sees them."""
         ticks = self._packets.ticks[plan.numbers.start : plan.numbers.stop].tolist()
         pictures = self._pictures(plan.numbers, ticks, part)
         for index, tick in zip(plan.numbers, ticks, strict=True):

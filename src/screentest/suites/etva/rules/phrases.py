@@ -85,7 +85,7 @@ UNSEEN = frozenset(
 
 
 def kind_of_attribute(value: str) -> Category:
-    """The category of an adjective.
+    """Return the category of an adjective.
 
     >>> [kind_of_attribute(word).value for word in ("dragon-shaped", "wooden", "sleepy")]
     ['shape', 'material', 'other']
@@ -101,12 +101,12 @@ def kind_of_attribute(value: str) -> Category:
 
 
 def kind_of_action(base: str) -> Category:
-    """The category of what somebody or something does."""
+    """Return the category of what somebody or something does."""
     return Category.PHYSICS if base in _PHYSICAL else Category.MOTION
 
 
 def is_entity(chunk: Chunk) -> bool:
-    """Whether a noun phrase names something that can be seen."""
+    """Return whether a noun phrase names something that can be seen."""
     low = chunk.low
     return (
         chunk.is_noun
@@ -123,12 +123,12 @@ def name_of(chunk: Chunk) -> str:
     """Its name as it stands within a sentence: a capital at the start of a prompt is not a name."""
     name = chunk.name
     first = chunk.words[-1 if " " not in name else -len(name.split())]
-    known = first.low in lexicon().nouns or lexicon().singular(first.low) in lexicon().nouns
-    return name[0].lower() + name[1:] if known and not name.isupper() else name
+    available = first.low in lexicon().nouns or lexicon().singular(first.low) in lexicon().nouns
+    return name[0].lower() + name[1:] if available and not name.isupper() else name
 
 
 def is_name(chunk: Chunk) -> bool:
-    """Whether it is the name of one: Paris, the Eiffel Tower; a Corgi is one of many."""
+    """Return whether it is the name of one: Paris, the Eiffel Tower; a Corgi is one of many."""
     noun = chunk.words[-len(chunk.name.split()) :]
     capital = all(word.text[0].isupper() and not word.text.isupper() for word in noun)
     alone = len(noun) == 1 and noun[0].start == 0
@@ -136,13 +136,13 @@ def is_name(chunk: Chunk) -> bool:
 
 
 def is_many(chunk: Chunk) -> bool:
-    """Whether there is more than one of it."""
+    """Return whether there is more than one of it."""
     counted = any(word.tag is Tag.NUM and word.low not in ("one", "1") for word in chunk.words)
     return chunk.plural or counted
 
 
 def the(chunk: Chunk) -> str:
-    """A noun phrase spoken of again."""
+    """Return a noun phrase spoken of again."""
     if is_name(chunk) and chunk.words[0].low != "the":
         return chunk.name
     return f"the {chunk.name if is_name(chunk) else name_of(chunk)}"
@@ -167,7 +167,7 @@ _STUFF = frozenset(
 
 
 def there_is(chunk: Chunk) -> str:
-    """How one asks whether something exists."""
+    """Return how one asks whether something exists."""
     name = name_of(chunk)
     if is_name(chunk):
         return f"Is {the(chunk)}"
@@ -194,7 +194,7 @@ def article(name: str) -> str:
 
 
 def doing(word: Word) -> str:
-    """What somebody does, in -ing, also for verbs that no list has."""
+    """Return what somebody does, in -ing, also for verbs that no list has."""
     low = word.low
     if low.endswith("ing"):
         return low
@@ -222,37 +222,37 @@ class Draft:
         self._said: set[tuple[str, ...]] = set()
 
     def film(self) -> str:
-        """The film itself."""
+        """Return the film itself."""
         self._entities.setdefault(FILM, Entity(FILM, "camera", EntityKind.CAMERA))
         return FILM
 
     def picture(self) -> str:
-        """The picture as a whole, which has its style and time."""
+        """Return the picture as a whole, which has its style and time."""
         name = "the picture as a whole"
         self._entities.setdefault(WHOLE, Entity(WHOLE, name, EntityKind.WHOLE))
         return WHOLE
 
     def entity(self, chunk: Chunk) -> str:
-        """The entity that a noun phrase names; the same noun is the same entity."""
+        """Return the entity that a noun phrase names; the same noun is the same entity."""
         single = lexicon().singular(chunk.low)
-        known = self._entities.get(single)
-        if known is None:
+        entity = self._entities.get(single)
+        if entity is None:
             place = EntityKind.BACKGROUND if chunk.kind == "scenes" else EntityKind.THING
             number = len([key for key in self._entities if key not in (FILM, WHOLE)]) + 1
-            known = Entity(f"e{number}", chunk.name if is_name(chunk) else name_of(chunk), place)
-            self._entities[single] = known
-            self._asked[known.id] = (f"{there_is(chunk)} shown in the video?", Category.EXISTENCE)
-        return known.id
+            entity = Entity(f"e{number}", chunk.name if is_name(chunk) else name_of(chunk), place)
+            self._entities[single] = entity
+            self._asked[entity.id] = (f"{there_is(chunk)} shown in the video?", Category.EXISTENCE)
+        return entity.id
 
     def whole(self, text: str) -> None:
         """All of a prompt that no rule takes apart, as one thing to be seen."""
-        known = Entity("e1", text, EntityKind.BACKGROUND)
-        self._entities[text] = known
-        self._asked[known.id] = (f"Does the video show {text}?", Category.EXISTENCE)
+        entity = Entity("e1", text, EntityKind.BACKGROUND)
+        self._entities[text] = entity
+        self._asked[entity.id] = (f"Does the video show {text}?", Category.EXISTENCE)
 
     @property
     def empty(self) -> bool:
-        """Whether nothing was found so far."""
+        """Return whether nothing was found so far."""
         return not self._entities
 
     def attribute(self, entity: str, value: str, question: str, category: Category) -> None:
@@ -272,7 +272,7 @@ class Draft:
             self._asked[number] = (question, category)
 
     def finished(self) -> tuple[SceneGraph, list[PromptQuestion]]:
-        """The graph, and its questions in order, each once."""
+        """Return the graph, and its questions in order, each once."""
         graph = SceneGraph(
             tuple(self._entities.values()), tuple(self._attributes), tuple(self._relations)
         )

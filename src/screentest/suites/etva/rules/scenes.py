@@ -31,12 +31,12 @@ class Phrase:
 
     @property
     def beside(self) -> bool:
-        """Whether it says on which side."""
+        """Return whether it says on which side."""
         return not {"left", "right", "next"}.isdisjoint(self.words.split())
 
 
 def following_phrase(clauses: Clauses, at: int) -> Phrase | None:
-    """The noun that begins here, or that prepositions and sides lead to from here."""
+    """Return the noun that begins here, or that prepositions and sides lead to from here."""
     words: list[str] = []
     for chunk in clauses.chunks[at : at + _FARTHEST]:
         if chunk.is_noun and not _is_side(chunk):
@@ -92,7 +92,7 @@ def _have(draft: Draft, holder: Chunk, had: Chunk) -> None:
 
 
 def _holders(clauses: Clauses, at: int, *, beside: bool) -> list[Chunk]:
-    """What is at a place: the noun right before, or who rests there or stands beside."""
+    """Return what is at a place: the noun right before, or who rests there or stands beside."""
     before = clauses.before(at)
     if before < 0:
         return []
@@ -230,7 +230,7 @@ _QUOTED = re.compile(r"[\"“](?P<words>[^\"“”]{1,80})[\"”]")
 
 
 def read_filming(prompt: str) -> tuple[str, list[Filmed]]:
-    """The prompt without such phrases (blanks in their place), and the phrases.
+    """Return the prompt without such phrases (blanks in their place), and the phrases.
 
     Such phrases are cut out of the text, so that "camera push in" is not read as a push.
 
@@ -240,12 +240,12 @@ def read_filming(prompt: str) -> tuple[str, list[Filmed]]:
     >>> [one.question for one in asked]
     ['Is the camera pulling out, away from the subject?', 'Is the video in watercolour style?']
     """
-    found: list[tuple[int, Filmed]] = []
+    result: list[tuple[int, Filmed]] = []
 
     def cutting(pattern: re.Pattern[str], read: Callable[[re.Match[str]], Filmed]) -> None:
         nonlocal prompt
         for match in pattern.finditer(prompt):
-            found.append((match.start(), read(match)))
+            result.append((match.start(), read(match)))
         prompt = pattern.sub(lambda match: " " * len(match[0]), prompt)
 
     cutting(_QUOTED, _written_words)
@@ -262,7 +262,7 @@ def read_filming(prompt: str) -> tuple[str, list[Filmed]]:
     cutting(_ART, _art)
     cutting(_MONOCHROME, partial(_always, _BLACK_AND_WHITE))
     prompt = re.sub(r"[,\s]+(?=[.]|$)", lambda match: " " * len(match[0]), prompt)
-    return prompt, list(_once(found))
+    return prompt, list(_once(result))
 
 
 _BLACK_AND_WHITE = Filmed("black and white", "Is the video in black and white?", Category.COLOR)
@@ -273,15 +273,15 @@ def _always(filmed: Filmed, _: re.Match[str]) -> Filmed:
 
 
 def _camera(match: re.Match[str]) -> Filmed:
-    said = match["move"].lower()
+    answer = match["move"].lower()
     move = next(
         moving
         for base, moving in _MOVES.items()
-        if said.startswith(base[:-1] if base.endswith("e") else base)
+        if answer.startswith(base[:-1] if base.endswith("e") else base)
     )
     way = (match["way"] or "").lower()
     tail = f" {_WAYS[way]}" if way else " the subject" if move == "following" else ""
-    return Filmed(f"{said} {way}".strip(), f"Is the camera {move}{tail}?", Category.CAMERA)
+    return Filmed(f"{answer} {way}".strip(), f"Is the camera {move}{tail}?", Category.CAMERA)
 
 
 def _style(match: re.Match[str]) -> Filmed:

@@ -21,8 +21,7 @@ from screentest.english.chunks import Chunk, Clauses, chunks_of
 from screentest.english.lexicon import Tag, lexicon
 from screentest.suites.etva.graph import Category
 from screentest.suites.etva.questions import QuestionSet
-from screentest.suites.etva.rules.actions import actions
-from screentest.suites.etva.rules.changes import changes, likenesses
+from screentest.suites.etva.rules.actions import actions, changes, likenesses
 from screentest.suites.etva.rules.phrases import (
     MATERIALS,
     TIMES,
@@ -51,12 +50,12 @@ _MOST = 2_000
 
 
 def rules_signature() -> Signature:
-    """What questions by these rules depend on."""
+    """Return what questions by these rules depend on."""
     return Signature.of(f"etva_{NAME}", version=VERSION, lexicon=lexicon().digest)
 
 
 def write_by_rules(prompt: str) -> QuestionSet:
-    """The graph and questions of a prompt. English only; what no rule reads is not asked."""
+    """Return the graph and questions of a prompt. English only; what no rule reads is not asked."""
     text, filmed = read_filming(prompt[:_MOST])
     text = _SUBJECT.sub(_as_subject, text)
     clauses = Clauses(chunks_of(text))
@@ -76,9 +75,9 @@ def write_by_rules(prompt: str) -> QuestionSet:
     actions(draft, clauses)
     places(draft, clauses)
     belongings(draft, clauses)
-    for one in filmed:
-        holder = draft.film() if one.category is Category.CAMERA else draft.picture()
-        draft.attribute(holder, one.value, one.question, one.category)
+    for item in filmed:
+        holder = draft.film() if item.category is Category.CAMERA else draft.picture()
+        draft.attribute(holder, item.value, item.question, item.category)
     if draft.empty and _SHORT.fullmatch(text.strip(" .")):
         draft.whole(text.strip(" ."))
     graph, questions = draft.finished()
@@ -89,8 +88,8 @@ def _as_subject(match: re.Match[str]) -> str:
     noun, words = match["noun"], lexicon()
     verb = words.verbs.get(noun)
     single = words.singular(noun)
-    known = single in words.things or single in words.nouns
-    return f"the {noun}" if verb is not None and verb.form == "s" and known else noun
+    available = single in words.things or single in words.nouns
+    return f"the {noun}" if verb is not None and verb.form == "s" and available else noun
 
 
 def _when(low: str) -> str:
@@ -116,8 +115,8 @@ def _qualities(draft: Draft, chunk: Chunk) -> None:
             draft.attribute(entity, low, f"{is_} {it} shaped like a {like}?", Category.SHAPE)
         elif word.tag in (Tag.ADJECTIVE, Tag.PARTICIPLE) or _is_made_of(low, chunk):
             made = low in MATERIALS and not low.endswith(("en", "y", "ic"))
-            said = f"made of {low}" if made else low
-            draft.attribute(entity, low, f"{is_} {it} {said}?", kind_of_attribute(low))
+            answer = f"made of {low}" if made else low
+            draft.attribute(entity, low, f"{is_} {it} {answer}?", kind_of_attribute(low))
 
 
 def _is_made_of(low: str, chunk: Chunk) -> bool:
@@ -131,12 +130,12 @@ def _said_of(draft: Draft, clauses: Clauses) -> None:
     for at, chunk in enumerate(clauses.chunks):
         if chunk.tag is not Tag.COPULA or chunk.negated:
             continue
-        said = _predicate(clauses.chunks[at + 1 :])
-        if not said:
+        answer = _predicate(clauses.chunks[at + 1 :])
+        if not answer:
             continue
-        words = " ".join(word.low for one in said for word in one.words)
-        colour = any(one.tag is Tag.COLOUR for one in said)
-        kind = Category.COLOR if colour else kind_of_attribute(said[-1].low)
+        words = " ".join(word.low for item in answer for word in item.words)
+        colour = any(item.tag is Tag.COLOUR for item in answer)
+        kind = Category.COLOR if colour else kind_of_attribute(answer[-1].low)
         for agent in chunk.agents:
             if is_entity(agent):
                 asked = f"{be(agent)} {the(agent)} {words}?"
@@ -144,11 +143,11 @@ def _said_of(draft: Draft, clauses: Clauses) -> None:
 
 
 def _predicate(chunks: list[Chunk]) -> list[Chunk]:
-    """The adjectives and colours right after a copula, adverbs left out."""
-    said: list[Chunk] = []
+    """Return the adjectives and colours right after a copula, adverbs left out."""
+    answer: list[Chunk] = []
     for chunk in chunks:
         if chunk.tag in (Tag.ADJECTIVE, Tag.COLOUR) and not chunk.is_noun:
-            said.append(chunk)
-        elif chunk.tag is not Tag.ADVERB or said:
+            answer.append(chunk)
+        elif chunk.tag is not Tag.ADVERB or answer:
             break
-    return said
+    return answer

@@ -62,9 +62,9 @@ def build_suite(
     work = _StageRun(resources, choices or Choices(), Documents(out), notice or (lambda *_: None))
     results: dict[str, dict[str, Mapping[str, Any]]] = {}
     for source in sources:
-        known = results[source.id] = work.video(source)
-        if len(known) == len(STAGES):
-            work.done.records.append(record_of(source, known))
+        available = results[source.id] = work.video(source)
+        if len(available) == len(STAGES):
+            work.done.records.append(record_of(source, available))
     if work.done.records:
         write_prompt_suite(out / SUITE_FILE, work.done.records)
     work.done.drafts = write_reviews(sources, results, out)
@@ -80,28 +80,28 @@ class _StageRun:
     done: SuiteBuild = field(default_factory=SuiteBuild)
 
     def video(self, source: SourceVideo) -> dict[str, Mapping[str, Any]]:
-        """The documents of one video, as many as can be had."""
-        known: dict[str, Mapping[str, Any]] = {}
+        """Return the documents of one video, as many as can be had."""
+        available: dict[str, Mapping[str, Any]] = {}
         film = hash_file(source.item.video)
         if film == ABSENT:
             failure = Failure(Reason.MISSING_FILE, f"cannot read {source.item.video}")
             self.done.failures[f"{source.id}/collect"] = failure
-            return known
+            return available
         for stage in STAGES:
-            if any(name not in known for name in stage.after):
+            if any(name not in available for name in stage.after):
                 continue  # what it builds on could not be had
-            result = self.stage(source, stage, film, known)
+            result = self.stage(source, stage, film, available)
             if result is None:
                 continue
-            known[stage.name] = result
+            available[stage.name] = result
             if stage.name == "collect" and not self._used(source, result):
                 break
-        return known
+        return available
 
     def stage(
         self, source: SourceVideo, stage: Stage, film: str, known: Mapping[str, Mapping[str, Any]]
     ) -> Mapping[str, Any] | None:
-        """What a stage made, now or before; None where it fails."""
+        """Return what a stage made, now or before; None where it fails."""
         place = f"{source.id}/{stage.name}"
         inputs = self._inputs(source, stage, film, known)
         kept = self.documents.read(source.id, stage.name, inputs)
@@ -126,7 +126,8 @@ class _StageRun:
     def _inputs(
         self, source: SourceVideo, stage: Stage, film: str, known: Mapping[str, Mapping[str, Any]]
     ) -> str:
-        """All that a result depends on, besides the models: another may be asked at any time."""
+        """Return all that a result depends on, besides the models: another may be asked at any
+        time."""
         templates = self.resources.prompts.digest(*stage.templates)
         return digest(
             [
@@ -147,7 +148,7 @@ class _StageRun:
 
 
 def record_of(source: SourceVideo, known: Mapping[str, Mapping[str, Any]]) -> PromptRecord:
-    """The stages of one video as a record of the suite."""
+    """Return the stages of one video as a record of the suite."""
     grades = known["complexity"]
     try:
         return PromptRecord(
@@ -156,15 +157,17 @@ def record_of(source: SourceVideo, known: Mapping[str, Mapping[str, Any]]) -> Pr
             known["draft"]["text"],
             theme=source.theme or source.id.rpartition("_")[0],
             events=tuple(
-                Event(**{**one, "subjects": tuple(one.get("subjects", ()))})
-                for one in known["events"]["events"]
+                Event(**{**item, "subjects": tuple(item.get("subjects", ()))})
+                for item in known["events"]["events"]
             ),
             questions={
-                name: tuple(ExpectationQuestion(one["question"], one["positive"]) for one in listed)
+                name: tuple(
+                    ExpectationQuestion(item["question"], item["positive"]) for item in listed
+                )
                 for name, listed in known["questions"].items()
             },
             expectations={name: text for name, text in known["evaluate"].items() if text},
-            actions=tuple(HumanAction(**one) for one in known["events"]["actions"]),
+            actions=tuple(HumanAction(**item) for item in known["events"]["actions"]),
             complexity={name: float(grades[name]) for name in COMPLEXITIES},
             duration=float(known["collect"]["duration"]),
         )

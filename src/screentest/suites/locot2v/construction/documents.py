@@ -55,11 +55,11 @@ class Documents:
         self._folder = folder / "stages"
 
     def path(self, source: str, stage: str) -> Path:
-        """Where a stage's result lies."""
+        """Return where a stage's result lies."""
         return self._folder / source / f"{stage}.json"
 
     def read(self, source: str, stage: str, inputs: str) -> Kept:
-        """A stage's result, and whether it still holds for these inputs."""
+        """Return a stage's result, and whether it still holds for these inputs."""
         path = self.path(source, stage)
         if not path.exists():
             return Kept(State.MISSING, {})
@@ -75,9 +75,9 @@ class Documents:
         return Kept(state, result)
 
     def result(self, source: str, stage: str) -> dict[str, Any]:
-        """What a stage's file says now, whatever it was made from."""
-        found: dict[str, Any] = self._content(self.path(source, stage))["result"]
-        return found
+        """Return what a stage's file says now, whatever it was made from."""
+        result: dict[str, Any] = self._content(self.path(source, stage))["result"]
+        return result
 
     def correct(self, source: str, stage: str, changes: Mapping[str, Any]) -> bool:
         """Change a result as a person would; False where it says so already."""
@@ -145,7 +145,8 @@ class Corrections:
 def write_reviews(
     sources: Sequence[SourceVideo], known: Mapping[str, Mapping[str, Mapping[str, Any]]], out: Path
 ) -> Path | None:
-    """A manifest of the videos for each stage, with the stage's result as the text to look over.
+    """Return a manifest of the videos for each stage, with the stage's result as the text to look
+    over.
 
     ``known`` has the results by id and stage. Drafts are in ``drafts.jsonl``, the others in
     ``review/<stage>.jsonl``. The path of the drafts; None where there is no draft yet.
@@ -198,7 +199,7 @@ def correct_stage(
         except Unreadable as error:
             unread[name] = str(error)
             continue
-        if any(one != written[0] for one in written):
+        if any(item != written[0] for item in written):
             disputed.append(name)
         elif written and documents.correct(name, stage, written[0]):
             changed.append(name)

@@ -113,15 +113,15 @@ class Looks:
     """By the technical role, 0–1; None where nothing could be judged."""
 
     def flags(self, least_quality: float) -> list[str]:
-        """What a person should look at."""
-        found = []
+        """Return what a person should look at."""
+        result = []
         if self.text_frames >= TEXT_FRAMES:
-            found.append("burnt_in_text")
+            result.append("burnt_in_text")
         if self.overlay > 0:
-            found.append("overlay")
+            result.append("overlay")
         if self.technical is not None and self.technical < least_quality:
-            found.append("low_quality")
-        return found
+            result.append("low_quality")
+        return result
 
 
 def look(video: Path, resources: Resources) -> Looks:
@@ -143,7 +143,7 @@ def look(video: Path, resources: Resources) -> Looks:
 
 
 def standing_overlay(images: Sequence[Image]) -> float:
-    """The share of the picture with edges that stand still while others move; 0 for none."""
+    """Return the share of the picture with edges that stand still while others move; 0 for none."""
     import cv2
 
     if len(images) < 4:
@@ -163,7 +163,7 @@ def standing_overlay(images: Sequence[Image]) -> float:
 
 
 def _extent(mask: NDArray[np.bool_]) -> float:
-    """The share of the picture within the box around nearly all of a mask."""
+    """Return the share of the picture within the box around nearly all of a mask."""
     rows, columns = np.nonzero(mask)
     across, down = (np.subtract(*np.percentile(places, (98, 2))) for places in (columns, rows))
     return float(across * down / mask.size)
@@ -187,19 +187,19 @@ def text_lines(image: Image) -> list[tuple[int, int, int, int]]:
         strong, cv2.MORPH_CLOSE, cv2.getStructuringElement(cv2.MORPH_RECT, (reach, 1))
     )
     contours, _ = cv2.findContours(bars, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
-    found = []
+    result = []
     for contour in contours:
         left, top, across, down = cv2.boundingRect(contour)
         low = 0.02 * height <= down <= 0.12 * height
         wide = across >= max(4 * down, 0.12 * width)
         outer = top + down / 2 >= 2 * height / 3 or top + down / 2 <= height / 3
         if low and wide and outer and _is_lettered(strong[top : top + down, left : left + across]):
-            found.append((left, top, across, down))
-    return found
+            result.append((left, top, across, down))
+    return result
 
 
 def _is_lettered(strokes: NDArray[Any]) -> bool:
-    """Whether strokes fill enough, and change often enough along the line, to be letters."""
+    """Return whether strokes fill enough, and change often enough along the line, to be letters."""
     ink = strokes > 0
     changes = np.abs(np.diff(ink.astype(np.int8), axis=1)).sum(axis=1).max()
     return bool(0.3 <= ink.mean() <= 0.95 and changes >= 2 * ink.shape[1] / ink.shape[0])

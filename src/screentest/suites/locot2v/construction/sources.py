@@ -17,7 +17,7 @@ _NAME = re.compile(r"[^\w.-]+")
 
 
 def sources_in(folder: Path, theme: str = "") -> list[SourceVideo]:
-    """The videos of a folder; those in a folder of their own have its name as theme.
+    """Return the videos of a folder; those in a folder of their own have its name as theme.
 
     The id of ``pets/dog.mp4`` is ``pets_dog``, so that its theme is what stands before the
     last underscore.

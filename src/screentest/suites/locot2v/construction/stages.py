@@ -70,7 +70,7 @@ class Choices:
 
     @property
     def shown(self) -> Frames:
-        """How a model is shown a video."""
+        """Return how a model is shown a video."""
         return few(self.frames, self.long_side)
 
 
@@ -93,7 +93,7 @@ class Stage:
     @property
     def templates(self) -> tuple[str, ...]:
         """The prompt templates it sends."""
-        return tuple(one.template for one in self.asks)
+        return tuple(ask.template for ask in self.asks)
 
     def check(self, result: Mapping[str, Any], path: Path) -> None:
         """Raise UserError where a result was edited into another shape."""
@@ -130,7 +130,8 @@ def _collect(source: SourceVideo, known: Known, resources: Resources, choices: C
 
 
 def _draft(source: SourceVideo, known: Known, resources: Resources, choices: Choices) -> Document:
-    """A description of the video as a prompt, criticised and revised until nothing is left."""
+    """Return a description of the video as a prompt, criticised and revised until nothing is
+    left."""
     pictures = choices.shown.show(resources, source.item.video)
     text = DRAFT.one(resources, {"pictures": pictures}).text
     rounds: list[Json] = []
@@ -147,14 +148,14 @@ def _draft(source: SourceVideo, known: Known, resources: Resources, choices: Cho
 def _evaluate(
     source: SourceVideo, known: Known, resources: Resources, choices: Choices
 ) -> Document:
-    """What a viewer says of the real video, in each of the seven dimensions."""
+    """Return what a viewer says of the real video, in each of the seven dimensions."""
     pictures = choices.shown.show(resources, source.item.video)
-    said = WATCH.one(resources, {"pictures": pictures, "dimensions": dimensions()})
-    return {name: getattr(said, name).strip() for name in DIMENSIONS}
+    answer = WATCH.one(resources, {"pictures": pictures, "dimensions": dimensions()})
+    return {name: getattr(answer, name).strip() for name in DIMENSIONS}
 
 
 def _merge(source: SourceVideo, known: Known, resources: Resources, choices: Choices) -> Document:
-    """The final prompt: what is to be seen, and how it should come across."""
+    """Return the final prompt: what is to be seen, and how it should come across."""
     slots = {"base": known["draft"]["text"], "evaluation": dict(known["evaluate"])}
     text = MERGE.one(resources, slots).text.strip()
     return {"text": text, "words": len(text.split())}
@@ -164,10 +165,10 @@ def _questions(
     source: SourceVideo, known: Known, resources: Resources, choices: Choices
 ) -> Document:
     """Six questions per dimension, each with its polarity."""
-    said = {name: text for name, text in known["evaluate"].items() if text.strip()}
+    answer = {name: text for name, text in known["evaluate"].items() if text.strip()}
     return {
-        name: [{"question": one.text, "positive": one.positive} for one in questions]
-        for name, questions in questions_on(said, resources, choices.questions).items()
+        name: [{"question": question.text, "positive": question.positive} for question in questions]
+        for name, questions in questions_on(answer, resources, choices.questions).items()
     }
 
 
@@ -180,10 +181,10 @@ def _events(source: SourceVideo, known: Known, resources: Resources, choices: Ch
     prompts = event_prompts(prompt, events, resources)
     return {
         "events": [
-            {**asdict(one), "prompt": text, "subjects": list(one.subjects)}
-            for one, text in zip(events, prompts, strict=True)
+            {**asdict(event), "prompt": text, "subjects": list(event.subjects)}
+            for event, text in zip(events, prompts, strict=True)
         ],
-        "actions": [asdict(one) for one in actions],
+        "actions": [asdict(action) for action in actions],
     }
 
 
@@ -191,27 +192,27 @@ def event_prompts(prompt: str, events: tuple[Event, ...], resources: Resources) 
     """One prompt per event, for generators that take several."""
     if not events:
         return []
-    slots = {"prompt": prompt, "events": [one.event for one in events]}
-    found: list[str] = EVENT_PROMPTS.one(resources, slots).prompts
-    return [one.strip() for one in found]
+    slots = {"prompt": prompt, "events": [event.event for event in events]}
+    result: list[str] = EVENT_PROMPTS.one(resources, slots).prompts
+    return [item.strip() for item in result]
 
 
 def _complexity(
     source: SourceVideo, known: Known, resources: Resources, choices: Choices
 ) -> Document:
-    """How complex the final prompt is, from 1 to 10 in three respects."""
+    """Return how complex the final prompt is, from 1 to 10 in three respects."""
     return complexity(str(known["merge"]["text"]), resources)
 
 
 def complexity(prompt: str, resources: Resources) -> Document:
     """Semantic, structural and control complexity of any prompt, their mean, and its length."""
-    found = COMPLEXITY.one(resources, {"prompt": prompt})
-    scores: dict[str, int] = {name: getattr(found, name).score for name in COMPLEXITIES}
+    result = COMPLEXITY.one(resources, {"prompt": prompt})
+    scores: dict[str, int] = {name: getattr(result, name).score for name in COMPLEXITIES}
     return {
         **scores,
         "mean": sum(scores.values()) / len(scores),
         "words": len(prompt.split()),
-        "explanations": {name: getattr(found, name).explanation for name in scores},
+        "explanations": {name: getattr(result, name).explanation for name in scores},
     }
 
 

@@ -34,7 +34,7 @@ class Unreadable(ValueError):
 
 
 def worded(stage: str, result: Mapping[str, Any]) -> str:
-    """The result as a text.
+    """Return the result as a text.
 
     >>> print(worded("events", {"events": [{"event": "It rains."}], "actions": []}))
     events.1.event: It rains.
@@ -45,7 +45,7 @@ def worded(stage: str, result: Mapping[str, Any]) -> str:
 
 
 def read_back(stage: str, text: str, result: Mapping[str, Any]) -> dict[str, Any]:
-    """What a corrected text changes in the result.
+    """Return what a corrected text changes in the result.
 
     >>> read_back("complexity", "semantic: 7", {"semantic": 6, "words": 90})
     {'semantic': 7}
@@ -54,14 +54,14 @@ def read_back(stage: str, text: str, result: Mapping[str, Any]) -> dict[str, Any
         if not text.strip():
             raise Unreadable("the text is empty")
         return {"text": text.strip()}
-    known = {_label(path): (path, leaf) for path, leaf in _leaves(stage, result)}
-    said = dict(_split(text, known))
-    missing = [label for label in known if label not in said]
+    available = {_label(path): (path, leaf) for path, leaf in _leaves(stage, result)}
+    answer = dict(_split(text, available))
+    missing = [label for label in available if label not in answer]
     if missing:
         raise Unreadable(f"{missing[0]} is missing")
     changed = {key: copy.deepcopy(result[key]) for key in REVIEWED[stage] if key in result}
-    for label, (path, leaf) in known.items():
-        _put(changed, path, _value(label, said[label].strip(), leaf))
+    for label, (path, leaf) in available.items():
+        _put(changed, path, _value(label, answer[label].strip(), leaf))
     return changed
 
 
@@ -70,11 +70,11 @@ def _split(text: str, known: Mapping[str, object]) -> Iterator[tuple[str, str]]:
     label, lines = "", list[str]()
     seen: set[str] = set()
     for line in text.splitlines():
-        found = _LINE.fullmatch(line.strip())
-        if found and found[1] in known:
+        match = _LINE.fullmatch(line.strip())
+        if match and match[1] in known:
             if label:
                 yield label, "\n".join(lines)
-            label, lines = found[1], [found[2]]
+            label, lines = match[1], [match[2]]
             if label in seen:
                 raise Unreadable(f"{label} is there twice")
             seen.add(label)

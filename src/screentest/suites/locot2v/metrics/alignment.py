@@ -80,7 +80,7 @@ class OverallAlignment:
 
     @property
     def signature_parts(self) -> dict[str, str]:
-        """Which suite the prompts' bases come from."""
+        """Return which suite the prompts' bases come from."""
         return self.records.signature_parts
 
     def start(self, item: Item, resources: Resources) -> Work:
@@ -137,7 +137,7 @@ class EventAlignment:
 
     @property
     def signature_parts(self) -> dict[str, str]:
-        """Which suite the events come from."""
+        """Return which suite the events come from."""
         return self.records.signature_parts
 
     def start(self, item: Item, resources: Resources) -> Work:
@@ -170,7 +170,7 @@ class Nearness:
         if not shown:
             return cls(np.zeros((len(wanted), 0)), np.zeros((len(FIELDS), len(wanted), 0)))
         names = ("event", *FIELDS)
-        texts = [getattr(one, name) for name in names for one in (*wanted, *shown)]
+        texts = [getattr(item, name) for name in names for item in (*wanted, *shown)]
         rows = text_vectors(texts, resources).reshape(len(names), len(wanted) + len(shown), -1)
         tables = [nearness(part[: len(wanted)], part[len(wanted) :]) for part in rows]
         return cls(tables[0], np.stack(tables[1:]))
@@ -194,7 +194,7 @@ def align(wanted: Sequence[Event], shown: Sequence[Event], near: Nearness) -> Sc
 
 
 def match(weights: NDArray[np.float64]) -> list[tuple[int, int]]:
-    """The pairs of a maximum-weight matching, by row; pairs that weigh nothing are none.
+    """Return the pairs of a maximum-weight matching, by row; pairs that weigh nothing are none.
 
     >>> match(np.array([[0.9, 0.8], [0.8, 0.1]]))
     [(0, 1), (1, 0)]
@@ -274,7 +274,7 @@ class HumanActions:
 
     @property
     def signature_parts(self) -> dict[str, str]:
-        """Which suite the actions come from."""
+        """Return which suite the actions come from."""
         return self.records.signature_parts
 
     def start(self, item: Item, resources: Resources) -> Work:
@@ -285,16 +285,16 @@ class HumanActions:
                 raise inapplicable("nobody acts in the prompt")
             pictures = self.frames.show(resources, item.video)
             seen = OCCURS.ask(
-                resources, [{"pictures": pictures, "action": str(one)} for one in actions]
+                resources, [{"pictures": pictures, "action": str(entry)} for entry in actions]
             )
-            occurs = [_yes(one) for one in seen]
+            occurs = [_yes(entry) for entry in seen]
             asked: list[dict[str, Slot]] = [
                 {"pictures": pictures, "action": str(action), "question": Trusted(question)}
                 for action, there in zip(actions, occurs, strict=True)
                 if there
                 for question in SMOOTHNESS
             ]
-            answers = iter([_yes(one) for one in SMOOTH.ask(resources, asked)] if asked else [])
+            answers = iter([_yes(entry) for entry in SMOOTH.ask(resources, asked)] if asked else [])
             details: list[Json] = []
             values = []
             for action, there in zip(actions, occurs, strict=True):

@@ -121,7 +121,7 @@ class _Likeness(BaseConsumer):
             return
         frames, self._waiting = self._waiting, []
         for frame, vector in zip(
-            frames, self._encoder.features([one.image for one in frames]), strict=True
+            frames, self._encoder.features([item.image for item in frames]), strict=True
         ):
             if self._last is not None:
                 self.line.add(frame.time, float(vector @ self._last))
@@ -203,7 +203,7 @@ class EventConsistency:
 
     @property
     def info(self) -> MetricInfo:
-        """Which template is asked for times depends on the form of the answer."""
+        """Return which template is asked for times depends on the form of the answer."""
         ask = GROUND if self.answers == "object" else GROUND_TAGGED
         return MetricInfo(
             outputs={name: OutputInfo(summary, low=-1.0) for name, summary in OUTPUTS.items()},
@@ -218,17 +218,17 @@ class EventConsistency:
 
     @property
     def signature_parts(self) -> dict[str, str]:
-        """Which suite the events come from."""
+        """Return which suite the events come from."""
         return self.records.signature_parts
 
     def start(self, item: Item, resources: Resources) -> Work:
 
         def conclude() -> Outcomes:
             events = events_of(self.records.of(item), resources)
-            found = ground(events, item, resources, self.frames, self.answers)
-            if not found:
+            result = ground(events, item, resources, self.frames, self.answers)
+            if not result:
                 raise inapplicable("none of the prompt's events can be found in the video")
-            seen = [self._look(one, item, resources) for one in found]
+            seen = [self._look(entry, item, resources) for entry in result]
             return self._outcomes(seen, same(seen, resources, self.same_subject))
 
         return Work(conclude)
@@ -245,10 +245,10 @@ class EventConsistency:
     def _outcomes(self, seen: Sequence[Seen], subjects: Mapping[str, Sequence[Rows]]) -> Outcomes:
         equal = self.weighting == "equal"
         weights = {
-            n: 1.0 if equal else float(one.found.span.duration) for n, one in enumerate(seen)
+            n: 1.0 if equal else float(item.found.span.duration) for n, item in enumerate(seen)
         }
-        people = {n: list(one.subjects.values()) for n, one in enumerate(seen)}
-        places = {n: [one.background] for n, one in enumerate(seen)}
+        people = {n: list(item.subjects.values()) for n, item in enumerate(seen)}
+        places = {n: [item.background] for n, item in enumerate(seen)}
         details = {"events": len(seen), "subjects": len(subjects)}
 
         def outcome(value: float | None, why: str, curve: tuple[Point, ...] = ()) -> Outcome[Score]:
@@ -271,7 +271,7 @@ class EventConsistency:
                 one_event or "no subject was found in two events",
             ),
             "inter_event_background": outcome(
-                similarity.across([one.background for one in seen]),
+                similarity.across([item.background for item in seen]),
                 one_event or "no background was left in two events",
             ),
         }
@@ -316,8 +316,8 @@ class _Gathering:
 
 
 def same(seen: Sequence[Seen], resources: Resources, alike: float) -> dict[str, list[Rows]]:
-    """The appearances of each subject over all events, under the phrase it had first."""
-    phrases = list(dict.fromkeys(plain(name) for one in seen for name in one.subjects))
+    """Return the appearances of each subject over all events, under the phrase it had first."""
+    phrases = list(dict.fromkeys(plain(name) for item in seen for name in item.subjects))
     if not phrases:
         return {}
     rows = text_vectors(phrases, resources)
@@ -328,18 +328,18 @@ def same(seen: Sequence[Seen], resources: Resources, alike: float) -> dict[str, 
         )
         for place, phrase in enumerate(phrases)
     }
-    found: dict[str, list[Rows]] = {}
-    for one in seen:
+    result: dict[str, list[Rows]] = {}
+    for entry in seen:
         here: dict[str, list[Rows]] = {}
-        for name, vectors in one.subjects.items():
+        for name, vectors in entry.subjects.items():
             here.setdefault(phrases[first[plain(name)]], []).append(vectors)
         for name, parts in here.items():
-            found.setdefault(name, []).append(np.concatenate(parts))
-    return found
+            result.setdefault(name, []).append(np.concatenate(parts))
+    return result
 
 
 def plain(phrase: str) -> str:
-    """A phrase without its article, in small letters.
+    """Return a phrase without its article, in small letters.
 
     >>> plain("The Woman in white"), plain("a dog")
     ('woman in white', 'dog')
@@ -348,7 +348,7 @@ def plain(phrase: str) -> str:
 
 
 def _points(seen: Sequence[Seen], rows: Mapping[int, Sequence[Rows]]) -> Iterator[Point]:
-    for number, one in enumerate(seen):
+    for number, item in enumerate(seen):
         value = similarity.intra({number: rows[number]}, {number: 1.0})
         if value is not None:
-            yield Point(one.found.span, value, one.found.event.event)
+            yield Point(item.found.span, value, item.found.event.event)

@@ -78,7 +78,7 @@ class ContentClarity:
 
     @property
     def query(self) -> Query:
-        """What is asked; each round has its own seed."""
+        """Return what is asked; each round has its own seed."""
         sampling = Sampling(temperature=self.temperature, seed=1)
         return Query("locot2v/clarity", Marks, "chat.watch", sampling=sampling)
 
@@ -94,6 +94,6 @@ class ContentClarity:
 
 
 def _score(name: str, rounds: list[Marks]) -> Score:
-    marks: list[Mark] = [getattr(one, name) for one in rounds]
+    marks: list[Mark] = [getattr(item, name) for item in rounds]
     reasons: list[Json] = [{"score": mark.score, "reason": mark.reason} for mark in marks]
     return Score(mean(mark.score / MOST for mark in marks), details={"rounds": reasons})

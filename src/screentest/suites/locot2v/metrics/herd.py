@@ -113,8 +113,8 @@ def questions_for(
 ) -> dict[str, tuple[ExpectationQuestion, ...]]:
     """Questions on a video that was only asked for, not seen: from its prompt."""
     expected: Expectations = EXPECT.one(resources, {"prompt": prompt, "dimensions": dimensions()})
-    said = {name: getattr(expected, name).strip() for name in DIMENSIONS}
-    return questions_on({name: text for name, text in said.items() if text}, resources, sixfold)
+    answer = {name: getattr(expected, name).strip() for name in DIMENSIONS}
+    return questions_on({name: text for name, text in answer.items() if text}, resources, sixfold)
 
 
 def questions_on(
@@ -138,19 +138,19 @@ def questions_on(
     )
     texts = [
         (name, text)
-        for name, one in zip(names, written, strict=True)
-        for text in one.unwrap().questions
+        for name, item in zip(names, written, strict=True)
+        for text in item.unwrap().questions
     ]
     judged = POLARITY.ask(resources, [{"question": text} for _, text in texts])
-    found: dict[str, tuple[ExpectationQuestion, ...]] = dict.fromkeys(names, ())
-    for (name, text), one in zip(texts, judged, strict=True):
-        question = ExpectationQuestion(text.strip(), one.unwrap().polarity == "positive")
-        found[name] = (*found[name], question)
-    return found
+    result: dict[str, tuple[ExpectationQuestion, ...]] = dict.fromkeys(names, ())
+    for (name, text), entry in zip(texts, judged, strict=True):
+        question = ExpectationQuestion(text.strip(), entry.unwrap().polarity == "positive")
+        result[name] = (*result[name], question)
+    return result
 
 
 def dimensions() -> list[Trusted]:
-    """The seven dimensions and what they are about, for templates."""
+    """Return the seven dimensions and what they are about, for templates."""
     return [Trusted(f"{name}: {about}") for name, about in ABOUT.items()]
 
 
@@ -207,7 +207,7 @@ class Herd:
 
     @property
     def signature_parts(self) -> dict[str, str]:
-        """Which suite the questions come from."""
+        """Return which suite the questions come from."""
         return self.records.signature_parts
 
     def start(self, item: Item, resources: Resources) -> Work:
@@ -220,12 +220,12 @@ class Herd:
                 (name, question) for name in DIMENSIONS for question in questions.get(name, ())
             ]
             answers = ANSWER.ask(
-                resources, [{"pictures": pictures, "question": one.text} for _, one in asked]
+                resources, [{"pictures": pictures, "question": entry.text} for _, entry in asked]
             )
-            found: dict[str, list[tuple[ExpectationQuestion, Outcome[Answer]]]] = {}
+            result: dict[str, list[tuple[ExpectationQuestion, Outcome[Answer]]]] = {}
             for (name, question), answer in zip(asked, answers, strict=True):
-                found.setdefault(name, []).append((question, answer))
-            return {name: self._dimension(found.get(name, [])) for name in DIMENSIONS}
+                result.setdefault(name, []).append((question, answer))
+            return {name: self._dimension(result.get(name, [])) for name in DIMENSIONS}
 
         return Work(conclude)
 
@@ -246,24 +246,24 @@ class Herd:
         for _, outcome in answered:
             if outcome.failure is not None:
                 return Outcome(failure=outcome.failure)
-        said = [(question, outcome.unwrap().answer) for question, outcome in answered]
-        value = realised([(one.positive, answer) for one, answer in said], self.unclear)
+        statement = [(question, outcome.unwrap().answer) for question, outcome in answered]
+        value = realised([(item.positive, answer) for item, answer in statement], self.unclear)
         if value is None:
             return no_score("every answer was unclear")
-        valid = sum(answer != "unclear" for _, answer in said)
+        valid = sum(answer != "unclear" for _, answer in statement)
         details: dict[str, Json] = {
-            "asked": len(said),
+            "asked": len(statement),
             "clear": valid,
             "answers": [
-                {"question": one.text, "positive": one.positive, "answer": answer}
-                for one, answer in said
+                {"question": item.text, "positive": item.positive, "answer": answer}
+                for item, answer in statement
             ],
         }
         return Outcome.of(Score(value, details=details))
 
 
 def realised(answers: Sequence[tuple[bool, str]], unclear: Unclear) -> float | None:
-    """The share that meets expectations; None where nothing was clear and that is left out.
+    """Return the share that meets expectations; None where nothing was clear and that is left out.
 
     >>> answers = [(True, "yes"), (False, "no"), (True, "no"), (True, "unclear")]
     >>> realised(answers, "left_out"), realised(answers, "wrong")

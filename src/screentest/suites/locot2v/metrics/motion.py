@@ -80,8 +80,8 @@ class DynamicDegree:
 
         def look(pairs: Sequence[Pair]) -> None:
             fields = flow.flow([(before.image, after.image) for before, after in pairs])
-            for (before, after), found in zip(pairs, fields, strict=True):
-                moves.append(Move(before.time, after.time, largest_motion(found) / limit))
+            for (before, after), result in zip(pairs, fields, strict=True):
+                moves.append(Move(before.time, after.time, largest_motion(result) / limit))
 
         def conclude() -> Outcomes:
             if not moves:
@@ -119,18 +119,18 @@ class Move:
 
 
 def step_of(video: VideoInfo) -> int:
-    """Every how many frames is looked at: about eight times a second."""
+    """Return every how many frames is looked at: about eight times a second."""
     return max(1, round(video.rate / LOOKS_PER_SECOND))
 
 
 def largest_motion(field: FlowField) -> float:
-    """The mean of the largest 5% of the flow's magnitudes, in pixels."""
+    """Return the mean of the largest 5% of the flow's magnitudes, in pixels."""
     magnitudes = lengths(field)
     return float(largest(magnitudes, max(1, int(LARGEST * magnitudes.size))).mean())
 
 
 def is_dynamic(reaches: Sequence[float]) -> bool:
-    """Whether at least a quarter of the frames move; never on no moving pair at all.
+    """Return whether at least a quarter of the frames move; never on no moving pair at all.
 
     >>> is_dynamic([1.2, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1]), is_dynamic([1.2, 1.2, 0, 0, 0, 0, 0])
     (False, True)
@@ -204,7 +204,7 @@ class TemporalFlickering:
 
 
 def difference(first: object, second: object) -> float:
-    """The mean absolute difference of two pictures of one size.
+    """Return the mean absolute difference of two pictures of one size.
 
     >>> import numpy as np
     >>> difference(np.zeros((2, 2, 3), np.uint8), np.full((2, 2, 3), 51, np.uint8))
@@ -213,8 +213,8 @@ def difference(first: object, second: object) -> float:
     import cv2
     import numpy as np
 
-    one, two = np.asarray(first), np.asarray(second)
-    return float(cv2.norm(one, two, cv2.NORM_L1)) / one.size
+    item, two = np.asarray(first), np.asarray(second)
+    return float(cv2.norm(item, two, cv2.NORM_L1)) / item.size
 
 
 MOTION_SMOOTHNESS = "locot2v_motion_smoothness"
@@ -295,6 +295,6 @@ class Triples(BaseConsumer):
         if not self._waiting:
             return
         triples, self._waiting = self._waiting, []
-        made = self.model.midpoint([(one.image, two.image) for one, _, two in triples])
+        made = self.model.midpoint([(first.image, second.image) for first, _, second in triples])
         for (_, true, _), guess in zip(triples, made, strict=True):
             self.smoothness.add(true.time, 1 - difference(guess, true.image) / 255)

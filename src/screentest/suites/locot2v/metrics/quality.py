@@ -97,12 +97,12 @@ class _Beauty(BaseConsumer):
         if self._waiting:
             frames, self._waiting = self._waiting, []
             self.times += [frame.time for frame in frames]
-            found = self._backend.score([frame.image for frame in frames])
-            self.scores += [float(score) for score in found]
+            result = self._backend.score([frame.image for frame in frames])
+            self.scores += [float(score) for score in result]
 
 
 def best_tenth(scores: list[float]) -> float:
-    """The relative reference upper bound: the mean of the best tenth, at least of one.
+    """Return the relative reference upper bound: the mean of the best tenth, at least of one.
 
     >>> best_tenth([1.0] * 18 + [7.0, 8.0])
     7.5

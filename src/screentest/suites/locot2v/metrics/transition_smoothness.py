@@ -125,23 +125,24 @@ class TransitionSmoothness:
 
 
 def window(moment: Time, k: int, video: VideoInfo) -> list[Time]:
-    """The middle of the frame at ``moment`` and of k on each side, none outside the video."""
+    """Return the middle of the frame at ``moment`` and of k on each side, none outside the
+    video."""
     half = Fraction(1, 2)
     moments = [moment + (number + half) / video.rate for number in range(-k, k + 1)]
-    return [one for one in moments if one in video.span]
+    return [item for item in moments if item in video.span]
 
 
 def similarities(frames: Sequence[Frame], resources: Resources) -> dict[str, list[float]]:
-    """The four similarities of each frame with the one before, none below 0."""
+    """Return the four similarities of each frame with the one before, none below 0."""
     images = [frame.image for frame in frames]
     pairs = list(pairwise(images))
     features = resources.role("image_features").features(images)
-    both = [way for one, two in pairs for way in ((one, two), (two, one))]
+    both = [way for first, second in pairs for way in ((first, second), (second, first))]
     fields = resources.role("flow").flow(both)
     return {
-        "pixels": [pixel_likeness(one, two) for one, two in pairs],
-        "structure": [max(0.0, ssim(one, two)) for one, two in pairs],
-        "features": [max(0.0, float(one @ two)) for one, two in pairwise(features)],
+        "pixels": [pixel_likeness(first, second) for first, second in pairs],
+        "structure": [max(0.0, ssim(first, second)) for first, second in pairs],
+        "features": [max(0.0, float(first @ second)) for first, second in pairwise(features)],
         "motion": [
             float(visible(fields[place], fields[place + 1]).mean())
             for place in range(0, len(fields), 2)

@@ -63,7 +63,7 @@ def warp(earlier: Plane, there: FlowField, back: FlowField, *, edges: bool = Tru
 
 
 def moved(picture: Plane, by: FlowField) -> Plane:
-    """The picture as seen from pixels that look ``by`` away; bilinear."""
+    """Return the picture as seen from pixels that look ``by`` away; bilinear."""
     import cv2
 
     across, down = _places(by)
@@ -74,7 +74,7 @@ def moved(picture: Plane, by: FlowField) -> Plane:
 
 
 def visible(there: FlowField, back: FlowField, *, edges: bool = True) -> NDArray[np.bool_]:
-    """Which pixels of the later picture can be compared at all.
+    """Return which pixels of the later picture can be compared at all.
 
     With ``edges``, none that looks outside the earlier one.
 
@@ -106,7 +106,7 @@ def _squares(field: Plane) -> Plane:
 
 
 def _steepness(field: FlowField) -> Plane:
-    """The squared change of the flow to the right and downwards; 0 at the far edges."""
+    """Return the squared change of the flow to the right and downwards; 0 at the far edges."""
     total = np.zeros(field.shape[:2], np.float32)
     total[:, :-1] += _squares(np.diff(field, axis=1))
     total[:-1, :] += _squares(np.diff(field, axis=0))
@@ -164,8 +164,8 @@ class WarpingError:
 
         def compare(pairs: Sequence[Pair]) -> None:
             nonlocal hidden
-            images = [(one.image, two.image) for one, two in pairs]
-            both = [way for one, two in images for way in ((one, two), (two, one))]
+            images = [(first.image, second.image) for first, second in pairs]
+            both = [way for first, second in images for way in ((first, second), (second, first))]
             fields = flow.flow(both, gain=TOO_DARK) if slipped else flow.flow(both)
             for place, (before, after) in enumerate(pairs):
                 there, back = fields[2 * place], fields[2 * place + 1]
@@ -183,7 +183,7 @@ class WarpingError:
             frames.light.require()
             details = {"error": errors.mean, "pairs": errors.count, "without_overlap": hidden}
             curve = errors.curve(video.span.end)
-            scaled = tuple(type(one)(one.span, self._scaled(one.value)) for one in curve)
+            scaled = tuple(type(entry)(entry.span, self._scaled(entry.value)) for entry in curve)
             return {NAME: Outcome.of(Score(self._scaled(errors.mean), scaled, details))}
 
         frames = Pairwise(wants, compare)
@@ -198,7 +198,7 @@ class WarpingError:
 def pair_error(
     before: Image, after: Image, there: FlowField, back: FlowField, *, edges: bool = True
 ) -> float | None:
-    """The squared error per pixel that both frames show; None where there is none.
+    """Return the squared error per pixel that both frames show; None where there is none.
 
     With ``edges``, pixels that look outside the picture are not compared.
     """

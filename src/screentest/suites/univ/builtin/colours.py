@@ -73,13 +73,13 @@ def _is_warm(rgb: NDArray[np.floating], chroma: NDArray[np.floating]) -> NDArray
 
 
 def mean_look(looks: list[FrameLook]) -> FrameLook:
-    """The middle of several looks, each number on its own."""
-    columns = np.array([[one.luma, one.contrast, one.chroma, one.warm] for one in looks])
+    """Return the middle of several looks, each number on its own."""
+    columns = np.array([[look.luma, look.contrast, look.chroma, look.warm] for look in looks])
     return FrameLook(*(float(value) for value in np.median(columns, axis=0)))
 
 
 def hue(look: FrameLook) -> Hue:
-    """The overall tone."""
+    """Return the overall tone."""
     if look.chroma < GREY_BELOW:
         return Hue.NEUTRAL
     if look.warm >= PLAIN_SHARE:
@@ -88,21 +88,21 @@ def hue(look: FrameLook) -> Hue:
 
 
 def saturation(look: FrameLook) -> Saturation:
-    """How strong the colours are."""
+    """Return how strong the colours are."""
     if look.chroma >= VIVID_FROM:
         return Saturation.HIGH
     return Saturation.LOW if look.chroma < PALE_BELOW else Saturation.MODERATE
 
 
 def contrast(look: FrameLook) -> Contrast:
-    """How far light and dark lie apart."""
+    """Return how far light and dark lie apart."""
     if look.contrast >= HARD_FROM:
         return Contrast.HIGH
     return Contrast.LOW if look.contrast < FLAT_BELOW else Contrast.MEDIUM
 
 
 def brightness(look: FrameLook) -> Brightness:
-    """How bright it is."""
+    """Return how bright it is."""
     if look.luma >= BRIGHT_FROM:
         return Brightness.HIGH
     return Brightness.LOW if look.luma < DARK_BELOW else Brightness.MODERATE

@@ -44,7 +44,7 @@ class DescriptionConsumer(BaseConsumer):
         self._last = (frame.time, image.copy())
 
     def describe(self, span: Span) -> Description:
-        """What was seen between two cuts."""
+        """Return what was seen between two cuts."""
         looks = [look for moment, look in self.looks if moment in span]
         if not looks:
             return NOTHING
@@ -69,7 +69,7 @@ def _camera(moves: Sequence[CameraMotion]) -> Camera:
 
 
 def _over_time(looks: list[colours.FrameLook], word: Callable[[colours.FrameLook], T]) -> list[T]:
-    """The word for the shot; two where its first third differs from its last."""
+    """Return the word for the shot; two where its first third differs from its last."""
     third = len(looks) // 3
     if third < 2:
         return [word(colours.mean_look(looks))]

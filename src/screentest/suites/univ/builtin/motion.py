@@ -58,7 +58,7 @@ class CameraStep:
 def step_between(
     first: Image, second: Image, field: FlowField, start: Time, end: Time
 ) -> CameraStep | None:
-    """The movement of the picture; None where too little of it has texture to tell."""
+    """Return the movement of the picture; None where too little of it has texture to tell."""
     import cv2
 
     height, width = field.shape[:2]
@@ -95,7 +95,7 @@ def step_between(
 
 
 def _explains(fitted: Any, middle: Any, grey: Any, second: Image) -> bool:
-    """Whether the movement explains more of the picture than stillness does.
+    """Return whether the movement explains more of the picture than stillness does.
 
     Something large that moves before a plain ground has most of the texture, and would pass for
     the camera. Cell by cell the second frame is compared with the first as it was and as it
@@ -125,7 +125,7 @@ def _explains(fitted: Any, middle: Any, grey: Any, second: Image) -> bool:
 
 
 def movements(steps: Sequence[CameraStep]) -> list[CameraMotion]:
-    """What the camera does, in order of time; empty where no step could be measured."""
+    """Return what the camera does, in order of time; empty where no step could be measured."""
     if not steps:
         return []
     labels = [_label(step) for step in _smoothed(steps)]
@@ -148,19 +148,19 @@ def movements(steps: Sequence[CameraStep]) -> list[CameraMotion]:
 
 def _smoothed(steps: Sequence[CameraStep]) -> list[CameraStep]:
     reach = _SMOOTHING // 2
-    found = []
+    result = []
     for place, step in enumerate(steps):
         near = steps[max(0, place - reach) : place + reach + 1]
         right, down, growth, turn = (
-            float(np.median([getattr(one, name) for one in near]))
+            float(np.median([getattr(item, name) for item in near]))
             for name in ("right", "down", "growth", "turn")
         )
-        found.append(CameraStep(step.start, step.end, right, down, growth, turn))
-    return found
+        result.append(CameraStep(step.start, step.end, right, down, growth, turn))
+    return result
 
 
 def _label(step: CameraStep) -> CameraMotion:
-    """The strongest movement, each measured in how often it exceeds its least."""
+    """Return the strongest movement, each measured in how often it exceeds its least."""
     across = abs(step.right) / LEAST_SHIFT
     along = abs(step.down) / LEAST_SHIFT
     # A zoom by g moves the picture's edge by half of g.
