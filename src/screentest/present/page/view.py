@@ -220,7 +220,15 @@ def _model_cards(
     scales = scales_of(report.results)
     shown = comparison.models
     if len(shown) > MOST_CARDS:
-        ends = dict.fromkeys(end for row in comparison.rows for end in first_and_last(row) if end)
+        ends = dict.fromkeys(
+            model
+            for models in (
+                (comparison.winner, comparison.loser),
+                *(first_and_last(row) for row in comparison.rows),
+            )
+            for model in models
+            if model
+        )
         shown = tuple(sorted(list(ends)[:MOST_CARDS], key=comparison.models.index))
     cards = []
     for model in shown:
