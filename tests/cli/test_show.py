@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from screentest.analysis.models.coverage import lowest_videos
+from screentest.analysis.models.grid import uncompared
 from screentest.api.reports import show
 from screentest.core import Item, OutputInfo, Reason
 from screentest.core.outcome import FRAME_RATE
 from screentest.present.page.data import read_report
-from screentest.present.page.sidebyside import uncompared_of
 from tests.present.runs import (
     METRICS,
     NEAT,
@@ -118,7 +118,7 @@ def test_what_compare_refuses_has_no_place(tmp_path: Path) -> None:
     assert fits(told)
     assert "Not compared: frame rates differ: 8 to 10" in told
     report = read_report([run])
-    assert set(uncompared_of(report)) == {"busy"}
+    assert set(uncompared(report.results, report.comparison)) == {"busy"}
     # Neither is it what a video is called the worst in.
     assert set(lowest_videos(report.results)) == {"calm"}
 

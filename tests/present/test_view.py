@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 
 from screentest.analysis.models.coverage import unread_videos
-from screentest.analysis.models.moments import direction, lowest, scales_of
+from screentest.analysis.models.grid import prompt_grid
+from screentest.analysis.models.moments import lowest, scales_of
 from screentest.core import Item, Outcome, OutputInfo, Reason, Score, SideEffect, Traits
 from screentest.judges.votes import VoteRecord, VoteTask, as_csv
 from screentest.present.page.checks import Check, checks
 from screentest.present.page.data import Report, read_report
-from screentest.present.page.sidebyside import labels, side_by_side
+from screentest.present.page.html import _tile_labels
 from screentest.present.page.tables import tables
 from screentest.present.page.view import View, page_view
 from screentest.present.screens import comparison_screen, scores_screen
@@ -131,7 +132,7 @@ def test_lower_is_better_turns_the_axis_and_the_lead(tmp_path: Path) -> None:
 
 def test_what_each_video_is_worst_at_against_the_others(tmp_path: Path) -> None:
     report = models(tmp_path, {"a": [0.9, 0.5], "b": [0.1, 0.5], "c": [0.7, 0.9]})
-    found = side_by_side(report, lambda name: direction(report.results, name))
+    found = prompt_grid(report.results, report.comparison)
     weak = found.weak["b0"]
     # The others have 0.9 and 0.7, 0.7 behind their mean of a spread of 0.8.
     assert (weak.value, weak.low, weak.high) == (0.1, 0.7, 0.9)
@@ -219,8 +220,8 @@ def test_a_clip_of_one_shot_has_moments_and_its_seed_is_named(tmp_path: Path) ->
     assert moment.time == Fraction(3, 8)
     (look,) = view_of(report).cards[1].looks
     assert (look.link, look.t) == ("b-0 at 0:00.2", 0.25)
-    row, *_ = side_by_side(report, lambda name: direction(report.results, name)).rows
-    assert labels(report, row)["b-1"] == "seed 1"  # and not the kind, which is the same
+    row, *_ = prompt_grid(report.results, report.comparison).rows
+    assert _tile_labels(report, row)["b-1"] == "seed 1"  # and not the kind, which is the same
 
 
 def test_the_worst_moment_of_a_frozen_clip_is_its_freeze(tmp_path: Path) -> None:
@@ -300,7 +301,7 @@ def test_who_is_behind_only_what_owes_it_to_a_fault_is_not_called_worst(tmp_path
     metrics = {"sharp": OutputInfo("detail"), "noise": noise}
     run = score_run(tmp_path / "run", films, values, metrics=metrics, traits=traits)
     report = read_report([run])
-    weak = side_by_side(report, lambda name: direction(report.results, name)).weak
+    weak = prompt_grid(report.results, report.comparison).weak
     assert weak["dim0"].name == "sharp"
     assert "clear0" not in weak
 
@@ -313,7 +314,7 @@ def test_what_only_describes_has_no_worst_moment_and_no_leader(tmp_path: Path) -
     report = read_report([run])
     results = report.results
     assert lowest(results, results.of_item("a").values(), scales_of(results)) == []
-    assert side_by_side(report, lambda name: direction(results, name)).weak == {}
+    assert prompt_grid(results, report.comparison).weak == {}
 
 
 def test_certificates_and_borders_stand_among_the_reasons(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 from screentest._util.atomic import atomic_output
 from screentest._util.version import VERSION
 from screentest._util.webpage import data_address, embedded_json, policy, tokens
+from screentest.analysis.models.grid import Grid, GridRow, excuse, prompt_grid, uncompared
 from screentest.analysis.models.moments import direction, over_time, scales_of
 from screentest.core import Progress
 from screentest.core.table import Chart, Table
@@ -19,17 +20,9 @@ from screentest.present.page.certified import certified, verdicts
 from screentest.present.page.data import Report
 from screentest.present.page.drilldown import Page, videos
 from screentest.present.page.sections import sections
-from screentest.present.page.sidebyside import (
-    Row,
-    SideBySide,
-    excused_of,
-    labels,
-    margins_of,
-    side_by_side,
-    uncompared_of,
-)
 from screentest.present.page.tables import tables
 from screentest.present.page.view import page_view
+from screentest.present.screens import artefact_words, why_words
 
 ASSETS = Path(__file__).parent / "assets"
 _SCRIPTS = ("base", "player", "curves", "against", "grid", "drawer", "certificates")
@@ -60,7 +53,7 @@ def write_html(
     script = "".join((ASSETS / f"{name}.js").read_text(encoding="utf-8") for name in _SCRIPTS)
     folder = out.absolute().parent
     results = report.results
-    sides = side_by_side(report, lambda name: direction(results, name))
+    sides = prompt_grid(results, report.comparison)
     shown = dict.fromkeys(item for row in sides.rows for item in row.items)
     order = [*shown, *(item for item in results.items if item not in shown)]
     page = (
@@ -94,7 +87,7 @@ def write_html(
 
 def page_data(
     report: Report,
-    sides: SideBySide,
+    sides: Grid,
     order: list[str],
     page: Page,
     progress: Progress | None = None,
@@ -106,7 +99,7 @@ def page_data(
     items = videos(report, order, page, scales, progress)
     place = {item: number for number, item in enumerate(order)}
     row_of = {item: number for number, row in enumerate(sides.rows) for item in row.items}
-    label = {item: text for row in sides.rows for item, text in labels(report, row).items()}
+    label = {item: text for row in sides.rows for item, text in _tile_labels(report, row).items()}
     for one in items:
         weak = sides.weak.get(one["id"])
         one["row"] = row_of.get(one["id"])
@@ -116,8 +109,9 @@ def page_data(
             "value": weak.value,
             "others": [weak.low, weak.high],
         }
-    owed, apart = excused_of(report), uncompared_of(report)
-    words, short, margins = report.labels, results.short_names, margins_of(report)
+    compared = {row.name: row for row in report.comparison.rows} if report.comparison else {}
+    apart = uncompared(results, report.comparison)
+    words, short = report.labels, results.short_names
     return {
         "rivals": len(report.systems) > 1,
         "models": report.systems,
@@ -128,11 +122,12 @@ def page_data(
                 "summary": info.summary,
                 "unit": info.unit,
                 "up": direction(results, name),
-                "margin": margins.get(name, 0),
-                "apart": apart.get(name, ""),
+                "margin": compared[name].least if name in compared else 0,
+                "apart": why_words(apart[name]) if name in apart else "",
                 "owed": {
-                    report.systems.index(model): fault
-                    for model, fault in owed.get(name, {}).items()
+                    number: artefact_words(why, {})
+                    for number, model in enumerate(report.systems)
+                    if name in compared and (why := excuse(compared[name], model))
                 },
                 "band": scales.bands.get(name),
                 "had": any(value.outcome.ok for value in results.of(name)),
@@ -155,9 +150,22 @@ def page_data(
     }
 
 
-def _searched(report: Report, row: Row) -> str:
+def _searched(report: Report, row: GridRow) -> str:
     groups = [text for item in row.items for text in report.results.items[item].groups.values()]
     return " ".join([row.prompt, *row.items, *groups]).lower()
+
+
+def _tile_labels(report: Report, row: GridRow) -> dict[str, str]:
+    """The groups in which videos of one model on one prompt differ, such as a seed."""
+    labels = {}
+    for cell in row.cells if len(row.items) > 1 else ():
+        groups = {item: report.results.items[item].groups for item in cell}
+        names = dict.fromkeys(name for own in groups.values() for name in own)
+        differing = [name for name in names if len({own.get(name) for own in groups.values()}) > 1]
+        for item, own in groups.items() if len(cell) > 1 else ():
+            parts = [f"{name} {own[name]}" for name in differing if name in own]
+            labels[item] = ", ".join(parts) or item
+    return labels
 
 
 @dataclass(frozen=True, slots=True)

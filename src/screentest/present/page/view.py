@@ -9,6 +9,7 @@ from datetime import datetime
 from screentest._util.text import plural
 from screentest.analysis.models.comparison import GROUPS, ModelComparison
 from screentest.analysis.models.coverage import worst_videos
+from screentest.analysis.models.grid import excuse
 from screentest.analysis.models.moments import Scales, direction, furthest, pieces, scales_of
 from screentest.analysis.models.rows import MetricRow, ModelValue, Part, State, first_and_last
 from screentest.analysis.people.arena import people_row
@@ -18,7 +19,6 @@ from screentest.present.certificates import headline_of_all, sees_words
 from screentest.present.page.checks import Check, checks
 from screentest.present.page.data import Report
 from screentest.present.page.dots import Dot, Lane, dot_plot
-from screentest.present.page.sidebyside import excuse
 from screentest.present.people import arena_headline
 from screentest.present.screens import (
     SENSIBLE,
