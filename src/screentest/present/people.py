@@ -21,7 +21,7 @@ def arena_headline(arena: Arena) -> str:
     basis = f"{voted} on {plural(arena.prompts, 'prompt')}"
     pairs, open_ = arena.significant, arena.open
     if pairs:
-        best = {one.model for one in arena.models if one.best}
+        best = {model.model for model in arena.models if model.best}
         beaten = [pair.worse for pair in pairs if pair.better in best]
         if len(best) == 1 and len(beaten) == len(arena.models) - 1:
             words = f"{best.pop()} to {names(beaten, _NAMES)}"
@@ -60,14 +60,14 @@ def _models_table(arena: Arena) -> Table:
         Column("best", detail=True),
     )
     rows: list[tuple[Cell, ...]] = []
-    for one in arena.models:
+    for model in arena.models:
         strength: tuple[Cell, ...] = (None, None, None, "")
-        if one.strength is not None:
-            ends = one.strength.interval
+        if model.strength is not None:
+            ends = model.strength.interval
             cells = (ends.low, ends.high, f"{ends.low:.0f} to {ends.high:.0f}") if ends else ()
-            strength = (one.strength.value, *(cells or strength[1:]))
-        rate = (one.rate.share, *_ends(one.rate.interval()), one.rate.votes)
-        rows.append((one.model, *strength, *rate, one.best))
+            strength = (model.strength.value, *(cells or strength[1:]))
+        rate = (model.rate.share, *_ends(model.rate.interval()), model.rate.votes)
+        rows.append((model.model, *strength, *rate, model.best))
     side = f", left side {arena.left.share:.0%}" if arena.left else ""
     notes = [f"Ties {arena.ties:.0%} (half a win each){side}"]
     scale = "Strength: Bradley-Terry, mean 0, +400 is 10:1"

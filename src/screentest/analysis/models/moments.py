@@ -52,8 +52,8 @@ def pieces(value: Value) -> tuple[Point, ...]:
     if score is None:
         return ()
     parts: Any = score.details.get("within", ()) if len(score.curve) < 2 else ()
-    found = [Point(Span(seconds(start), seconds(end)), number) for start, end, number in parts]
-    return tuple(found) or score.curve
+    points = [Point(Span(seconds(start), seconds(end)), number) for start, end, number in parts]
+    return tuple(points) or score.curve
 
 
 def timed(value: Value) -> Value:
@@ -89,9 +89,9 @@ class Scales:
 
     def usual(self, name: str, item: str) -> float | None:
         """The middle of the *other* videos: one that is frozen is not what it is measured by."""
-        own, every = self.middles.get(name, {}).get(item), self.ordered.get(name, ())
-        skip = len(every) if own is None else bisect_left(every, own)
-        rest = len(every) - (own is not None)
+        middle, every = self.middles.get(name, {}).get(item), self.ordered.get(name, ())
+        skip = len(every) if middle is None else bisect_left(every, middle)
+        rest = len(every) - (middle is not None)
         if rest < 1:
             return None
         ends = ((rest - 1) // 2, rest // 2)
@@ -111,7 +111,7 @@ def scales_of(results: Results) -> Scales:
     for name, numbers in points.items():
         low, high = np.percentile(numbers, _BAND)
         bands[name] = (float(low), float(high))
-    ordered = {name: sorted(found.values()) for name, found in middles.items()}
+    ordered = {name: sorted(by_item.values()) for name, by_item in middles.items()}
     return Scales(bands, middles, ordered)
 
 
@@ -131,15 +131,15 @@ def lowest(
     of the video itself, which may be the worst of it. A curve that does not fall has no worst
     moment, and neither has one of which no direction is better.
     """
-    found = _drops(results, values, scales)
+    drops = _drops(results, values, scales)
     moments: list[Moment] = []
-    for _, time, low_point in sorted(found, key=lambda one: (-one[0], one[1])):
-        near = next((one for one in moments if abs(one.time - time) <= _APART), None)
+    for _, time, low_point in sorted(drops, key=lambda drop: (-drop[0], drop[1])):
+        near = next((moment for moment in moments if abs(moment.time - time) <= _APART), None)
         if near is not None:
             moments[moments.index(near)] = Moment(near.time, (*near.lows, low_point))
         elif len(moments) < count:
             moments.append(Moment(time, (low_point,)))
-    return sorted(moments, key=lambda one: one.time) if by_time else moments
+    return sorted(moments, key=lambda moment: moment.time) if by_time else moments
 
 
 def furthest(
@@ -148,7 +148,7 @@ def furthest(
     """Of some videos, the one moment at which a curve falls furthest, ``without`` some values."""
     best: tuple[float, str, Time, Low] | None = None
     for item in items:
-        values = [one for name, one in results.of_item(item).items() if name not in without]
+        values = [value for name, value in results.of_item(item).items() if name not in without]
         for fall, time, low in _drops(results, values, scales):
             if best is None or fall > best[0]:
                 best = (fall, item, time, low)
@@ -175,19 +175,19 @@ def _falls(
 ) -> np.ndarray:
     """How far below what is good each point is: 1 is the whole scale, or the whole of the band."""
     numbers = sign * np.array([point.value for point in curve])
-    own = numbers.max() - numbers
+    below = numbers.max() - numbers
     info, margin = results.outputs[value.name], margin_of(value, "mean")
     whole = info.high - info.low
-    falls = own / whole if 0 < whole < np.inf else np.zeros(len(own))
+    falls = below / whole if 0 < whole < np.inf else np.zeros(len(below))
     usual, unit = scales.usual(value.name, value.item), _MARGINS * margin.value if margin else 0.0
     if usual is not None:
         low, high = scales.bands[value.name]
         unit = max(high - low, unit)
-        own = np.minimum(own, sign * usual - numbers)
+        below = np.minimum(below, sign * usual - numbers)
     elif margin is None:
-        own = np.median(numbers) - numbers
+        below = np.median(numbers) - numbers
     unit = unit or float(np.ptp(numbers))
-    return np.maximum(falls, own / unit) if unit > 0 else falls
+    return np.maximum(falls, below / unit) if unit > 0 else falls
 
 
 def direction(results: Results, name: str) -> int:

@@ -129,8 +129,10 @@ def read_report(
                 )
             )
             if sources[-1].command == "certify":
-                for one in read_certificates(run):
-                    certificates[one.judge, one.signature, one.testbeds] = one
+                for certificate in read_certificates(run):
+                    certificates[certificate.judge, certificate.signature, certificate.testbeds] = (
+                        certificate
+                    )
                 judged += _judged(run)
                 judged_items |= run.items()
             else:
@@ -160,12 +162,12 @@ def read_report(
 
 def _judged(run: RunReader) -> list[Judged]:
     cases = {(case["id"], case["aspect"]): case for case in read_abouts(run)}
-    found = []
+    judged = []
     for record in run.records():
         key = record.key
         if key.aspect:
             outcome = verdict_in(record)
-            found.append(
+            judged.append(
                 Judged(
                     key.evaluator,
                     key.item,
@@ -176,4 +178,4 @@ def _judged(run: RunReader) -> list[Judged]:
                     cases.get((key.item, key.aspect), {}),
                 )
             )
-    return found
+    return judged

@@ -97,7 +97,7 @@ def _dots(lane: Lane, x: Callable[[float], str], y: int) -> str:
 
 def _spread(lane: Lane, x: Callable[[float], str], y: int) -> str:
     low, high = np.percentile([dot.value for dot in lane.dots], (10, 90))
-    ends = sorted(float(x(float(one))[:-1]) for one in (low, high))
+    ends = sorted(float(x(float(end))[:-1]) for end in (low, high))
     words = f"{lane.name}: 80% of prompts from {number(low)} to {number(high)}"
     return (
         f'<rect class="span" x="{ends[0]}%" width="{max(0.5, ends[1] - ends[0]):.2f}%"'

@@ -77,7 +77,9 @@ def write_html(
             report=report,
             view=page_view(report, order),
             certified=certified(report.certificates),
-            sections=[(one, [_picture(chart) for chart in one.charts]) for one in sections(report)],
+            sections=[
+                (part, [_picture(chart) for chart in part.charts]) for part in sections(report)
+            ],
             folds=_folds(tables(report)),
         )
     )
@@ -100,11 +102,11 @@ def page_data(
     place = {item: number for number, item in enumerate(order)}
     row_of = {item: number for number, row in enumerate(sides.rows) for item in row.items}
     label = {item: text for row in sides.rows for item, text in _tile_labels(report, row).items()}
-    for one in items:
-        weak = sides.weak.get(one["id"])
-        one["row"] = row_of.get(one["id"])
-        one["label"] = label.get(one["id"], "")
-        one["worst"] = weak and {
+    for video in items:
+        weak = sides.weak.get(video["id"])
+        video["row"] = row_of.get(video["id"])
+        video["label"] = label.get(video["id"], "")
+        video["worst"] = weak and {
             "m": measures[weak.name],
             "value": weak.value,
             "others": [weak.low, weak.high],
@@ -160,10 +162,12 @@ def _tile_labels(report: Report, row: GridRow) -> dict[str, str]:
     labels = {}
     for cell in row.cells if len(row.items) > 1 else ():
         groups = {item: report.results.items[item].groups for item in cell}
-        names = dict.fromkeys(name for own in groups.values() for name in own)
-        differing = [name for name in names if len({own.get(name) for own in groups.values()}) > 1]
-        for item, own in groups.items() if len(cell) > 1 else ():
-            parts = [f"{name} {own[name]}" for name in differing if name in own]
+        names = dict.fromkeys(name for named in groups.values() for name in named)
+        differing = [
+            name for name in names if len({named.get(name) for named in groups.values()}) > 1
+        ]
+        for item, named in groups.items() if len(cell) > 1 else ():
+            parts = [f"{name} {named[name]}" for name in differing if name in named]
             labels[item] = ", ".join(parts) or item
     return labels
 
@@ -187,13 +191,13 @@ _FOLDS = (
 
 def _folds(every: list[Table]) -> list[Fold]:
     """All tables but those of suites, which have sections, and of single values."""
-    found = [
+    folds = [
         Fold(title, tuple(table for table in every if table.name in names))
         for title, names in _FOLDS
     ]
     certificates = tuple(table for table in every if table.name.startswith("certificate_"))
-    found.insert(1, Fold("Certificates in numbers", certificates))
-    return [fold for fold in found if fold.tables]
+    folds.insert(1, Fold("Certificates in numbers", certificates))
+    return [fold for fold in folds if fold.tables]
 
 
 def _environment() -> Any:

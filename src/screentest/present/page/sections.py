@@ -36,10 +36,13 @@ def sections(report: Report) -> list[Section]:
         @register("section", "notes", title="Notes")
         def notes(report): return ["Scored on Tuesday."]
     """
-    found = [_suite_section(report, suite) for suite in suites_in(report.results)]
-    found += [_plugin_section(report, entry) for entry in registry.entries("section")]
-    kept = [one for one in found if one.tables or one.charts or one.paragraphs]
-    return [replace(one, name=f"section-{place}-{one.name}") for place, one in enumerate(kept, 1)]
+    every = [_suite_section(report, suite) for suite in suites_in(report.results)]
+    every += [_plugin_section(report, entry) for entry in registry.entries("section")]
+    kept = [section for section in every if section.tables or section.charts or section.paragraphs]
+    return [
+        replace(section, name=f"section-{place}-{section.name}")
+        for place, section in enumerate(kept, 1)
+    ]
 
 
 def _suite_section(report: Report, suite: Suite) -> Section:
@@ -65,7 +68,7 @@ def _plugin_section(report: Report, entry: Entry) -> Section:
     return Section(
         entry.name,
         title,
-        tuple(one for one in parts if isinstance(one, Table)),
-        tuple(one for one in parts if isinstance(one, Chart)),
-        tuple(one for one in parts if isinstance(one, str)),
+        tuple(part for part in parts if isinstance(part, Table)),
+        tuple(part for part in parts if isinstance(part, Chart)),
+        tuple(part for part in parts if isinstance(part, str)),
     )
