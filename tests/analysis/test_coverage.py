@@ -13,6 +13,7 @@ from screentest.analysis.models.coverage import (
     bordered,
     bordered_videos,
     not_covered,
+    value_coverage,
     worst_videos,
 )
 from screentest.analysis.results import Results, Value
@@ -134,3 +135,13 @@ def test_the_video_that_is_worst_most_often_comes_first() -> None:
     found = worst_videos(given)
     assert (found.videos, found.scored, found.metrics, found.compared) == (3, 3, 3, 3)
     assert list(found.worst.items()) == [("video 1", {"x": 1, "y": 8}), ("video 0", {"z": 1})]
+
+
+def test_missing_values_are_counted_by_reason_and_unreadable_videos_apart() -> None:
+    crashed: Outcome[Score] = Outcome.failed(Reason.CRASHED, "Traceback\nboom")
+    empty: Outcome[Score] = Outcome.failed(Reason.EMPTY_FILE, "is empty")
+    given = replace(results(SCORED, crashed, LOST, empty), pending=(("video 0", "later"),))
+    coverage = value_coverage(given)
+    assert (coverage.scored, coverage.missing, coverage.planned) == (1, 1, 3)
+    assert (coverage.pending, coverage.inapplicable) == (1, 1)
+    assert coverage.failures == {("crashed", "boom"): {"video 1": 1}}
