@@ -83,7 +83,9 @@ def test_what_would_be_hidden_is_refused_with_three_ways_out(folders: Path, tmp_
     ):
         with pytest.raises(BadOption, match=words) as caught:
             score(videos, out=out, metrics=metrics)
-        assert all(way in str(caught.value.advice) for way in ("--add", "--replace", "--out"))
+        assert all(
+            way in str(caught.value.advice) for way in ("`add=True`", "`replace=True`", "`out`")
+        )
     assert set(score(folders / "a", out=out).results.items) == {"one.mp4", "two.mp4"}
 
 
@@ -112,7 +114,7 @@ def test_folders_that_are_added_are_compared(folders: Path, tmp_path: Path) -> N
     assert (compared.by, compared.models, compared.prompts) == ("folder", ("a", "b"), 2)
     # Once more, and nothing is new; without --add the first folder would be hidden.
     assert len(score(folders / "b", out=out, add=True).results.values) == 4
-    with pytest.raises(BadOption, match="hide"):
+    with pytest.raises(BadOption, match="hidden"):
         score(folders / "b", out=out)
 
 

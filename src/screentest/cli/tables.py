@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.box import SIMPLE_HEAD, Box
 from rich.console import Console
@@ -14,7 +14,9 @@ from rich.text import Text
 
 from screentest.cli.console import out, print_json, shown
 from screentest.core import table as core
-from screentest.present.screens import Screen
+
+if TYPE_CHECKING:  # most commands compare nothing
+    from screentest.present.screens import Screen
 
 COUNT = "{:,}".format
 """How a column shows counts: 12,345."""

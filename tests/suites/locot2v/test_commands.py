@@ -208,7 +208,7 @@ def test_a_prompt_suite_and_its_videos_are_scored_in_one_command(tmp_path: Path)
     second = score("b")
     assert second.exit_code == 0
     assert "Missing: 1" in second.stdout
-    assert "locot2v_herd.themes" in second.stdout  # and not where the suite's file lies
+    assert "\nthemes " in second.stdout  # and not where the suite's file lies
     assert "food_1" in second.stdout
     runs = tmp_path / "run_a", tmp_path / "run_b"
     found = json.loads(invoke("suite", "locot2v", "analyse", *runs, "--json").stdout)
@@ -219,8 +219,8 @@ def test_a_prompt_suite_and_its_videos_are_scored_in_one_command(tmp_path: Path)
     ("arguments", "message"),
     [
         ([], "there is nothing to score"),
-        (["--videos", "a"], "--videos belong to a suite's prompts"),
-        (["a", "--model-name", "x"], "--model-name says who made --videos"),
+        (["--videos", "a"], "--videos needs --data"),
+        (["a", "--model-name", "x"], "--model-name needs --videos"),
         (["a", "--suite", "core:compat=upstream"], "It takes no options."),
         (["a", "--suite", "locot2v:compat=mine"], "compat"),
         (["a", "--suite", "locot2v:kompat=mine"], "Did you mean 'compat'?"),
