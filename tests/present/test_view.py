@@ -15,7 +15,7 @@ from screentest.core import Item, Outcome, OutputInfo, Reason, Score, SideEffect
 from screentest.judges.votes import VoteRecord, VoteTask, as_csv
 from screentest.present.page.checks import Check, checks
 from screentest.present.page.data import Report, read_report
-from screentest.present.page.html import _tile_labels
+from screentest.present.page.html import tile_labels
 from screentest.present.page.tables import tables
 from screentest.present.page.view import View, page_view
 from screentest.present.screens import comparison_screen, scores_screen
@@ -221,7 +221,7 @@ def test_a_clip_of_one_shot_has_moments_and_its_seed_is_named(tmp_path: Path) ->
     (look,) = view_of(report).cards[1].looks
     assert (look.link, look.t) == ("b-0 at 0:00.2", 0.25)
     row, *_ = prompt_grid(report.results, report.comparison).rows
-    assert _tile_labels(report, row)["b-1"] == "seed 1"  # and not the kind, which is the same
+    assert tile_labels(report, row)["b-1"] == "seed 1"  # and not the kind, which is the same
 
 
 def test_the_worst_moment_of_a_frozen_clip_is_its_freeze(tmp_path: Path) -> None:

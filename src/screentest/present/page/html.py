@@ -101,7 +101,7 @@ def page_data(
     items = videos(report, order, page, scales, progress)
     place = {item: number for number, item in enumerate(order)}
     row_of = {item: number for number, row in enumerate(sides.rows) for item in row.items}
-    label = {item: text for row in sides.rows for item, text in _tile_labels(report, row).items()}
+    label = {item: text for row in sides.rows for item, text in tile_labels(report, row).items()}
     for video in items:
         weak = sides.weak.get(video["id"])
         video["row"] = row_of.get(video["id"])
@@ -157,7 +157,7 @@ def _searched(report: Report, row: GridRow) -> str:
     return " ".join([row.prompt, *row.items, *groups]).lower()
 
 
-def _tile_labels(report: Report, row: GridRow) -> dict[str, str]:
+def tile_labels(report: Report, row: GridRow) -> dict[str, str]:
     """The groups in which videos of one model on one prompt differ, such as a seed."""
     labels = {}
     for cell in row.cells if len(row.items) > 1 else ():
