@@ -42,7 +42,7 @@ LAYERS = [
 ]
 RANK = {package: rank for rank, layer in enumerate(LAYERS) for package in layer}
 
-MOST_FILES = 466
+MOST_FILES = 462
 MOST_IMPORTS = 0.08  # of all lines; 0.10 to 0.11 before, 0.02 to 0.06 in the projects we learn from
 SMALL = 60  # lines; 167 modules had exactly one importer before
 

@@ -99,17 +99,17 @@ def pull(
       screentest models pull minilm u2netp --yes
     """
     wanted = weights.expand(names)
-    missing = [one for one in wanted if not weights.whole(one.name) and not one.by_hand]
+    missing = [item for item in wanted if not weights.whole(item.name) and not item.by_hand]
     if missing:
         err().print(rendered(_downloads_table(missing)))
-        for one in missing:
-            err().print(f"{one.name}: {_mirror(one)}", markup=False, highlight=False)
+        for entry in missing:
+            err().print(f"{entry.name}: {_mirror(entry)}", markup=False, highlight=False)
         _confirm(yes)
     outcomes = pull_weights(names, progress=watched(), timeout=timeout)
     for name, outcome in outcomes.items():
         if outcome.failure is None:
             out().print(f"{name}: {outcome.unwrap()}", soft_wrap=True)
-    failures = {name: one.failure for name, one in outcomes.items() if one.failure is not None}
+    failures = {name: item.failure for name, item in outcomes.items() if item.failure is not None}
     for failure in failures.values():
         err().print(f"error: {failure.detail}", style="red", soft_wrap=True)
         err().print(failure.advice, soft_wrap=True)
@@ -149,13 +149,13 @@ def add(
 
 
 def _roles_table(roles: Sequence[RoleState]) -> Table:
-    records = [asdict(one) for one in roles]
-    return Table("roles", "Roles", tuple(records[0]), [list(one.values()) for one in records])
+    records = [asdict(role) for role in roles]
+    return Table("roles", "Roles", tuple(records[0]), [list(record.values()) for record in records])
 
 
 def _print_roles(roles: Sequence[RoleState]) -> None:
-    for one in roles:
-        print_heading(f"{one.role}: {one.taken or 'none'}")
+    for role in roles:
+        print_heading(f"{role.role}: {role.taken or 'none'}")
         print_checks(
             (
                 backend.works,
@@ -163,10 +163,10 @@ def _print_roles(roles: Sequence[RoleState]) -> None:
                 " ".join(backend.profiles),
                 f"{backend.summary} ({backend.get})" if backend.get else backend.summary,
             )
-            for backend in one.backends
+            for backend in role.backends
         )
-        if one.problem:
-            print_indented(f"{one.problem}. {one.advice}")
+        if role.problem:
+            print_indented(f"{role.problem}. {role.advice}")
 
 
 def _weights_table() -> Table:
@@ -214,8 +214,8 @@ def _downloads_table(missing: Sequence[Weights]) -> Table:
         Column("package_bytes", "MB", align="right", show=_megabytes),
     )
     rows = [
-        (one.name, one.bytes, one.licence, _hosts(one), str(one.package), one.package.bytes)
-        for one in missing
+        (item.name, item.bytes, item.licence, _hosts(item), str(item.package), item.package.bytes)
+        for item in missing
     ]
     return Table("downloads", "Downloads", columns, rows)
 

@@ -119,9 +119,9 @@ def _print(report: ManifestReport) -> None:
             _print_problems(problems)
     if report.problems:
         out().print()
-    own = report.reading.layout == "manifest"
-    checked = "" if own else f"read as {report.reading.layout}: "
-    checked += f"{plural(len(report.reading.rows), 'good row' if own else 'video')}, "
+    selected = report.reading.layout == "manifest"
+    checked = "" if selected else f"read as {report.reading.layout}: "
+    checked += f"{plural(len(report.reading.rows), 'good row' if selected else 'video')}, "
     checked += f"{plural(report.opened, 'file')} opened"
     verdict = f"{plural(len(report.problems), 'problem')}" if report.problems else "no problems"
     print_indented(f"{report.reading.path}: {checked}, {verdict}", indent=0)

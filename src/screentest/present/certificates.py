@@ -126,20 +126,26 @@ def headline_of_all(certificates: Sequence[Certificate]) -> str:
     """One line for several judges; that of the judge where there is one."""
     if len(certificates) == 1:
         return headline(certificates[0])
-    claims = [one.claims for one in certificates]
-    films = max((part.finding.films for one in certificates for part in one.aspects), default=0)
-    basis, undecided = plural(films, _unit(certificates[0])), sum(not one.decided for one in claims)
+    claims = [certificate.claims for certificate in certificates]
+    films = max(
+        (part.finding.films for certificate in certificates for part in certificate.aspects),
+        default=0,
+    )
+    basis, undecided = (
+        plural(films, _unit(certificates[0])),
+        sum(not claim.decided for claim in claims),
+    )
     return say(
         "certificates",
         verb="agree with people" if certificates[0].people else "see a degradation",
-        seen=sum(bool(one.sees) for one in claims),
+        seen=sum(bool(claim.sees) for claim in claims),
         tested=len(certificates),
         basis=f"{basis}, inconclusive: {undecided}" if undecided else basis,
     )
 
 
 def claim_lines(certificate: Certificate) -> list[Line]:
-    """The labelled lines below the headline, without those that have nothing to show."""
+    """Return the labelled lines below the headline, without those that have nothing to show."""
     claims = certificate.claims
     whole = {part.aspect for part in claims.families}
     seen = [
@@ -165,42 +171,43 @@ def claim_lines(certificate: Certificate) -> list[Line]:
             for names, why in failed_aspects(certificate).items()
         ),
     ]
-    if any(one.raters == 1 for one in certificate.people):
+    if any(person.raters == 1 for person in certificate.people):
         lines.append(Line("votes", "all by one person", "unknown"))
     return [line for line in lines if line.words]
 
 
 def brief(certificate: Certificate) -> str:
-    """All claims on one line: ``sees blur; fooled by sharpening``."""
+    """Return all claims on one line: ``sees blur; fooled by sharpening``."""
     lines = claim_lines(certificate)
     return "; ".join(f"{line.label} {line.words}" for line in lines) or "not tested"
 
 
 def trust(certificate: Certificate, signature: str = "") -> str:
-    """The claims about a judge on one line; ``signature`` is that of the value measured by it."""
+    """Return the claims about a judge on one line; ``signature`` is that of the value measured
+    by it."""
     judge = f"{certificate.title}: " if certificate.models else ""
     other = signature and is_of_other_settings(certificate, signature)
     return f"{judge}{brief(certificate)}{' (tested with other settings)' if other else ''}"
 
 
 def sees_words(certificates: Sequence[Certificate]) -> str:
-    """The degradations that a value sees, and those that fool it, in a cell of a table."""
+    """Return the degradations that a value sees, and those that fool it, in a cell of a table."""
     if not certificates:
         return "not certified"
     claims = [certificate.claims for certificate in certificates]
-    sees = dict.fromkeys(each.label for one in claims for each in one.sees)
-    fooled = dict.fromkeys(each.label for one in claims for each in one.fooled)
-    tested = sum(one.tested for one in claims)
+    sees = dict.fromkeys(each.label for claim in claims for each in claim.sees)
+    fooled = dict.fromkeys(each.label for claim in claims for each in claim.fooled)
+    tested = sum(claim.tested for claim in claims)
     parts = [listed(list(sees)) if len(sees) <= _SEEN else f"{len(sees)} of {tested} degradations"]
     if fooled:
         parts.append(f"fooled by {listed(list(fooled), _SEEN)}")
-    if any(placebo.bias for one in certificates for placebo in one.placebos):
+    if any(placebo.bias for item in certificates for placebo in item.placebos):
         parts.append("biased on a placebo")
     return "; ".join(filter(None, parts)) or "inconclusive"
 
 
 def certificate_screen(certificate: Certificate, table: Table | None = None) -> Screen:
-    """The first screen: the headline, the labelled lines, the table."""
+    """Return the first screen: the headline, the labelled lines, the table."""
     lines = tuple((line.label, line.words) for line in claim_lines(certificate))
     return Screen(headline(certificate), lines, table)
 
@@ -215,14 +222,14 @@ def failed_aspects(certificate: Certificate) -> dict[str, str]:
 
 
 def why_not(outcome: Outcome[Accuracy]) -> str:
-    """The reason for a missing accuracy."""
+    """Return the reason for a missing accuracy."""
     failure = outcome.failure
     assert failure is not None
     return f"{failure.reason.value.replace('_', ' ')}: {failure.detail}".rstrip(": ")
 
 
 def claim_words(finding: Finding) -> str:
-    """A claim with its bound, or with why there is none."""
+    """Return a claim with its bound, or with why there is none."""
     if not finding.films:  # not even one answer: no number of films would help
         return "not tested"
     if finding.claim is Claim.CANNOT_TELL:
@@ -232,7 +239,7 @@ def claim_words(finding: Finding) -> str:
 
 
 def bias_words(bias: PlaceboBias) -> str:
-    """A bias on a placebo."""
+    """Return a bias on a placebo."""
     name = bias.name.removesuffix(ELSEWHERE).replace("_", " ")
     words = _BIASES[bias.kind, bias.toward_original].format(name=name)
     unit = "prompt" if bias.kind is PlaceboKind.OTHER_VIDEO else "film"
@@ -245,7 +252,8 @@ def _unit(certificate: Certificate) -> str:
 
 
 def _named(result: OperatorResult) -> str:
-    """An operator, with its bound where it is chance, and its answers where they are not most."""
+    """Return an operator, with its bound where it is chance, and its answers where they are not
+    most."""
     accuracy, notes = result.accuracy.value, [_bound(result.finding)]
     if accuracy is not None and accuracy.coverage < _MOST_ANSWERED:
         notes.append(f"on {accuracy.judgements:,} of {accuracy.total:,}")
@@ -262,7 +270,7 @@ def _open(results: Sequence[OperatorResult]) -> str:
     names: dict[str, list[str]] = {}
     few = [each for each in results if _is_few(each.finding)]
     for each in results:
-        why = _more([one.finding for one in few]) if each in few else _why_open(each.finding)
+        why = _more([item.finding for item in few]) if each in few else _why_open(each.finding)
         names.setdefault(why, []).append(each.label)
     return "; ".join(f"{listed(group, _NAMES)} ({why})" for why, group in names.items())
 
@@ -309,9 +317,13 @@ def _placebo_line(certificate: Certificate) -> Line:
         judged = certificate.overall.ok and not certificate.people
         return Line("placebos", "none judged" if judged else "", "unknown")
     kinds = plural(len(placebos), "kind")
-    if not any(one.false_alarms.ok for one in placebos):
+    if not any(placebo.false_alarms.ok for placebo in placebos):
         return Line("placebos", f"no answer on {kinds}", "unknown")
-    sure = [one for one in placebos if one.finding and one.finding.claim is not Claim.CANNOT_TELL]
+    sure = [
+        placebo
+        for placebo in placebos
+        if placebo.finding and placebo.finding.claim is not Claim.CANNOT_TELL
+    ]
     if len(sure) == len(placebos):
         return Line("placebos", f"no bias on {kinds}", "fair")
     return Line("placebos", f"no bias found on {kinds}, too few films to exclude one", "unknown")
@@ -325,8 +337,8 @@ def details(certificate: Certificate) -> Iterator[tuple[str, str]]:
     for remark in certificate.remarks:
         yield "Note", _remark(remark, _unit(certificate))
     if certificate.people:
-        for one in certificate.people:
-            yield from _people(one)
+        for person in certificate.people:
+            yield from _people(person)
     else:
         yield from _on_testbeds(certificate)
     if certificate.cost.seconds or not certificate.people:
@@ -334,7 +346,7 @@ def details(certificate: Certificate) -> Iterator[tuple[str, str]]:
 
 
 def _on_testbeds(certificate: Certificate) -> Iterator[tuple[str, str]]:
-    spreads = {one.aspect: one.margin for one in certificate.aspects if one.margin is not None}
+    spreads = {item.aspect: item.margin for item in certificate.aspects if item.margin is not None}
     if spreads and _unit(certificate) == "film":
         yield "Margin", margin_words(spreads, _unrated(certificate.placebos))
     mean = certificate.mean_over_aspects
@@ -380,17 +392,17 @@ def _on_testbeds(certificate: Certificate) -> Iterator[tuple[str, str]]:
 
 
 def _unrated(placebos: Sequence[PlaceboResult]) -> list[str]:
-    """The kinds of harmless edit on most of which a judge has no rating."""
+    """Return the kinds of harmless edit on most of which a judge has no rating."""
     return [
-        one.name
-        for one in placebos
-        if one.kind is PlaceboKind.EDIT
-        and (one.false_alarms.value is None or one.false_alarms.value.coverage < ANSWERED)
+        placebo.name
+        for placebo in placebos
+        if placebo.kind is PlaceboKind.EDIT
+        and (placebo.false_alarms.value is None or placebo.false_alarms.value.coverage < ANSWERED)
     ]
 
 
 def margin_words(spreads: Mapping[Aspect, PlaceboSpread], unrated: Sequence[str] = ()) -> str:
-    """The differences that are ties; ``unrated``: kinds of placebo without a rating.
+    """Return the differences that are ties; ``unrated``: kinds of placebo without a rating.
 
     >>> margin_words({Aspect.COLOR: PlaceboSpread(0.25, 4)})
     'ties up to 0.25 (placebos of 4 films)'
@@ -427,7 +439,7 @@ def _doses(
 ) -> Iterator[tuple[str, str]]:
     """``whole``: there is nothing between two steps, as there is no half a clip."""
     for aspect, dose in responses.items():
-        steps = ", ".join(f"{one.severity:g}: {100 * one.accuracy:.0f}%" for one in dose.doses)
+        steps = ", ".join(f"{item.severity:g}: {100 * item.accuracy:.0f}%" for item in dose.doses)
         passes = dose.threshold.value
         reached = dose.doses[-1].fitted >= _THRESHOLD
         words = "75% from the first step on" if reached else "75% not reached"
@@ -439,7 +451,7 @@ def _doses(
 
 
 def placebo_words(placebo: PlaceboResult) -> str:
-    """The share of answers on a placebo; a fair judge has 50."""
+    """Return the share of answers on a placebo; a fair judge has 50."""
     accuracy = placebo.false_alarms.value
     if accuracy is None:
         return str(placebo.false_alarms.failure)
@@ -529,13 +541,18 @@ def _people(result: PeopleResult) -> Iterator[tuple[str, str]]:
         words = f"ρ {result.spearman}, τ-b {result.kendall} over {result.spearman.n:,} videos"
         yield f"Marks, {title}", words
     if ceiling is not None and ceiling.rank is not None:
-        alphas = [one for one in (ceiling.alpha, ceiling.alpha_without_offsets) if one is not None]
+        alphas = [
+            item for item in (ceiling.alpha, ceiling.alpha_without_offsets) if item is not None
+        ]
         yield (
             f"Raters, {title}",
             _parts(
                 ("one rater with the others ρ", ceiling.rank),
                 ("this judge instead", ceiling.rank_in_place),
-                ("Krippendorff's α", " and centred ".join(f"{one:.2f}" for one in alphas) or None),
+                (
+                    "Krippendorff's α",
+                    " and centred ".join(f"{alpha:.2f}" for alpha in alphas) or None,
+                ),
             ),
         )
 
@@ -557,7 +574,7 @@ def _share(share: Share) -> str:
 
 
 def reaction_words(reaction: Reaction) -> str:
-    """A cell: per cent, with the sign of the claim."""
+    """Return a cell: per cent, with the sign of the claim."""
     mark = MARKS[reaction.claim] if reaction.claim is not None else ""
     return f"{100 * reaction.share:.0f}{mark}"
 

@@ -86,7 +86,7 @@ def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
 
 
 def new_figure(width: float, height: float, **options: Any) -> Figure:
-    """An empty figure without pyplot, which keeps every figure and looks for a screen."""
+    """Return an empty figure without pyplot, which keeps every figure and looks for a screen."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -96,7 +96,7 @@ def new_figure(width: float, height: float, **options: Any) -> Figure:
 
 
 def figure_chart(title: str, make: Callable[[], Figure], words: str) -> Chart:
-    """A figure that ``make`` draws anew for each edition, in the colours it finds set."""
+    """Return a figure that ``make`` draws anew for each edition, in the colours it finds set."""
     need("matplotlib")
     editions = {}
     for theme, ink in _INK.items():
@@ -282,7 +282,7 @@ def heatmap(
     columns: Sequence[str],
     marks: Mapping[tuple[str, str], str] = MappingProxyType({}),
 ) -> Figure:
-    """A matrix of shares in 0–1, each written in its cell; what is not there is grey.
+    """Return a matrix of shares in 0–1, each written in its cell; what is not there is grey.
 
     ``marks`` are signs for cells, by row and column. Of many columns the cells have these alone, or
     the picture would be as wide as a door.
@@ -295,8 +295,8 @@ def heatmap(
     panel.set_facecolor("0.85")
     # Blue and red: whoever cannot tell red from green can tell these.
     panel.imshow(np.ma.masked_invalid(table), cmap="RdBu", vmin=0, vmax=1, aspect="auto")
-    titles = [one.replace("_", " ") for one in columns]
-    panel.set_xticks(range(len(columns)), titles if many else [_broken(one) for one in titles])
+    titles = [column.replace("_", " ") for column in columns]
+    panel.set_xticks(range(len(columns)), titles if many else [_broken(title) for title in titles])
     panel.set_yticks(range(len(rows)), list(rows))
     panel.tick_params(axis="x", rotation=90 if many else 60)
     names = list(rows)
@@ -343,19 +343,19 @@ def _testbed_figures(statistics: Statistics) -> Iterator[tuple[str, Figure]]:
         yield "durations", _durations(statistics)
         yield "prompts", _prompts(statistics)
     for group, counts in statistics.groups.items():
-        labels = [one_line(one.value, MOST_LETTERS) for one in counts]
-        figure = bars(labels, [one.sources for one in counts], "videos", group)
+        labels = [one_line(count.value, MOST_LETTERS) for count in counts]
+        figure = bars(labels, [count.sources for count in counts], "videos", group)
         # A group is called as somebody's manifest has it.
         yield "category" if group == "category" else f"group_{folder_name(group)}", figure
 
 
 def _aspects(statistics: Statistics) -> Figure:
     labels = [
-        ("placebo: " if one.kind is PairKind.PLACEBO else "") + one.name.replace("_", " ")
-        for one in statistics.aspects
+        ("placebo: " if aspect.kind is PairKind.PLACEBO else "") + aspect.name.replace("_", " ")
+        for aspect in statistics.aspects
     ]
-    asked = [one.initial for one in statistics.aspects]
-    figure = bars(labels, [one.kept for one in statistics.aspects], "pairs", behind=asked)
+    asked = [aspect.initial for aspect in statistics.aspects]
+    figure = bars(labels, [aspect.kept for aspect in statistics.aspects], "pairs", behind=asked)
     figure.axes[0].legend(
         ["asked for", "made"], frameon=False, loc="upper left", bbox_to_anchor=(0, -0.12), ncols=2
     )
@@ -365,8 +365,8 @@ def _aspects(statistics: Statistics) -> Figure:
 def _durations(statistics: Statistics) -> Figure:
     figure = new_figure(7.0, 3.4, layout="constrained")
     axes = figure.add_subplot()
-    starts = [one.start for one in statistics.durations]
-    counts = [one.sources for one in statistics.durations]
+    starts = [duration.start for duration in statistics.durations]
+    counts = [duration.sources for duration in statistics.durations]
     axes.bar(starts, counts, width=BIN * 0.92, align="edge", color=COLOURS[0])
     axes.set_xlim(0, statistics.durations[-1].end)
     axes.set_xlabel(f"duration in seconds, in steps of {BIN}")
@@ -394,7 +394,7 @@ def bars(
     *,
     behind: Sequence[int] = (),
 ) -> Figure:
-    """A bar for each label with its count; ``behind`` are paler bars behind them."""
+    """Return a bar for each label with its count; ``behind`` are paler bars behind them."""
     figure = new_figure(7.0, min(40.0, 1.4 + 0.3 * len(labels)), layout="constrained")
     axes = figure.add_subplot()
     places = list(range(len(labels)))
@@ -421,7 +421,7 @@ def _say_nothing(panel: Axes) -> None:
 
 
 def _broken(label: str) -> str:
-    """A label on two lines where it is long."""
+    """Return a label on two lines where it is long."""
     words = label.split()
     middle = (len(words) + 1) // 2
     return (

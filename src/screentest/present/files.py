@@ -48,7 +48,7 @@ def write_tables(
     must_be_formats(formats)
     folder.mkdir(parents=True, exist_ok=True)
     written = []
-    for table in (one.whole() for one in tables(report)):
+    for table in (item.whole() for item in tables(report)):
         for name in formats:
             path = folder / f"{table.name}.{name}"
             with atomic_output(path) as file:
@@ -58,7 +58,7 @@ def write_tables(
 
 
 def markdown(table: Table) -> str:
-    """The table for a README or an issue.
+    """Return the table for a README or an issue.
 
     >>> print(markdown(Table("t", "T", ("a", "b"), (("x|y", 0.5),))))
     | a | b |
@@ -83,7 +83,7 @@ def markdown(table: Table) -> str:
 
 
 def latex(table: Table) -> str:
-    """The table for a paper, with booktabs' rules."""
+    """Return the table for a paper, with booktabs' rules."""
 
     def cell(text: str) -> str:
         return " ".join("".join(_TEX.get(letter, letter) for letter in printable(text)).split())
@@ -107,7 +107,7 @@ def latex(table: Table) -> str:
 
 
 def as_csv(table: Table) -> str:
-    """The table for a spreadsheet; a text that looks like a formula gets an apostrophe."""
+    """Return the table for a spreadsheet; a text that looks like a formula gets an apostrophe."""
 
     def cell(value: Cell) -> Cell:
         return safe_cell(value) if isinstance(value, str) else value
@@ -120,7 +120,7 @@ def as_csv(table: Table) -> str:
 
 
 def parquet(table: Table) -> bytes:
-    """The table for a program: numbers are numbers, and what is missing is null."""
+    """Return the table for a program: numbers are numbers, and what is missing is null."""
     pa, pq = optional("pyarrow"), optional("pyarrow.parquet")
     columns = []
     for place in range(len(table.columns)):

@@ -22,7 +22,7 @@ _COUNT = "{:,}".format
 
 
 def forecast_tables(forecast: Forecast) -> list[Table]:
-    """The work, and what its films can settle."""
+    """Return the work, and what its films can settle."""
     power = forecast.power
     if power is None:
         return [_score_table(forecast)]
@@ -57,13 +57,15 @@ def _cells(work: Work) -> tuple[Cell, ...]:
 
 
 def _score_table(forecast: Forecast) -> Table:
-    """A row for each metric that asks a chat model, and one for all others."""
-    asking = [one for one in forecast.work if one.calls != 0]
-    others = [one for one in forecast.work if one.calls == 0]
-    rows: list[tuple[Cell, ...]] = [(one.name, dict(one.models), *_cells(one)) for one in asking]
+    """Return a row for each metric that asks a chat model, and one for all others."""
+    asking = [item for item in forecast.work if item.calls != 0]
+    others = [item for item in forecast.work if item.calls == 0]
+    rows: list[tuple[Cell, ...]] = [
+        (item.name, dict(item.models), *_cells(item)) for item in asking
+    ]
     if others:
         name = others[0].name if len(others) == 1 else f"{len(others)} without a chat model"
-        rows.append((name, {}, max(one.videos for one in others), 0, None, None, False))
+        rows.append((name, {}, max(other.videos for other in others), 0, None, None, False))
     columns = (Column("metric", "Metric"), Column("models", "Models", show=_models), *_COLUMNS)
     note = "\n".join(_notes(forecast))
     return Table("forecast", "What would be scored", columns, rows, note)
@@ -71,14 +73,14 @@ def _score_table(forecast: Forecast) -> Table:
 
 def _notes(forecast: Forecast) -> Iterator[str]:
     yield say("nothing_started")
-    if any(one.calls is None for one in forecast.work):
+    if any(item.calls is None for item in forecast.work):
         yield "–: unknown before the first calls"
-    if any(one.tokens for one in forecast.work):
+    if any(item.tokens for item in forecast.work):
         yield f"Tokens: estimated; cost: with answers of {forecast.answer_tokens} tokens"
     if forecast.cost:
         yield f"Total: about {forecast.cost:.2f}"
-    timed = [f"{one.name} {one.seconds / 60:.1f} min" for one in forecast.work if one.seconds]
-    left = max((one.videos for one in forecast.work), default=0)
+    timed = [f"{item.name} {item.seconds / 60:.1f} min" for item in forecast.work if item.seconds]
+    left = max((item.videos for item in forecast.work), default=0)
     if timed:
         yield f"Time on one worker: {', '.join(timed)}"
     elif forecast.power is None and left:
@@ -107,10 +109,10 @@ def _groups(power: Power) -> Table:
     )
     rows = [
         (
-            *(one.aspect.value, one.operator or "all", one.pairs, one.films),
-            *(one.finds, one.finds_at_worst),
+            *(group.aspect.value, group.operator or "all", group.pairs, group.films),
+            *(group.finds, group.finds_at_worst),
         )
-        for one in power.groups
+        for group in power.groups
     ]
     note = (
         "Finds from: the accuracy detected with 80% power"
@@ -122,7 +124,7 @@ def _groups(power: Power) -> Table:
 
 
 def _needed(power: Power) -> Table:
-    here = max((one.films for one in power.groups), default=0)
+    here = max((group.films for group in power.groups), default=0)
     units = f"{power.unit.capitalize()}s"
     columns = (
         Column("right", "Accuracy", show="{:.0%}".format),

@@ -33,7 +33,7 @@ class Shown:
         raise NotImplementedError
 
     def __repr__(self) -> str:
-        tables = [one for one in self._shown() if one.rows]
+        tables = [item for item in self._shown() if item.rows]
         return short_text(self._headline(), tables[0] if tables else None)
 
     def _repr_html_(self) -> str:
@@ -53,7 +53,7 @@ class Tabular(Shown):
         return [self.table]
 
     def records(self) -> list[dict[str, Cell]]:
-        """The rows of its table as plain dictionaries."""
+        """Return the rows of its table as plain dictionaries."""
         return self.table.records()
 
     def frame(self, library: str = "") -> Any:
@@ -94,7 +94,7 @@ def data_frame(rows: Records, library: str = "") -> Any:
 
 
 def _nullable(rows: Records) -> dict[str, str]:
-    """The types of pandas that can be missing, for the columns of numbers."""
+    """Return the types of pandas that can be missing, for the columns of numbers."""
     types: dict[str, str] = {}
     for row in rows:
         for name, value in row.items():

@@ -41,7 +41,7 @@ def arena_headline(arena: Arena) -> str:
 
 
 def people_tables(arena: Arena | None) -> list[Table]:
-    """Every model, and every two models; none where nobody was asked."""
+    """Return every model, and every two models; none where nobody was asked."""
     return [] if arena is None else [_models_table(arena), _pairs_table(arena)]
 
 

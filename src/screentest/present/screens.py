@@ -102,7 +102,7 @@ class Screen:
 
 
 def _aligned(table: Table) -> list[str]:
-    """A table as plain text."""
+    """Return a table as plain text."""
     brief = table.short()
     rows = [tuple(column.heading for column in brief.columns), *brief.texts()]
     wide = [max(len(row[place]) for row in rows) for place in range(len(brief.columns))]
@@ -120,7 +120,7 @@ def _aligned(table: Table) -> list[str]:
 
 
 def comparison_screen(comparison: ModelComparison, sees: Mapping[str, str] | None = None) -> Screen:
-    """The first screen of a comparison; ``sees`` has the evidence on a metric, by value."""
+    """Return the first screen of a comparison; ``sees`` has the evidence on a metric, by value."""
     return Screen(
         headline(comparison),
         tuple(_lines(comparison)),
@@ -130,7 +130,7 @@ def comparison_screen(comparison: ModelComparison, sees: Mapping[str, str] | Non
 
 
 def headline(comparison: ModelComparison) -> str:
-    """The result of a comparison in one sentence."""
+    """Return the result of a comparison in one sentence."""
     texts = [_headline(comparison, longest) for longest in (LONGEST, 24, 16, 8)]
     fitting = [text for text in texts if len(text) <= LONGEST]
     return fitting[0] if fitting else shortened(texts[-1], LONGEST)
@@ -189,14 +189,14 @@ def _of(count: int, total: int) -> str:
 
 
 def prompt_count(comparison: ModelComparison, rows: Sequence[MetricRow]) -> str:
-    """The number of prompts that some rows rest on."""
+    """Return the number of prompts that some rows rest on."""
     counts = sorted({row.prompts for row in rows}) or [comparison.prompts]
     least = f"{counts[0]:,} to " if len(counts) > 1 else ""
     return f"{least}{plural(counts[-1], comparison.unit)}"
 
 
 def _nothing(comparison: ModelComparison) -> str:
-    """The reason why nothing is compared."""
+    """Return the reason why nothing is compared."""
     if comparison.unread:
         return f"{unread_words(comparison.unread, comparison.videos)} could not be read"
     if not comparison.prompts:
@@ -234,7 +234,7 @@ def _lines(comparison: ModelComparison) -> Lines:
 
 
 def _better(comparison: ModelComparison, label_of: Mapping[str, str]) -> Lines:
-    """The metrics in which one model is significantly better, by whom it is better than."""
+    """Yield the metrics in which one model is significantly better, by whom it is better than."""
     if comparison.winner and len(comparison.models) == 2:
         better_on = [label_of[row.name] for row in comparison.rows if row.over(comparison.winner)]
         yield "better", names(better_on, 2 * NAMED)
@@ -267,7 +267,7 @@ def _better(comparison: ModelComparison, label_of: Mapping[str, str]) -> Lines:
 
 
 def _undecided(comparison: ModelComparison, label_of: Mapping[str, str]) -> Lines:
-    """The differences that more prompts might show, by the model that is ahead, or last."""
+    """Yield the differences that more prompts might show, by the model that is ahead, or last."""
     rows = sorted(comparison.having(State.UNDECIDED), key=row_order)
     rows = [row for row in rows if not all(pair.explanation for pair in row.claimed)]
     sides: dict[tuple[str, str], list[str]] = {}
@@ -286,8 +286,8 @@ def _undecided(comparison: ModelComparison, label_of: Mapping[str, str]) -> Line
 
 
 def row_place(comparison: ModelComparison, row: MetricRow) -> tuple[str, str, int]:
-    """The place (ahead or last), the model that has it so far, and its number of prompts; no model
-    where all share the place."""
+    """Return the place (ahead or last), the model that has it so far, and its number of prompts;
+    no model where all share the place."""
     leader, last, ahead, behind = row.leader, row.last, row.ahead, row.behind
     if row.prompts == 1:
         leader, last = first_and_last(row)
@@ -338,7 +338,7 @@ def _explained(comparison: ModelComparison, label_of: Mapping[str, str]) -> Line
 
 
 def artefact_words(explanation: Explanation, label_of: Mapping[str, str]) -> str:
-    """The artefact that explains a lead, and the model that has it."""
+    """Return the artefact that explains a lead, and the model that has it."""
     value = explanation.value
     word = words("artefacts").get(value) or label_of.get(value) or label(value)
     return f"{word} in {explanation.model}"
@@ -370,7 +370,7 @@ def _looks(comparison: ModelComparison) -> str:
 
 
 def why_words(why: WhyNotCompared) -> str:
-    """The reason why a metric is not compared."""
+    """Return the reason why a metric is not compared."""
     rates = ", ".join(f"{model} {rate:.4g}" for model, rate in why.rates.items())
     settings = ", ".join(
         f"{_setting(key)} ({' and '.join(value or 'none' for value in values)})"
@@ -406,7 +406,7 @@ def _not_compared(comparison: ModelComparison, label_of: Mapping[str, str]) -> L
 
 
 def not_covered_words(covered: NotCovered) -> str:
-    """The parts of prompts, and the faults, that nothing measures."""
+    """Return the parts of prompts, and the faults, that nothing measures."""
     faults = [fault.replace("_", " ") for fault in covered.faults]
     if covered.prompts is PromptCoverage.COVERED:
         return names(faults, 9)
@@ -468,14 +468,14 @@ def _missing(comparison: ModelComparison, label_of: Mapping[str, str]) -> Lines:
 
 
 def unread_words(unread: Sequence[UnreadVideo], videos: int) -> str:
-    """The number of videos that could not be read, with the reasons."""
+    """Return the number of videos that could not be read, with the reasons."""
     reasons = Counter(video.reason.replace("_", " ") for video in unread)
     listed = ", ".join(f"{reason} {count:,}" for reason, count in reasons.most_common())
     return because(f"{len(unread):,} of {plural(videos, 'video')}", listed)
 
 
 def borders_words(results: Results) -> str:
-    """The number of videos that have borders, with their size; empty where none has."""
+    """Return the number of videos that have borders, with their size; empty where none has."""
     bordered = bordered_videos(results)
     if bordered is None:
         return ""
@@ -485,7 +485,8 @@ def borders_words(results: Results) -> str:
 
 
 def file_and_reason(unread: UnreadVideo) -> tuple[str, str]:
-    """A video that could not be read: its path, from here where it is below, and the reason."""
+    """Return a video that could not be read: its path, from here where it is below, and the
+    reason."""
     path = Path(unread.video)
     lines = unread.detail.strip().splitlines()
     detail = lines[-1] if lines else ""
@@ -518,7 +519,7 @@ def _notes(comparison: ModelComparison) -> Iterator[str]:
 def comparison_table(
     comparison: ModelComparison, sees: Mapping[str, str] | None = None, *, width: int = 30
 ) -> Table:
-    """The models side by side, in the metrics in which there is something to see.
+    """Return the models side by side, in the metrics in which there is something to see.
 
     Models whose names need more than ``width`` get letters. Where something was tested, values
     that only describe are no rows.
@@ -584,7 +585,7 @@ def row_wins(row: MetricRow, heads: Mapping[str, str]) -> str:
 
 
 def _orders(row: MetricRow, heads: Mapping[str, str]) -> str:
-    """The significant differences: ``A > C``."""
+    """Return the significant differences: ``A > C``."""
     over: dict[str, list[str]] = {}
     for pair in row.pairs:
         if pair.significant:
@@ -600,7 +601,7 @@ def _marked(value: ModelValue) -> Cell:
 
 
 def mark(value: ModelValue) -> str:
-    """The sign beside a mean; the notes below the table explain it."""
+    """Return the sign beside a mean; the notes below the table explain it."""
     return "*" if value.best else "°" if value.explained else ""
 
 
@@ -616,7 +617,7 @@ def _letter(place: int) -> str:
 
 
 def scores_screen(results: Results, pool: Pool = "worst") -> Screen:
-    """The first screen of videos without rivals: the one that ranks worst most often."""
+    """Return the first screen of videos without rivals: the one that ranks worst most often."""
     results = results.pooled(pool)
     unread = not not_covered(results).prompts_read
     notes = (say("get_models"),) if unread else ()
@@ -625,7 +626,7 @@ def scores_screen(results: Results, pool: Pool = "worst") -> Screen:
 
 
 def scores_headline(results: Results, pool: Pool = "worst") -> str:
-    """The video that ranks worst most often, where one stands out."""
+    """Return the video that ranks worst most often, where one stands out."""
     ranking = worst_videos(results, pool)
     videos = plural(ranking.videos, "video")
     if not ranking.scored:

@@ -63,5 +63,5 @@ SENTENCES: Mapping[str, str] = {
 
 
 def say(sentence: str, **values: object) -> str:
-    """A sentence with its values filled in."""
+    """Return a sentence with its values filled in."""
     return SENTENCES[sentence].format_map(values)

@@ -34,7 +34,7 @@ MOST_ROOTS = 3
 def result_tables(
     results: Results, by: str = "", *, full: bool = False, pool: Pool = "worst"
 ) -> list[Table]:
-    """The tables of a run: those of its suites, and the mean of every value.
+    """Return the tables of a run: those of its suites, and the mean of every value.
 
     ``full`` writes whole signatures instead of their short form. A suite adds up the scores as they
     are; ``pool`` is for the means of single values.
@@ -49,7 +49,7 @@ def result_tables(
 def summary_table(
     results: Results, by: str = "", *, full: bool = False, pool: Pool = "worst"
 ) -> Table:
-    """The mean of each value with interval and coverage, of all items or of each group."""
+    """Return the mean of each value with interval and coverage, of all items or of each group."""
     results = results.pooled(pool)
     groups = results.by_group(by) if by else {"": results}
     short = results.short_names
@@ -90,7 +90,7 @@ def summary_table(
 
 
 def pool_note(results: Results, pool: Pool) -> str:
-    """The part of a video that its number is about; empty where all count as a whole."""
+    """Return the part of a video that its number is about; empty where all count as a whole."""
     cut = {value.item for value in results.values if value.pools}
     if not cut:
         return ""
@@ -108,14 +108,14 @@ def interval_text(low: float | None, high: float | None, digits: int | None = No
 
 
 def why_missing(total: Total) -> list[str]:
-    """Each reason with its count, and how many are still to come."""
+    """Return each reason with its count, and how many are still to come."""
     counts = [f"{reason.value} {count:,}" for reason, count in total.failures.items()]
     pending = total.total - total.scored - sum(total.failures.values())
     return [*counts, f"pending {pending:,}"] if pending else counts
 
 
 def values_table(results: Results, *, full: bool = False) -> Table:
-    """A row for each value of each item; one that is missing has a reason."""
+    """Return a row for each value of each item; one that is missing has a reason."""
     groups = dict.fromkeys(name for item in results.items.values() for name in item.groups)
     rows: list[Sequence[Cell]] = []
     for value in results.values:
@@ -183,21 +183,23 @@ def standing_tables(ranked: Sequence[Standing], suite: Suite, by: str = "") -> l
 
 
 def suite_tables(results: Results, suite: Suite, by: str = "") -> list[Table]:
-    """All tables of one suite: its standings, then its own; those without rows are left out."""
+    """Return all tables of one suite: its standings, then its own; those without rows are left
+    out."""
     special = suite.tables(results, by) if suite.tables is not None else ()
     tables = [*standing_tables(standings(results, suite, by), suite, by), *special]
     return [table for table in tables if table.rows]
 
 
 def _columns(ranked: Sequence[Standing]) -> list[StandingLevel]:
-    """The root and its parts, where they are few enough to be columns."""
+    """Return the root and its parts, where they are few enough to be columns."""
     levels = [level for level in ranked[0].levels if len(level.path) <= 2]
     roots = [level for level in levels if len(level.path) == 1]
     return levels if len(levels) <= WIDEST else roots if len(roots) <= WIDEST else roots[:1]
 
 
 def _wide(ranked: Sequence[Standing], suite: Suite, by: str) -> Table:
-    """A row for each group: each root of the tree with its parts, its interval and its coverage."""
+    """Return a row for each group: each root of the tree with its parts, its interval and its
+    coverage."""
     columns = _columns(ranked)
     roots = [level for level in columns if len(level.path) == 1]
     taken = {by, *(column.name for column in _BESIDE)}
@@ -259,7 +261,7 @@ def _long(ranked: Sequence[Standing], suite: Suite, by: str) -> Table:
 
 
 def _level_name(level: StandingLevel) -> str:
-    """The path below the root; the root has its own name. With what stood in for a model."""
+    """Return the path below the root; the root has its own name. With what stood in for a model."""
     beside = f"[{'+'.join(level.stand_ins)}]" if level.stand_ins else ""
     return f"{' / '.join(level.path[1:]) or level.path[0]}{beside}"
 
@@ -271,7 +273,7 @@ def _note(ranked: Sequence[Standing], suite: Suite) -> str:
 
 
 def _beside(level: StandingLevel, suite: Suite) -> tuple[Cell, ...]:
-    """The interval and the coverage of a level, for records and for people."""
+    """Return the interval and the coverage of a level, for records and for people."""
     interval = level.interval
     low, high = (interval.low, interval.high) if interval else (None, None)
     coverage = f"{level.scored:,}/{level.total:,}"
@@ -280,7 +282,7 @@ def _beside(level: StandingLevel, suite: Suite) -> tuple[Cell, ...]:
 
 
 def _free(name: str, taken: set[str]) -> str:
-    """A name that no other column has."""
+    """Return a name that no other column has."""
     while name in taken:
         name += "_"
     taken.add(name)

@@ -30,7 +30,7 @@ def number(value: float) -> str:
 
 
 def percent(share: float, digits: int = 0) -> str:
-    """A share of one in per cent.
+    """Return a share of one in per cent.
 
     >>> percent(0.123), percent(0.1234, 1)
     ('12%', '12.3%')
@@ -39,7 +39,7 @@ def percent(share: float, digits: int = 0) -> str:
 
 
 def p_value(p: float) -> str:
-    """A p-value; no value above 0.05 is printed as 0.05.
+    """Return a p-value; no value above 0.05 is printed as 0.05.
 
     >>> [p_value(p) for p in (0.0004, 0.0031, 0.0501, 0.0832, 1.0)]
     ['< .001', '0.003', '0.051', '0.08', '1']
@@ -54,7 +54,7 @@ def p_value(p: float) -> str:
 
 
 def about(count: int) -> str:
-    """A forecast has no more than two significant digits.
+    """Return a forecast has no more than two significant digits.
 
     >>> about(12), about(63), about(1234)
     ('12', '65', '1,300')
@@ -66,7 +66,7 @@ def about(count: int) -> str:
 
 
 def names(given: Iterable[str], most: int = 6, *, last: str = ", ") -> str:
-    """A list of names; the rest is counted.
+    """Return a list of names; the rest is counted.
 
     >>> names(["a", "b", "c"]), names(["a", "b", "c"], last=" and "), names("abcd", 2)
     ('a, b, c', 'a, b and c', 'a, b and 2 more')
@@ -87,7 +87,7 @@ def because(what: str, why: str) -> str:
 
 
 def shortened(text: str, longest: int) -> str:
-    """A name of at most so many letters.
+    """Return a name of at most so many letters.
 
     >>> shortened("a_model_called_a", 8)
     'a_model…'
@@ -104,7 +104,7 @@ def words(section: str) -> Mapping[str, Any]:
 
 
 def label(name: str, info: OutputInfo | None = None, stand_ins: Sequence[str] = ()) -> str:
-    """A value in words, with a mark where a heuristic answered in place of a paper's model.
+    """Return a value in words, with a mark where a heuristic answered in place of a paper's model.
 
     >>> label("steadiness.held:x=1"), label("mine.some_value"), label("noise", stand_ins=["x"])
     ('duplicated frames', 'some value', 'noise (heuristic)')
@@ -116,7 +116,7 @@ def label(name: str, info: OutputInfo | None = None, stand_ins: Sequence[str] = 
 
 
 def labels(results: Results) -> dict[str, str]:
-    """Every value in words; by its name where two would be called alike."""
+    """Return every value in words; by its name where two would be called alike."""
     texts = {
         name: label(name, info, results.stand_ins_of(name))
         for name, info in results.outputs.items()
@@ -125,7 +125,7 @@ def labels(results: Results) -> dict[str, str]:
 
 
 def row_labels(rows: Iterable[MetricRow]) -> dict[str, str]:
-    """Every row in words; by its name where two would be called alike."""
+    """Return every row in words; by its name where two would be called alike."""
     return _distinct({row.name: label(row.name, row.info, row.stand_ins) for row in rows}, {})
 
 
@@ -145,7 +145,7 @@ PLAIN = "_.:-=+*#"
 
 
 def sparkline(curve: Sequence[Point], width: int = 24, levels: str = BLOCKS) -> str:
-    """The curve over time, its own lowest value at the bottom and its highest at the top.
+    """Return the curve over time, its own lowest value at the bottom and its highest at the top.
 
     Each column shows the mean of the points over its stretch of time; a stretch that no point
     covers is blank.

@@ -396,7 +396,7 @@ def sees_something(certificates: Iterable[Certificate]) -> bool:
 def certificates_of(
     value: str, certificates: Iterable[Certificate], names: Sequence[str]
 ) -> list[Certificate]:
-    """The certificates about ``value``, each with the aspects in which it does.
+    """Return the certificates about ``value``, each with the aspects in which it does.
 
     A judge made of a metric goes by one value of it: by the one that is named, or else, aspect by
     aspect, by the one named like the aspect, the one named like the metric, the first. Only that
@@ -419,7 +419,7 @@ def certificates_of(
 
 
 def tested(judge: str, aspect: Aspect, names: Sequence[str]) -> str:
-    """The name of the value that a judge goes by; empty where none is known by that name.
+    """Return the name of the value that a judge goes by; empty where none is known by that name.
 
     >>> names = ["contrast", "contrast.exposure", "seen.score", "seen.color", "noise:rate=2"]
     >>> tested("contrast", Aspect.COLOR, names), tested("contrast.exposure", Aspect.COLOR, names)

@@ -53,7 +53,7 @@ class GridRow:
 
     @property
     def gap(self) -> float:
-        """How far apart over all values."""
+        """Return how far apart over all values."""
         return sum(self.gaps.values()) / len(self.gaps) if self.gaps else 0.0
 
 
@@ -76,8 +76,8 @@ class _Scale:
     """0 where videos are not compared in it."""
 
     def mean(self, cell: Sequence[str]) -> float | None:
-        known = [self.numbers[item] for item in cell if item in self.numbers]
-        return sum(known) / len(known) if known else None
+        available = [self.numbers[item] for item in cell if item in self.numbers]
+        return sum(available) / len(available) if available else None
 
 
 def prompt_grid(results: Results, comparison: ModelComparison | None) -> Grid:
@@ -123,7 +123,8 @@ def uncompared(results: Results, comparison: ModelComparison | None) -> dict[str
 
 
 def excuse(row: MetricRow, model: str) -> Explanation | None:
-    """The artefact that explains why others are ahead of a model; None where one earned it."""
+    """Return the artefact that explains why others are ahead of a model; None where one earned
+    it."""
     explanations = [pair.explanation for pair in row.pairs if pair.worse == model]
     return explanations[0] if explanations and all(explanations) else None
 
@@ -141,12 +142,12 @@ def _scales(results: Results, comparison: ModelComparison | None) -> Iterator[_S
 
 
 def _spread(numbers: Iterable[float]) -> float:
-    known = list(numbers)
-    return max(known) - min(known) if known else 0.0
+    available = list(numbers)
+    return max(available) - min(available) if available else 0.0
 
 
 def _heights(scales: Iterable[_Scale], item: str) -> dict[str, float]:
-    """How low one video is in each value."""
+    """Return how low one video is in each value."""
     return {
         scale.name: -(scale.sign or 1) * scale.numbers[item] / scale.spread
         for scale in scales
@@ -189,16 +190,16 @@ def _weakest(
     weakest: dict[str, Weak] = {}
     for scale in scales:
         means = [scale.mean(cell) for cell in cells]
-        known = sorted(mean for mean in means if mean is not None)
-        if not scale.sign or not scale.spread or len(known) < 2:
+        available = sorted(mean for mean in means if mean is not None)
+        if not scale.sign or not scale.spread or len(available) < 2:
             continue
         for cell, mean in zip(cells, means, strict=True):
             if mean is None:
                 continue
-            others = (sum(known) - mean) / (len(known) - 1)
+            others = (sum(available) - mean) / (len(available) - 1)
             # Without this one: the ends of the others.
-            low = known[1] if mean == known[0] else known[0]
-            high = known[-2] if mean == known[-1] else known[-1]
+            low = available[1] if mean == available[0] else available[0]
+            high = available[-2] if mean == available[-1] else available[-1]
             nearest = low if scale.sign > 0 else high
             for item in cell:
                 number = scale.numbers.get(item)

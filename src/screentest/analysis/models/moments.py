@@ -47,7 +47,7 @@ class Moment:
 
 
 def pieces(value: Value) -> tuple[Point, ...]:
-    """A value over time, or over the pieces of the only shot, whatever their numbers are."""
+    """Return a value over time, or over the pieces of the only shot, whatever their numbers are."""
     score = value.outcome.value
     if score is None:
         return ()
@@ -57,7 +57,7 @@ def pieces(value: Value) -> tuple[Point, ...]:
 
 
 def timed(value: Value) -> Value:
-    """The value over time: where a clip of one shot has no curve, its pieces are one.
+    """Return the value over time: where a clip of one shot has no curve, its pieces are one.
 
     Not where they are on another scale: the longest freeze of a piece ends with the piece.
     """
@@ -72,7 +72,7 @@ def timed(value: Value) -> Value:
 
 
 def over_time(results: Results) -> Results:
-    """All values over time, so that it is worked out once."""
+    """Return all values over time, so that it is worked out once."""
     return replace(results, values=tuple(map(timed, results.values)))
 
 
@@ -88,7 +88,8 @@ class Scales:
     """The same, from low to high."""
 
     def usual(self, name: str, item: str) -> float | None:
-        """The middle of the *other* videos: one that is frozen is not what it is measured by."""
+        """Return the middle of the *other* videos: one that is frozen is not what it is measured
+        by."""
         middle, every = self.middles.get(name, {}).get(item), self.ordered.get(name, ())
         skip = len(every) if middle is None else bisect_left(every, middle)
         rest = len(every) - (middle is not None)
@@ -99,7 +100,7 @@ class Scales:
 
 
 def scales_of(results: Results) -> Scales:
-    """What is usual in a run."""
+    """Return what is usual in a run."""
     points: dict[str, list[float]] = {}
     middles: dict[str, dict[str, float]] = {}
     for value in map(timed, results.values):
@@ -123,7 +124,7 @@ def lowest(
     *,
     by_time: bool = True,
 ) -> list[Moment]:
-    """The moments at which curves fall furthest below what is good, in order of time.
+    """Return the moments at which curves fall furthest below what is good, in order of time.
 
     Without ``by_time`` the worst one is first.
 
@@ -158,7 +159,7 @@ def furthest(
 def _drops(
     results: Results, values: Iterable[Value], scales: Scales
 ) -> Iterator[tuple[float, Time, Low]]:
-    """How far each curve falls, and where, where that is worth a mark."""
+    """Yield how far each curve falls, and where, where that is worth a mark."""
     for value in map(timed, values):
         score, sign = value.outcome.value, direction(results, value.name)
         if score is None or len(score.curve) < 2 or not sign:
@@ -173,7 +174,8 @@ def _drops(
 def _falls(
     results: Results, value: Value, curve: Sequence[Point], sign: int, scales: Scales
 ) -> np.ndarray:
-    """How far below what is good each point is: 1 is the whole scale, or the whole of the band."""
+    """Return how far below what is good each point is: 1 is the whole scale, or the whole of the
+    band."""
     numbers = sign * np.array([point.value for point in curve])
     below = numbers.max() - numbers
     info, margin = results.outputs[value.name], margin_of(value, "mean")

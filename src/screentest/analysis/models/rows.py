@@ -386,7 +386,7 @@ def forecastable(rows: Sequence[MetricRow]) -> list[MetricRow]:
 
 
 def first_and_last(row: MetricRow) -> tuple[str, str]:
-    """The only first and the only last model in a metric; empty where that is shared.
+    """Return the only first and the only last model in a metric; empty where that is shared.
 
     Less noise in blurred pictures is no reason to call the others noisy, nor the blurred one best.
     """
@@ -396,7 +396,8 @@ def first_and_last(row: MetricRow) -> tuple[str, str]:
 
 
 def _only(row: MetricRow, sign: int) -> str:
-    """The model whose mean, times ``sign``, is above that of all it is fair to compare with."""
+    """Return the model whose mean, times ``sign``, is above that of all it is fair to compare
+    with."""
     means = {value.model: value.mean for value in row.values if value.mean is not None}
     explained = [{pair.better, pair.worse} for pair in row.pairs if pair.explanation]
     for model, mean in means.items():

@@ -264,23 +264,23 @@ def _pairs(votes: Sequence[VoteRecord], names: Sequence[str]) -> tuple[ArenaPair
 
 
 def people_row(found: Arena, comparison: ModelComparison) -> MetricRow | None:
-    """The arena as a row beside those of metrics; None where it is about other models.
+    """Return the arena as a row beside those of metrics; None where it is about other models.
 
     Its test is the arena's own, over prompts and people, corrected over pairs of models: it is no
     part of the metrics' correction, and changes nothing in the comparison.
     """
-    known = {one.model: one for one in found.models}
-    values = tuple(_value(model, known.get(model)) for model in comparison.models)
-    had = [one for one in values if one.mean is not None]
+    available = {item.model: item for item in found.models}
+    values = tuple(_value(model, available.get(model)) for model in comparison.models)
+    had = [value for value in values if value.mean is not None]
     if len(had) < 2:
         return None
     pairs = tuple(
-        _pair(one) for one in found.pairs if {one.better, one.worse} <= set(comparison.models)
+        _pair(item) for item in found.pairs if {item.better, item.worse} <= set(comparison.models)
     )
-    shares = [one.mean or 0.0 for one in had]
-    best = [one for one in had if one.mean == max(shares)]
-    worst = [one for one in had if one.mean == min(shares)]
-    shared = set.intersection(*(set(one.prompts) for one in had))
+    shares = [item.mean or 0.0 for item in had]
+    best = [item for item in had if item.mean == max(shares)]
+    worst = [item for item in had if item.mean == min(shares)]
+    shared = set.intersection(*(set(item.prompts) for item in had))
     return MetricRow(
         name="people",
         group="people",

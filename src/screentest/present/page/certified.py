@@ -97,7 +97,7 @@ def certified(certificates: Sequence[Certificate]) -> Certified | None:
 
 
 def card(certificate: Certificate) -> Card:
-    """The certificate, ready to be shown."""
+    """Return the certificate, ready to be shown."""
     return Card(
         certificate.title,
         headline(certificate),
@@ -115,10 +115,10 @@ def card(certificate: Certificate) -> Card:
 
 
 def _groups(certificates: Sequence[Certificate]) -> Iterator[HeatGroup]:
-    for aspect in dict.fromkeys(one.aspect for each in certificates for one in each.aspects):
-        whole = [{one.aspect: one for one in each.aspects}.get(aspect) for each in certificates]
+    for aspect in dict.fromkeys(item.aspect for each in certificates for item in each.aspects):
+        whole = [{item.aspect: item for item in each.aspects}.get(aspect) for each in certificates]
         families = [
-            {one.name: one for one in each.operators if one.aspect is aspect}
+            {operator.name: operator for operator in each.operators if operator.aspect is aspect}
             for each in certificates
         ]
         names = list(dict.fromkeys(name for family in families for name in family))
@@ -126,14 +126,16 @@ def _groups(certificates: Sequence[Certificate]) -> Iterator[HeatGroup]:
         rows = [] if alone else [_row(aspect.value, title, whole, head=True)]
         for name in names:
             column = [family.get(name) for family in families]
-            label = next(one.label for one in column if one)
+            label = next(item.label for item in column if item)
             words = f"{title}: {label}" if alone else label
             rows.append(_row(f"{aspect.value}/{name}", words, column, head=alone))
         yield HeatGroup(tuple(rows))
-    placebos = [{one.name: one for one in each.placebos} for each in certificates]
+    placebos = [{placebo.name: placebo for placebo in each.placebos} for each in certificates]
     rows = [
-        _row(f"{PLACEBO}{name}", name.replace("_", " "), [own.get(name) for own in placebos])
-        for name in dict.fromkeys(name for own in placebos for name in own)
+        _row(
+            f"{PLACEBO}{name}", name.replace("_", " "), [placebo.get(name) for placebo in placebos]
+        )
+        for name in dict.fromkeys(name for placebo in placebos for name in placebo)
     ]
     if rows:
         head = _row("", "Placebos (fair: 50)", [None] * len(certificates), head=True)
@@ -148,63 +150,64 @@ def _row(
     head: bool = False,
 ) -> HeatRow:
     cells = tuple(
-        one if one is None else _fair(one) if isinstance(one, PlaceboResult) else _cell(one)
-        for one in column
+        item if item is None else _fair(item) if isinstance(item, PlaceboResult) else _cell(item)
+        for item in column
     )
-    return HeatRow(key, title, cells, max((one.pairs for one in column if one), default=0), head)
+    return HeatRow(key, title, cells, max((item.pairs for item in column if item), default=0), head)
 
 
 def _cell(result: AspectResult | OperatorResult) -> Cell:
-    found, finding = result.accuracy.value, result.finding
-    if found is None:
+    matches, finding = result.accuracy.value, result.finding
+    if matches is None:
         return Cell("–", why_not(result.accuracy), "unknown")
-    interval = found.interval.percents
+    interval = matches.interval.percents
     words = (
-        f"{claim_words(finding)}; {100 * found.value:.1f}% right (95%: {interval}), "
-        f"{found.judgements:,} of {found.total:,} answers on"
-        f" {plural(finding.films, finding.unit)}, {found.ties:,} ties"
+        f"{claim_words(finding)}; {100 * matches.value:.1f}% right (95%: {interval}), "
+        f"{matches.judgements:,} of {matches.total:,} answers on"
+        f" {plural(finding.films, finding.unit)}, {matches.ties:,} ties"
     )
     kind = _KINDS[finding.claim]
-    if kind == "unknown" and abs(found.value - 0.5) > 0.15:
-        kind += " up" if found.value > 0.5 else " down"
-    return Cell(f"{100 * found.value:.0f}", words, kind)
+    if kind == "unknown" and abs(matches.value - 0.5) > 0.15:
+        kind += " up" if matches.value > 0.5 else " down"
+    return Cell(f"{100 * matches.value:.0f}", words, kind)
 
 
 def _fair(placebo: PlaceboResult) -> Cell:
-    found = placebo.false_alarms.value
-    if found is None:
+    result = placebo.false_alarms.value
+    if result is None:
         return Cell("–", why_not(placebo.false_alarms), "unknown")
     words, bias = placebo_words(placebo), placebo.bias
     if bias is not None:
         words = f"{bias_words(bias)}; {words}"
-    return Cell(f"{100 * found.value:.0f}", words, "fair" if bias is None else "fails")
+    return Cell(f"{100 * result.value:.0f}", words, "fair" if bias is None else "fails")
 
 
 # Pairs and verdicts, for the script.
 
 
 def verdicts(report: Report, folder: Path) -> dict[str, Any]:
-    """Every verdict, and the two videos it is about. Answers alike in both orders are one."""
-    judges = {one.judge: place for place, one in enumerate(report.certificates)}
+    """Return every verdict, and the two videos it is about. Answers alike in both orders are
+    one."""
+    judges = {certificate.judge: place for place, certificate in enumerate(report.certificates)}
     pairs: dict[str, int] = {}
     listed: list[dict[str, Any]] = []
-    found: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for one in report.judged:
-        if one.item not in pairs:
-            pairs[one.item] = len(listed)
-            listed.append(_pair(one, report, folder))
-        place = judges.setdefault(one.judge, len(judges))
-        verdict = _verdict(one, place, pairs[one.item])
-        key = (place, one.item, one.aspect, one.repeat, verdict.get("points"), verdict["why"])
-        if key in found:
-            found[key]["order"] = "in both orders"
+    result: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for item in report.judged:
+        if item.item not in pairs:
+            pairs[item.item] = len(listed)
+            listed.append(_pair(item, report, folder))
+        place = judges.setdefault(item.judge, len(judges))
+        verdict = _verdict(item, place, pairs[item.item])
+        key = (place, item.item, item.aspect, item.repeat, verdict.get("points"), verdict["why"])
+        if key in result:
+            result[key]["order"] = "in both orders"
         else:
-            found[key] = verdict
-    titles = {one.judge: one.title for one in report.certificates}
+            result[key] = verdict
+    titles = {certificate.judge: certificate.title for certificate in report.certificates}
     return {
         "judges": [titles.get(name, name) for name in judges],
         "pairs": listed,
-        "verdicts": list(found.values()),
+        "verdicts": list(result.values()),
     }
 
 
@@ -233,7 +236,7 @@ def _verdict(one: Judged, judge: int, pair: int) -> dict[str, Any]:
     rows = [f"{PLACEBO}{name}"] if placebo else [one.aspect, f"{one.aspect}/{name}"]
     if one.case.get("change"):  # a probe with other words is in no cell
         rows = []
-    found: dict[str, Any] = {
+    result: dict[str, Any] = {
         "judge": judge,
         "pair": pair,
         "id": one.item,
@@ -243,6 +246,6 @@ def _verdict(one: Judged, judge: int, pair: int) -> dict[str, Any]:
     }
     failure, verdict = one.outcome.failure, one.outcome.value
     if failure is not None:
-        return found | {"failed": failure.reason.value, "why": failure.detail}
+        return result | {"failed": failure.reason.value, "why": failure.detail}
     assert verdict is not None
-    return found | {"points": points_of(verdict, one.order), "why": verdict.rationale}
+    return result | {"points": points_of(verdict, one.order), "why": verdict.rationale}

@@ -36,7 +36,7 @@ class Check:
 
 
 def checks(report: Report) -> list[Check]:
-    """All checks that apply, problems first."""
+    """Return all checks that apply, problems first."""
     if not report.results.items:
         return []
     every = [
@@ -83,7 +83,7 @@ def _values(results: Results) -> Iterator[Check]:
 
 
 def _certified(report: Report) -> Iterator[Check]:
-    """The certificates of the metrics used, and the placebos on which they are biased."""
+    """Yield the certificates of the metrics used, and the placebos on which they are biased."""
     values = {total.name: total.signature for total in report.totals if total.scored}
     if not values:
         return
@@ -113,7 +113,7 @@ def _certified(report: Report) -> Iterator[Check]:
         f"{label_of[name]} {bias_words(placebo.bias)}" for name, placebo in tests if placebo.bias
     ]
     kinds = plural(len({placebo.name for _, placebo in tests}), "kind")
-    sure = all(one.finding and one.finding.claim is not Claim.CANNOT_TELL for _, one in tests)
+    sure = all(item.finding and item.finding.claim is not Claim.CANNOT_TELL for _, item in tests)
     if biases:
         failed = tuple(dict.fromkeys(biases))
         yield Check("Problem", "placebos", names(failed, _NAMED, last="; "), failed)
@@ -124,7 +124,7 @@ def _certified(report: Report) -> Iterator[Check]:
 
 
 def _heuristics(report: Report) -> Iterator[Check]:
-    """The backends that answered in place of the model of a paper."""
+    """Yield the backends that answered in place of the model of a paper."""
     used: dict[str, list[str]] = {}
     for name, label in report.labels.items():
         for backend in report.results.stand_ins_of(name):
@@ -136,5 +136,5 @@ def _heuristics(report: Report) -> Iterator[Check]:
 
 def _borders(results: Results) -> Iterator[Check]:
     if videos := bordered(results):
-        listed = [f"{item}: {percent(own.share)}" for item, own in sorted(videos.items())]
+        listed = [f"{item}: {percent(selected.share)}" for item, selected in sorted(videos.items())]
         yield Check("Note", "borders", borders_words(results), tuple(listed[:_LISTED]))

@@ -91,7 +91,7 @@ class Report:
         return labels(self.results)
 
     def certificates_of(self, value: str) -> list[Certificate]:
-        """What testbeds say about this very value, where it was certified."""
+        """Return what testbeds say about this very value, where it was certified."""
         return certificates_of(value, self.certificates, self.results.names)
 
 

@@ -38,7 +38,7 @@ class Lane:
 
 
 def dot_plot(title: str, lanes: Sequence[Lane], better: Better = "higher") -> str:
-    """An SVG; where lower is better the axis runs backwards, so that better is on the right.
+    """Return an SVG; where lower is better the axis runs backwards, so that better is on the right.
 
     >>> plot = dot_plot("x<", [Lane("a", 0.5, [Dot(0.0, "p"), Dot(1.0, "q")])])
     >>> plot.count("<circle"), "x&lt;: a 0.500" in plot

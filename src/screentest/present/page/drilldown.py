@@ -34,8 +34,8 @@ def questions_asked(details: Mapping[str, Any]) -> list[dict[str, Any]]:
     scenes = details.get("scenes")
     if not isinstance(scenes, list):
         return []
-    found = [_scene(one) for one in scenes if isinstance(one, Mapping)]
-    return [one for one in found if one["questions"] or one["failed"]]
+    result = [_scene(scene) for scene in scenes if isinstance(scene, Mapping)]
+    return [item for item in result if item["questions"] or item["failed"]]
 
 
 def _scene(scene: Mapping[str, Any]) -> dict[str, Any]:
@@ -45,7 +45,7 @@ def _scene(scene: Mapping[str, Any]) -> dict[str, Any]:
         "start": float(start) if isinstance(start, int | float) else 0.0,
         "failed": _text(scene, "failure"),
         "questions": [
-            _question(one) for one in asked if isinstance(one, Mapping) and one.get("question")
+            _question(item) for item in asked if isinstance(item, Mapping) and item.get("question")
         ]
         if isinstance(asked, list)
         else [],
@@ -97,9 +97,9 @@ def _axis(curve: Sequence[Point]) -> list[float] | dict[str, float]:
     """When each point begins, and when the last one ends; an even grid as its start and step."""
     times = [float(point.span.start) for point in curve] + [float(curve[-1].span.end)]
     step = (times[-1] - times[0]) / len(curve)
-    if all(abs(times[0] + place * step - one) < 2e-3 for place, one in enumerate(times)):
+    if all(abs(times[0] + place * step - time) < 2e-3 for place, time in enumerate(times)):
         return {"start": round(times[0], 4), "step": round(step, 6)}
-    return [round(one, 3) for one in times]
+    return [round(time, 3) for time in times]
 
 
 def _short(value: float) -> float:
@@ -134,7 +134,7 @@ def videos(
         waiting.setdefault(item, []).append(name)
     moments = {item: _moments(results, item, scales) for item in order}
     wanted = {
-        item: Wanted(results.items[item].video, tuple(one.time for one in moments[item]))
+        item: Wanted(results.items[item].video, tuple(moment.time for moment in moments[item]))
         for item in order[: page.pictures]
         if results.items[item].video.is_file()
     }
@@ -159,36 +159,36 @@ def _moments(results: Results, item: str, scales: Scales) -> list[Moment]:
 
 
 def _about(report: Report, item: str, page: Page) -> dict[str, Any]:
-    known = report.results.items[item]
+    available = report.results.items[item]
     systems = report.systems
-    group = known.groups.get(report.by, "")
+    group = available.groups.get(report.by, "")
     return {
         "id": item,
-        "prompt": known.text,
-        "groups": " · ".join(f"{name} {value}" for name, value in known.groups.items()),
+        "prompt": available.text,
+        "groups": " · ".join(f"{name} {value}" for name, value in available.groups.items()),
         "model": systems.index(group) if group in systems else None,
-        "video": address(known.video, page.folder, embed=page.embed),
-        "gone": "" if known.video.is_file() else say("file_gone"),
+        "video": address(available.video, page.folder, embed=page.embed),
+        "gone": "" if available.video.is_file() else say("file_gone"),
     }
 
 
 def _scored(results: Results, item: str, place: Mapping[str, int]) -> dict[str, Any]:
     """Values, curves, questions, and what could not be scored."""
     axes: list[list[float] | dict[str, float]] = []
-    found: dict[str, list[Any]] = {"values": [], "curves": [], "asked": [], "failed": []}
+    result: dict[str, list[Any]] = {"values": [], "curves": [], "asked": [], "failed": []}
     for name, value in results.of_item(item).items():
         score, number = timed(value).outcome.value, place[name]
         if score is None:
-            found["failed"].append([number, *_why(value.outcome)])
+            result["failed"].append([number, *_why(value.outcome)])
             continue
-        found["values"].append([number, _short(score.value)])
+        result["values"].append([number, _short(score.value)])
         if len(score.curve) > 1:
             higher = results.outputs[name].higher_is_better
-            found["curves"].append(_curve(score, number, axes, higher=higher))
+            result["curves"].append(_curve(score, number, axes, higher=higher))
         scenes = questions_asked(score.details)
         if scenes:
-            found["asked"].append([number, scenes])
-    return {**found, "times": axes}
+            result["asked"].append([number, scenes])
+    return {**result, "times": axes}
 
 
 def _why(outcome: Outcome[Score]) -> tuple[str, str, str]:
@@ -226,14 +226,14 @@ def _shown(
         "fps": _short(pictures.fps),
         "moments": [
             {
-                "t": round(float(one.time), 3),
+                "t": round(float(moment.time), 3),
                 "src": src,
                 "why": [
                     [place[low.name], _short(low.value), _cut(low.note)]
-                    for low in one.lows[:_REASONS]
+                    for low in moment.lows[:_REASONS]
                 ],
             }
-            for one, src in zip(moments, stills, strict=False)
+            for moment, src in zip(moments, stills, strict=False)
         ],
     }
 

@@ -94,7 +94,7 @@ def page_data(
     page: Page,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """What the script of the page is given: plain JSON."""
+    """Return what the script of the page is given: plain JSON."""
     results = report.results
     measures = {name: number for number, name in enumerate(results.names)}
     scales = scales_of(results)
@@ -158,7 +158,7 @@ def _searched(report: Report, row: GridRow) -> str:
 
 
 def tile_labels(report: Report, row: GridRow) -> dict[str, str]:
-    """The groups in which videos of one model on one prompt differ, such as a seed."""
+    """Return the groups in which videos of one model on one prompt differ, such as a seed."""
     labels = {}
     for cell in row.cells if len(row.items) > 1 else ():
         groups = {item: report.results.items[item].groups for item in cell}
@@ -190,7 +190,7 @@ _FOLDS = (
 
 
 def _folds(every: list[Table]) -> list[Fold]:
-    """All tables but those of suites, which have sections, and of single values."""
+    """Return all tables but those of suites, which have sections, and of single values."""
     folds = [
         Fold(title, tuple(table for table in every if table.name in names))
         for title, names in _FOLDS
@@ -209,7 +209,7 @@ def _environment() -> Any:
 
 
 def _breakable(name: str) -> Any:
-    """A name that may go on in the next line after a dot or an underscore."""
+    """Return a name that may go on in the next line after a dot or an underscore."""
     from markupsafe import Markup, escape
 
     text = str(escape(name)).replace("_", "_<wbr>").replace(".", ".<wbr>")

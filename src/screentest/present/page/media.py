@@ -45,7 +45,8 @@ class Pictures:
 def take_pictures(
     wanted: Mapping[str, Wanted], progress: Progress | None = None
 ) -> dict[str, Pictures]:
-    """A poster of each video and a still of each moment; a file that cannot be read has none.
+    """Return a poster of each video and a still of each moment; a file that cannot be read has
+    none.
 
     They are taken in supervised processes: a bad file costs a picture, never the page.
     """
@@ -53,7 +54,7 @@ def take_pictures(
         return {}
     from screentest.video.sandbox import Supervisor
 
-    found: dict[str, Pictures] = {}
+    result: dict[str, Pictures] = {}
     shown = progress or Silent()
     with Supervisor(workers=2) as workers, shown:
         shown.begin("pictures", len(wanted), "videos")
@@ -61,9 +62,9 @@ def take_pictures(
             shown.advance(note=item)
             if outcome.value:
                 fps, pictures = outcome.value
-                poster, *stills = (data_address("image/webp", one) for one in pictures)
-                found[item] = Pictures(poster, tuple(stills), fps)
-    return found
+                poster, *stills = (data_address("image/webp", picture) for picture in pictures)
+                result[item] = Pictures(poster, tuple(stills), fps)
+    return result
 
 
 def _taken(wanted: Wanted) -> tuple[float, list[bytes]]:
@@ -86,9 +87,11 @@ def _taken(wanted: Wanted) -> tuple[float, list[bytes]]:
         )
     }
     # The busier of them: a black or a white picture says nothing.
-    poster = max((frames[table.shown_at(one)] for one in candidates), key=lambda one: one.std())
+    poster = max(
+        (frames[table.shown_at(candidate)] for candidate in candidates), key=lambda item: item.std()
+    )
     stills = [frames[table.shown_at(moment)] for moment in wanted.moments]
-    pictures = [_webp(poster, POSTER), *(_webp(one, STILL) for one in stills)]
+    pictures = [_webp(poster, POSTER), *(_webp(still, STILL) for still in stills)]
     return float(table.rate()[0]), pictures
 
 
@@ -115,7 +118,8 @@ _PLAYABLE: Mapping[str, str] = {
 
 
 def address(video: Path, folder: Path, *, embed: bool = False) -> str:
-    """Where the page finds a video: inside itself, or beside it; empty where it cannot play."""
+    """Return where the page finds a video: inside itself, or beside it; empty where it cannot
+    play."""
     kind = _PLAYABLE.get(video.suffix.lower())
     if kind is None or not video.is_file():
         return ""

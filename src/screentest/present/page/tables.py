@@ -18,8 +18,8 @@ from screentest.present.tables import suite_tables, summary_table
 
 
 def tables(report: Report) -> list[Table]:
-    """Every table of the report; those with nothing in them are left out."""
-    found = [
+    """Return every table of the report; those with nothing in them are left out."""
+    result = [
         *(_compared(report.comparison, report.results.short_names) if report.comparison else ()),
         *people_tables(report.people),
         summary_table(report.results, report.by, full=True, pool=report.pool),
@@ -30,11 +30,11 @@ def tables(report: Report) -> list[Table]:
         ),
         _values(report),
         _missing(report),
-        *(_certificate(one) for one in report.certificates),
+        *(_certificate(certificate) for certificate in report.certificates),
         _signatures(report),
         _cost(report),
     ]
-    return list(_apart(table for table in found if table.rows))
+    return list(_apart(table for table in result if table.rows))
 
 
 def _apart(found: Iterable[Table]) -> Iterator[Table]:
@@ -47,15 +47,15 @@ def _apart(found: Iterable[Table]) -> Iterator[Table]:
 
 
 def _compared(comparison: ModelComparison, short: Mapping[str, str]) -> Iterator[Table]:
-    """The comparison in numbers: every model in every metric, and every two models."""
+    """Yield the comparison in numbers: every model in every metric, and every two models."""
     rows: list[tuple[Cell, ...]] = [
         (
-            *(row.group, short[row.name], row.better, one.model, one.mean),
-            *((one.interval.low, one.interval.high) if one.interval else (None, None)),
-            *(one.scored, one.total, one.best),
+            *(row.group, short[row.name], row.better, value.model, value.mean),
+            *((value.interval.low, value.interval.high) if value.interval else (None, None)),
+            *(value.scored, value.total, value.best),
         )
         for row in comparison.rows
-        for one in row.values
+        for value in row.values
     ]
     columns: tuple[str, ...] = (
         *("group", "metric", "better", "model", "mean", "low", "high", "scored", "total", "best"),
@@ -64,12 +64,12 @@ def _compared(comparison: ModelComparison, short: Mapping[str, str]) -> Iterator
     yield Table("models", f"Means over prompts by {comparison.by}", columns, rows, note)
     pairs: list[tuple[Cell, ...]] = [
         (
-            *(short[row.name], one.better, one.worse, one.difference),
-            *((one.interval.low, one.interval.high) if one.interval else (None, None)),
-            *(one.p_value, one.adjusted_p, one.ahead, one.behind, one.prompts, one.needed),
+            *(short[row.name], pair.better, pair.worse, pair.difference),
+            *((pair.interval.low, pair.interval.high) if pair.interval else (None, None)),
+            *(pair.p_value, pair.adjusted_p, pair.ahead, pair.behind, pair.prompts, pair.needed),
         )
         for row in comparison.rows
-        for one in row.pairs
+        for pair in row.pairs
     ]
     columns = (
         *("metric", "better", "worse", "difference", "low", "high", "p", "p corrected"),
@@ -94,7 +94,7 @@ def _values(report: Report) -> Table:
 
 
 def _missing(report: Report) -> Table:
-    """Why a cell of the values is empty."""
+    """Return why a cell of the values is empty."""
     rows: list[tuple[Cell, ...]] = [
         (value.item, value.name, failure.reason.value, failure.detail, failure.advice)
         for value in report.results.values

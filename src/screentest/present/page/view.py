@@ -141,7 +141,7 @@ class View:
 
 
 def page_view(report: Report, order: Sequence[str]) -> View:
-    """The view of a report; ``order`` is that of the videos in the page's data."""
+    """Return the view of a report; ``order`` is that of the videos in the page's data."""
     place = {item: number for number, item in enumerate(order)}
     results, comparison = report.results, report.comparison
     if comparison is not None:
@@ -183,7 +183,11 @@ def page_view(report: Report, order: Sequence[str]) -> View:
         cards=tuple(cards),
         checks=tuple(listed),
         rows=tuple(row for state, row in rows if state in (State.SIGNIFICANT, State.UNDECIDED)),
-        folds=tuple((f"{plural(len(own), 'metric')}: {title}", own) for title, own in folds if own),
+        folds=tuple(
+            (f"{plural(len(selected), 'metric')}: {title}", selected)
+            for title, selected in folds
+            if selected
+        ),
         videos=len(place),
         sortable=tuple(
             Sortable(position, report.labels[name], results.outputs[name].better)
@@ -195,7 +199,7 @@ def page_view(report: Report, order: Sequence[str]) -> View:
 
 
 def _facts(report: Report) -> Iterator[str]:
-    """The line above the headline: what there is, and from when."""
+    """Yield the line above the headline: what there is, and from when."""
     results, comparison = report.results, report.comparison
     if results.items:
         yield plural(len(results.items), "video")
@@ -247,7 +251,8 @@ def _model_look(
     place: Mapping[str, int],
     scales: Scales,
 ) -> Look | None:
-    """The worst video of a model in a metric in which it is behind; else its furthest fall."""
+    """Return the worst video of a model in a metric in which it is behind; else its furthest
+    fall."""
     results, rows = report.results, comparison.rows
     behind = [row.name for row in rows if row.under(model)]
     behind = behind or [row.name for row in rows if first_and_last(row)[1] == model]
@@ -270,7 +275,7 @@ def _model_look(
 
 
 def _one_card(report: Report, place: Mapping[str, int]) -> Sequence[Card]:
-    """All videos, with links to those that rank worst most often."""
+    """Return all videos, with links to those that rank worst most often."""
     worst = worst_videos(report.results, report.pool).worst
     looks = [
         _look(report, report.results.of_item(item)[next(iter(metrics))], place)
@@ -280,7 +285,7 @@ def _one_card(report: Report, place: Mapping[str, int]) -> Sequence[Card]:
 
 
 def _look(report: Report, value: Value, place: Mapping[str, int]) -> Look:
-    """A video at its lowest moment in a metric, where it has several."""
+    """Return a video at its lowest moment in a metric, where it has several."""
     metric, item = report.labels[value.name], shortened(value.item, LONGEST)
     points, sign = pieces(value), direction(report.results, value.name)
     if len(points) < 2:
@@ -291,7 +296,7 @@ def _look(report: Report, value: Value, place: Mapping[str, int]) -> Look:
 
 
 def _strip(items: Sequence[str], place: Mapping[str, int]) -> tuple[int, ...]:
-    """Some videos, spread over all of them."""
+    """Return some videos, spread over all of them."""
     count = min(MOST_FRAMES, len(items))
     return tuple(place[items[step * len(items) // count]] for step in range(count))
 
@@ -361,7 +366,7 @@ def _lane(value: ModelValue, videos: Mapping[tuple[str, str], int]) -> Lane:
 
 
 def _total_row(report: Report, total: Total, place: Mapping[str, int]) -> ShownRow:
-    """A metric of videos without rivals: their mean, and from where to where they go."""
+    """Return a metric of videos without rivals: their mean, and from where to where they go."""
     summary, info = total.summary, total.info
     assert summary is not None
     dots = [
@@ -373,8 +378,8 @@ def _total_row(report: Report, total: Total, place: Mapping[str, int]) -> ShownR
         for value in report.results.of(total.name)
         if (score := value.outcome.value) is not None
     ]
-    known = summary.low is not None and summary.high is not None
-    ends = Interval(summary.low or 0.0, summary.high or 0.0) if known else None
+    available = summary.low is not None and summary.high is not None
+    ends = Interval(summary.low or 0.0, summary.high or 0.0) if available else None
     missing = f"{total.scored}/{total.total} scored" if total.scored < total.total else ""
     title = report.labels[total.name]
     numbers = [dot.value for dot in dots]
@@ -395,7 +400,8 @@ def _sees(report: Report, name: str) -> str:
 
 
 def _about(report: Report, name: str, title: str, *texts: str) -> str:
-    """The name of a value as commands have it, where its label is another, and what it is."""
+    """Return the name of a value as commands have it, where its label is another, and what it
+    is."""
     command = report.results.short_names.get(name, name)
     command = "" if command.replace("_", " ") == title else command
     return "; ".join(dict.fromkeys(filter(None, [command, *texts])))

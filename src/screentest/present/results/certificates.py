@@ -69,7 +69,7 @@ class BuiltTestbed(Tabular):
             Column("skipped", "Skipped", show="{:,}".format, align="right"),
         )
         both: list[Pair | Skip] = [*self.testbed.pairs, *self.testbed.skips]
-        harms = {one.name: one.aspect.value for one in both if one.aspect is not None}
+        harms = {item.name: item.aspect.value for item in both if item.aspect is not None}
         names = dict.fromkeys([*pairs, *skips])
         rows = [(harms.get(name, ""), name, pairs[name], skips[name]) for name in names]
         return Table("counts", "Pairs", columns, rows)
@@ -78,8 +78,8 @@ class BuiltTestbed(Tabular):
     def skips(self) -> Table:
         """Pairs that could not be made, each with the reason."""
         rows = [
-            (one.source, one.name, one.failure.reason.value, one.failure.detail)
-            for one in self.testbed.skips
+            (skip.source, skip.name, skip.failure.reason.value, skip.failure.detail)
+            for skip in self.testbed.skips
         ]
         return Table("skips", "Skipped", ("source", "name", "reason", "detail"), rows)
 
@@ -126,7 +126,7 @@ class Certificates(Tabular):
 
         if len(self.certificates) == 1:
             return certificate_screen(self.certificates[0]).text
-        lines = [f"  {headline(one)}" for one in self.certificates[:_LINES]]
+        lines = [f"  {headline(certificate)}" for certificate in self.certificates[:_LINES]]
         return "\n".join([headline_of_all(self.certificates), *lines])
 
     def _shown(self) -> list[Table]:
@@ -134,12 +134,12 @@ class Certificates(Tabular):
         return [*([self.matrix()] if several else []), *self.tables()]
 
     def of(self, judge: str) -> Certificate:
-        """The certificate of one judge."""
-        for one in self.certificates:
-            if one.judge == judge:
-                return one
-        known = ", ".join(one.judge for one in self.certificates)
-        raise UnknownName(f"{judge!r} was not certified", advice=f"Known: {known}.")
+        """Return the certificate of one judge."""
+        for certificate in self.certificates:
+            if certificate.judge == judge:
+                return certificate
+        available = ", ".join(item.judge for item in self.certificates)
+        raise UnknownName(f"{judge!r} was not certified", advice=f"Known: {available}.")
 
     @property
     def table(self) -> Table:
@@ -148,8 +148,8 @@ class Certificates(Tabular):
         return claims_table(self.certificates)
 
     def tables(self) -> list[Table]:
-        """A table for each judge: the share of right answers in each aspect."""
-        return [_certificate_table(one) for one in self.certificates]
+        """Return a table for each judge: the share of right answers in each aspect."""
+        return [_certificate_table(certificate) for certificate in self.certificates]
 
     def details(self, judge: str) -> list[tuple[str, str]]:
         """Everything else that was measured of a judge, each with its label."""
@@ -168,8 +168,8 @@ class Certificates(Tabular):
     def not_judged(self) -> Table:
         """Reasons for missing judgements, and advice."""
         rows = [
-            (one.judge, one.judgements, one.total, one.reason.value, one.detail, one.advice)
-            for one in self.lost
+            (item.judge, item.judgements, item.total, item.reason.value, item.detail, item.advice)
+            for item in self.lost
         ]
         columns = ("judge", "judgements", "total", "reason", "detail", "advice")
         return Table("not_judged", "Not judged", columns, rows)
@@ -187,44 +187,44 @@ class Certificates(Tabular):
         )
         rows: list[tuple[Cell, ...]] = []
         for aspect, outcome in filter_agreement(self.certificates).items():
-            found = outcome.value
-            if found is None:
+            result = outcome.value
+            if result is None:
                 rows.append((aspect.value, None, None, None, why(outcome)[1]))
             else:
-                rows.append((aspect.value, found.value, found.p_value, found.n, None))
+                rows.append((aspect.value, result.value, result.p_value, result.n, None))
         note = "Accuracies of the judges on all pairs, and on those that people kept."
         return Table("filter", "Before and after people's filter", columns, rows, note)
 
     def documents(self) -> list[Any]:
-        """The whole certificates, as JSON has them."""
-        return [to_object(one) for one in self.certificates]
+        """Return the whole certificates, as JSON has them."""
+        return [to_object(certificate) for certificate in self.certificates]
 
 
 def _results_of(
     certificate: Certificate,
 ) -> Iterator[tuple[str, str, int | None, Outcome[Accuracy], Finding | None]]:
     """Aspects, their operators where they have several, and all pairs together."""
-    for one in certificate.aspects:
-        yield one.aspect.value, "", one.pairs, one.accuracy, one.finding
-        own = [other for other in certificate.operators if other.aspect is one.aspect]
-        for each in own if len(own) > 1 else ():
-            yield one.aspect.value, each.name, each.pairs, each.accuracy, each.finding
+    for aspect in certificate.aspects:
+        yield aspect.aspect.value, "", aspect.pairs, aspect.accuracy, aspect.finding
+        selected = [other for other in certificate.operators if other.aspect is aspect.aspect]
+        for each in selected if len(selected) > 1 else ():
+            yield aspect.aspect.value, each.name, each.pairs, each.accuracy, each.finding
     yield "all pairs", "", None, certificate.overall, None
 
 
 def claims_table(certificates: Sequence[Certificate]) -> Table:
-    """A row for each judge, aspect and operator, with everything that its claim rests on."""
+    """Return a row for each judge, aspect and operator, with everything that its claim rests on."""
     rows: list[tuple[Cell, ...]] = []
-    for one in certificates:
-        for aspect, operator, pairs, outcome, finding in _results_of(one):
-            found = outcome.value
+    for certificate in certificates:
+        for aspect, operator, pairs, outcome, finding in _results_of(certificate):
+            result = outcome.value
             rows.append(
                 (
-                    *(one.judge, dict(one.models) or None, aspect, operator),
+                    *(certificate.judge, dict(certificate.models) or None, aspect, operator),
                     *((None,) * 3 if finding is None else _claim_cells(finding)),
-                    *((None,) * 6 if found is None else _shares(found)),
-                    found.judgements if found else 0,
-                    *(found.total if found else None, pairs),
+                    *((None,) * 6 if result is None else _shares(result)),
+                    result.judgements if result else 0,
+                    *(result.total if result else None, pairs),
                     *((finding.films, finding.p_value) if finding else (None, None)),
                     *why(outcome),
                 )
@@ -256,7 +256,7 @@ def _certificate_table(certificate: Certificate) -> Table:
     def between(ends: Any) -> str:
         return ends if isinstance(ends, str) else Interval(*ends).percents
 
-    people = any(one.human is not None for one in certificate.aspects)
+    people = any(item.human is not None for item in certificate.aspects)
     units = (
         f"{certificate.aspects[0].finding.unit.capitalize()}s" if certificate.aspects else "Films"
     )
@@ -270,7 +270,7 @@ def _certificate_table(certificate: Certificate) -> Table:
         Column("people", "People", show=percent, align="right", detail=not people),
         Column("films", units, show="{:,}".format, align="right"),
     )
-    humans = {one.aspect.value: one.human for one in certificate.aspects}
+    humans = {item.aspect.value: item.human for item in certificate.aspects}
     rows: list[tuple[Cell, ...]] = [
         (
             f"- {operator}" if operator else aspect,
@@ -286,9 +286,9 @@ def _certificate_table(certificate: Certificate) -> Table:
 
 
 def _accuracy_cells(outcome: Outcome[Any]) -> tuple[Cell, Cell, Cell, Cell]:
-    found = outcome.value
-    if found is None:
+    result = outcome.value
+    if result is None:
         assert outcome.failure is not None
         return None, outcome.failure.reason.value, None, "0"
-    ends: list[Any] = [found.interval.low, found.interval.high]
-    return found.value, ends, found.ties, f"{found.judgements:,}/{found.total:,}"
+    ends: list[Any] = [result.interval.low, result.interval.high]
+    return result.value, ends, result.ties, f"{result.judgements:,}/{result.total:,}"

@@ -46,7 +46,7 @@ class Verdicts(Shown):
         return [self.table()]
 
     def table(self) -> Table:
-        """The better one in each aspect, and why; no choice where the order decides."""
+        """Return the better one in each aspect, and why; no choice where the order decides."""
         columns = (
             Column("aspect", "By" if self.by else "Aspect"),
             Column("better", "Better"),
@@ -67,7 +67,7 @@ class Verdicts(Shown):
 def _choice(
     as_given: Outcome[Verdict] | None, swapped: Outcome[Verdict] | None
 ) -> tuple[Cell, Cell, Cell]:
-    """The choice where both orders agree, and why."""
+    """Return the choice where both orders agree, and why."""
     for outcome in (as_given, swapped):
         if outcome is None:
             return None, "not judged yet: start the same command again", None
@@ -117,7 +117,7 @@ class Comparison(Shown):
         return str(self.screen()) if self.models is not None else Shown.__repr__(self)
 
     def screen(self) -> Screen:
-        """The first screen of a comparison of models."""
+        """Return the first screen of a comparison of models."""
         assert self.models is not None
         return comparison_screen(self.models)
 
@@ -137,8 +137,8 @@ class Comparison(Shown):
         return self.found
 
     def tables(self) -> list[Table]:
-        """The models side by side; or two judges with their differences, more as a ranking; and how
-        two testbeds agree."""
+        """Return the models side by side; or two judges with their differences, more as a
+        ranking; and how two testbeds agree."""
         if self.models is not None:
             table = self.screen().table
             return [table] if table is not None else []
@@ -159,7 +159,7 @@ class Comparison(Shown):
             Column("name", " "),
             Column("first", "First", show=partial(percent, digits=2), align="right"),
             Column("second", "Second", show=partial(percent, digits=2), align="right"),
-            Column("difference", "Differ", show=lambda one: f"{100 * one:+.2f}", align="right"),
+            Column("difference", "Differ", show=lambda item: f"{100 * item:+.2f}", align="right"),
             Column("interval", "Interval", show=between, align="right"),
             Column("p_holm", "p", show=starred, align="right"),
             Column("pairs", "Pairs", show="{:,}".format, align="right"),
@@ -208,7 +208,7 @@ class Comparison(Shown):
         return Table("ranking", "Ranking", columns, rows, note)
 
     def _differences(self) -> Table:
-        """Every two sides of a ranking; for records and files only."""
+        """Return every two sides of a ranking; for records and files only."""
         columns = [Column(name, detail=True) for name in ("name", "first", "second")]
         columns += [Column(name, detail=True) for name in ("difference", "p_holm")]
         rows = [
@@ -220,7 +220,8 @@ class Comparison(Shown):
 
 
 def _ranked_sides(row: RankedRow) -> Iterator[tuple[str, str, bool]]:
-    """Each side with a letter for each set of sides that cannot be told apart; the 27th is aa."""
+    """Yield each side with a letter for each set of sides that cannot be told apart; the 27th is
+    aa."""
     letters: dict[str, list[str]] = {}
     for place, group in enumerate(row.ranking.tied_sets):
         letter = chr(ord("a") + place % 26) * (place // 26 + 1)

@@ -110,11 +110,13 @@ class Scores(Tabular):
         }
 
     def wide(self, library: str = "") -> Any:
-        """A frame with a row for each video and a column for each value: pandas, or polars."""
+        """Return a frame with a row for each video and a column for each value: pandas, or
+        polars."""
         return data_frame(self.wide_records(), library)
 
     def wide_records(self) -> list[dict[str, Cell]]:
-        """A row for each video: id, prompt, groups, and its values; None where one is missing."""
+        """Return a row for each video: id, prompt, groups, and its values; None where one is
+        missing."""
         groups = dict.fromkeys(
             name for entry in self.results.items.values() for name in entry.groups
         )
@@ -137,11 +139,11 @@ class Scores(Tabular):
         return self.values(full=True)
 
     def values(self, *, full: bool = False) -> Table:
-        """A row for each value of each video, with short signatures or ``full`` ones."""
+        """Return a row for each value of each video, with short signatures or ``full`` ones."""
         return values_table(self.results, full=full)
 
     def tables(self, by: str = "", *, full: bool = False, pool: Pool = "worst") -> list[Table]:
-        """The standings of each suite, and the mean of every value; by a group of the items.
+        """Return the standings of each suite, and the mean of every value; by a group of the items.
 
         ``full`` writes whole signatures instead of their short form; ``pool`` takes each video by
         its worst tenth, or by its mean.
@@ -157,7 +159,7 @@ class Scores(Tabular):
         return compare_models(self.results, by, pool=pool)
 
     def screen(self, by: str = "", *, pool: Pool = "worst") -> Screen:
-        """The first screen: the models side by side, or of one alone its worst videos."""
+        """Return the first screen: the models side by side, or of one alone its worst videos."""
         compared = self.comparison(by, pool=pool)
         if compared is not None:
             return comparison_screen(compared)
@@ -209,7 +211,7 @@ class ItemScores(Shown):
 
     @property
     def moments(self) -> list[tuple[Time, str]]:
-        """Where curves fall furthest below what is good, each with what is low there.
+        """Return where curves fall furthest below what is good, each with what is low there.
 
         The worst first. What only describes has no worst moment.
         """
@@ -272,7 +274,7 @@ class ItemScores(Shown):
         }
 
     def table(self) -> Table:
-        """Every value with its curve; one that is missing has a reason."""
+        """Return every value with its curve; one that is missing has a reason."""
         columns = ("name", "value", "higher_is_better", "signature", "curve", "details", "failed")
         rows: list[tuple[Cell, ...]] = []
         for entry in self.values:
@@ -308,7 +310,7 @@ class ItemScores(Shown):
         return 1 + sum(sign * value > sign * score.value for value in numbers), len(numbers)
 
     def rates_differ(self, name: str) -> tuple[float, float] | None:
-        """The frame rates, where they are why the run's videos have no order in a value."""
+        """Return the frame rates, where they are why the run's videos have no order in a value."""
         return rates_differ(self.results, name) if self.results.outputs[name].better else None
 
     def is_last(self, name: str) -> bool:
@@ -320,8 +322,8 @@ class ItemScores(Shown):
         return place is not None and place[0] + numbers.count(number or 0.0) > place[1]
 
     def scored(self, width: int = 14, *, blocks: bool = True, described: bool = True) -> Table:
-        """The values there are, each with its place among the videos of the run, and with its curve
-        as a line of letters on its own scale: what it is last in comes first.
+        """Return the values there are, each with its place among the videos of the run, and with
+        its curve as a line of letters on its own scale: what it is last in comes first.
 
         Not ``described``: without those that only describe.
         """
