@@ -66,7 +66,7 @@ def device() -> str:
 
 @cache
 def captioner(name: str) -> tuple[Any, Any]:
-    """What prepares pictures, and what describes them."""
+    """Load what prepares pictures, and what describes them."""
     from transformers import AutoModelForImageTextToText, AutoProcessor
 
     model = AutoModelForImageTextToText.from_pretrained(name).to(device()).eval()
@@ -102,7 +102,7 @@ def blip_bleu(
 
 @cache
 def viclip_model(code: str) -> tuple[Any, Any]:
-    """The authors' model and tokenizer, from a folder of theirs."""
+    """Load the authors' model and tokenizer from a folder of theirs."""
     if code not in sys.path:
         sys.path.insert(0, code)
     tokenizer = importlib.import_module("simple_tokenizer").SimpleTokenizer()
@@ -111,7 +111,7 @@ def viclip_model(code: str) -> tuple[Any, Any]:
 
 @screentest.metric(unit="cosine", low=-1, high=1, frames=FRAMES)
 def viclip(frames: list[np.ndarray], prompt: str, *, code: str = "viclip") -> float:
-    """The cosine of ViCLIP's embeddings of eight frames and of the prompt."""
+    """Measure the cosine of ViCLIP's embeddings of eight frames and of the prompt."""
     import torch
     from PIL import Image
 

@@ -28,7 +28,7 @@ def score_aesthetic(images):
 
 
 def midpoint(pairs):
-    """The mean of each pair: where arrays are asked for, arrays are given."""
+    """Return the mean of each pair: where arrays are asked for, arrays are given."""
     return [((one.astype(np.uint16) + two + 1) // 2).astype(np.uint8) for one, two in pairs]
 
 
@@ -40,7 +40,7 @@ HANDLERS = {
 
 
 def sha256_of(path):
-    """The hash of a weights file, for the greeting."""
+    """Return the hash of a weights file, for the greeting."""
     digest = hashlib.sha256()
     with Path(path).open("rb") as file:
         for block in iter(lambda: file.read(1 << 20), b""):
@@ -105,7 +105,7 @@ def load_arrays(value):
 
 
 def save_arrays(value, folder):
-    """A result as JSON takes it: arrays become files in the request's folder."""
+    """Return a result as JSON takes it: arrays become files in the request's folder."""
     if isinstance(value, np.ndarray):
         path = Path(folder) / f"result-{len(list(Path(folder).iterdir()))}.npy"
         np.save(path, value, allow_pickle=False)

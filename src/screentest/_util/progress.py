@@ -76,7 +76,7 @@ class _Counted:
         self._begin()
 
     def advance(self, amount: float = 1, note: str = "") -> None:
-        """Some of it is done."""
+        """Count some of the work as done."""
         self._done += amount
         self._advance(amount, note)
 

@@ -401,7 +401,7 @@ def serve(pipe: Connection, do: Callable[[bytes], bytes]) -> None:
 
 
 def keep_from_children(pipe: Connection) -> None:
-    """A pipe must end with this process: children that live on would keep it open."""
+    """Close a pipe with this process: children that live on would keep it open."""
     if sys.platform != "win32":
         os.register_at_fork(after_in_child=pipe.close)
 
@@ -413,7 +413,7 @@ def _live(
     target: Callable[..., None],
     *arguments: Any,
 ) -> None:
-    """The life of a worker.
+    """Work until the parent says stop: the life of a worker.
 
     ``parents_files`` is a temporary folder of the parent, to be removed should it be killed.
     """
@@ -438,7 +438,7 @@ def _live(
 
 
 def _end_with_parent(parents_files: str) -> None:
-    """A parent that is killed cannot say goodbye; nobody would hear of what we still did."""
+    """End with the parent: one that is killed cannot say goodbye."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
@@ -465,7 +465,7 @@ def is_main_needed(pickled: bytes = b"") -> bool:
 
 @contextmanager
 def without_main() -> Iterator[None]:
-    """Processes that this thread starts meanwhile do not import the main script."""
+    """Keep processes that this thread starts from importing the main script."""
     ours, prepare = threading.get_ident(), spawn.get_preparation_data
 
     def prepare_without_main(name: str) -> dict[str, Any]:

@@ -70,7 +70,7 @@ class Value:
 
     @property
     def pools(self) -> bool:
-        """True where it has a mean over several shots besides its worst tenth.
+        """Return True where it has a mean over several shots besides its worst tenth.
 
         Of one shot both are the same number.
         """
@@ -196,7 +196,7 @@ class Results:
         return listed.video.name if listed.video.name in self._paired_by_name else item
 
     def by_file_name(self, items: Collection[str]) -> bool:
-        """True where these items belong together by the names of their files alone."""
+        """Return True where these items belong together by the names of their files alone."""
         listed = [self.items[item] for item in items]
         if any(item_.text for item_ in listed):
             return False

@@ -117,7 +117,7 @@ def _stint_is_over(connection: Connection, worker: int, rules: Rules) -> bool:
 
 
 def skip(database: Database, worker: int, sitting: str) -> None:
-    """The worker cannot judge this one: others get it, they never again."""
+    """Give a unit that a worker cannot judge to others, and never to them again."""
     with database.write() as connection:
         changed = connection.execute(
             update(sittings)
@@ -133,7 +133,7 @@ def skip(database: Database, worker: int, sitting: str) -> None:
 
 
 def keep_alive(connection: Connection, sitting: str, rules: Rules) -> None:
-    """The worker is still at it."""
+    """Note that the worker is still at it."""
     connection.execute(
         update(sittings)
         .where(sittings.c.id == sitting)

@@ -148,7 +148,7 @@ def session_of(connection: Connection, session: str) -> tuple[bool, Annotator | 
 
 
 def consent(database: Database, worker: int) -> None:
-    """The worker has read what this is about and agrees."""
+    """Note that the worker has read what this is about, and agrees."""
     with database.write() as connection:
         connection.execute(
             update(workers)
@@ -159,7 +159,7 @@ def consent(database: Database, worker: int) -> None:
 
 
 def choose_language(database: Database, worker: int, language: str) -> None:
-    """The language a worker reads."""
+    """Set the language that a worker reads."""
     with database.write() as connection:
         connection.execute(update(workers).where(workers.c.id == worker).values(language=language))
 

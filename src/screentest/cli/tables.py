@@ -77,7 +77,7 @@ def rendered(given: core.Table, box: Box | None = SIMPLE_HEAD) -> Table:
 
 
 def print_screen(screen: Screen) -> None:
-    """A headline, labelled lines, a table and its notes."""
+    """Print a headline, labelled lines, a table and its notes."""
     print_indented(screen.headline, indent=0, style="bold")
     wide = max((len(name) for name, _ in screen.lines), default=0)
     for name, text in screen.labelled:
@@ -96,7 +96,7 @@ def print_screen(screen: Screen) -> None:
 
 
 def print_record(given: core.Table) -> None:
-    """The only row of a table, one column below the other.
+    """Print the only row of a table, one column below the other.
 
     Columns without a title and cells without a text are left out.
     """
@@ -116,13 +116,13 @@ def as_text(given: core.Table) -> str:
 
 
 def print_heading(text: str) -> None:
-    """A line in bold with an empty one above."""
+    """Print a line in bold with an empty one above."""
     out().print()
     out().print(shown(text), style="bold")
 
 
 def print_indented(text: str, *, indent: int = 2, style: str = "") -> None:
-    """A paragraph; where it is wider than the screen it goes on two columns further in."""
+    """Print a paragraph; where it is too wide it goes on two columns further in."""
     console = out()
     first, *rest = Text(shown(text), style).wrap(console, max(20, console.width - indent - 2))
     for line, depth in [(first, indent), *((line, indent + 2) for line in rest)]:
@@ -131,7 +131,7 @@ def print_indented(text: str, *, indent: int = 2, style: str = "") -> None:
 
 
 def print_lines(title: str, lines: Sequence[str]) -> None:
-    """A list under a heading, cut after twenty; nothing where it is empty."""
+    """Print a list under a heading, cut after twenty; nothing where it is empty."""
     if lines:
         print_heading(f"{title}: {len(lines):,}")
     for line in lines[:MOST_LINES]:
@@ -169,13 +169,13 @@ def _print_grid(rows: Sequence[Sequence[tuple[str, str]]]) -> None:
 
 
 def print_models(summary: str) -> None:
-    """The line that says which backends were used; nothing where none were."""
+    """Print which backends were used; nothing where none were."""
     if summary:
         print_indented(summary, indent=0)
 
 
 def print_spent(spent: str) -> None:
-    """The line that says what chat models took; nothing where none was asked."""
+    """Print what chat models took; nothing where none was asked."""
     if spent:
         print_indented(f"asked: {spent}", indent=0)
 

@@ -100,7 +100,7 @@ class Progress(Protocol):
         """Name the job and its size; ``done`` is what an earlier start finished."""
 
     def advance(self, amount: float = 1, note: str = "") -> None:
-        """Some of it is done."""
+        """Count some of the work as done."""
 
 
 class Silent:

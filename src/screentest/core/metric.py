@@ -148,7 +148,7 @@ class MetricInfo:
 
     @property
     def reads_text(self) -> bool:
-        """True where its values may depend on what the video was asked to show."""
+        """Return True where its values may depend on what the video was asked to show."""
         return self.optional_text or not TEXTS.isdisjoint(self.needs)
 
     @property

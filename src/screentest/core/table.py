@@ -96,7 +96,7 @@ class Table:
         rows: Iterable[Sequence[Cell]] = (),
         note: str = "",
     ) -> None:
-        """A column that is given as text has the name alone."""
+        """Make columns of names that are given as text."""
         given = tuple(Column(item) if isinstance(item, str) else item for item in columns)
         cells = tuple(tuple(row) for row in rows)
         names = [column.name for column in given]

@@ -245,7 +245,7 @@ class _Function:
     info: MetricInfo
     outputs: Mapping[str, ShotOutput]
     columns: bool
-    """True where it returns one number for each output."""
+    """Return True where it returns one number for each output."""
     wants: FrameRequest
     settings: Mapping[str, Any]
     nothing: str

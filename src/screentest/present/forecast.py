@@ -151,7 +151,7 @@ def _models(models: Mapping[str, str]) -> str:
 
 
 def request_tables(forecast: RequestForecast) -> list[Table]:
-    """Requests that would be sent, and items that would have no score."""
+    """Count requests that would be sent, and items that would have no score."""
     columns = (
         *("cases", "calls", "pictures"),
         Column("tokens_in", "tokens in, about"),

@@ -76,7 +76,8 @@ class Page(PathLike[str]):
 
 
 def data_frame(rows: Records, library: str = "") -> Any:
-    """Records as a data frame. What is missing is the library's own missing value, never NaN."""
+    """Return records as a data frame. What is missing is the library's own missing value, never
+    NaN."""
     if library and library not in LIBRARIES:
         raise UserError(f"invalid library {library!r}: must be pandas or polars")
     for name in [library] if library else LIBRARIES:

@@ -345,7 +345,8 @@ def artefact_words(explanation: Explanation, label_of: Mapping[str, str]) -> str
 
 
 def _stands_out(row: MetricRow, pair: ModelPair) -> bool:
-    """True where the pair is of the row's leader, or of its last, that is so on most prompts."""
+    """Return True where the pair is of the row's leader, or of its last, that is so on most
+    prompts."""
     first = row.leader == pair.better and 2 * row.clear > row.prompts
     return first or (row.last == pair.worse and 2 * row.clear_last > row.prompts)
 

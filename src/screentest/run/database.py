@@ -314,7 +314,7 @@ def _newer_copy(connection: sqlite3.Connection, folder: Path) -> sqlite3.Connect
 
 
 def _check(connection: sqlite3.Connection, folder: Path) -> None:
-    """An index that leads astray would hide rows, and rows cannot tell that they are hidden."""
+    """Check the indexes: one that leads astray would hide rows."""
     verdict = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
     if verdict != "ok":
         raise damaged(folder, verdict)

@@ -156,7 +156,7 @@ class Ledger:
 
 
 def refuse_impossible_cap(max_cost: Decimal | None) -> None:
-    """A cap is a number, and not below zero."""
+    """Check that a cap is a number, and not below zero."""
     if max_cost is not None and not (max_cost.is_finite() and max_cost >= 0):
         raise BadOption(f"invalid cost cap {max_cost}: must be a number of 0 or more")
 
@@ -264,7 +264,7 @@ def _receipt(row: SqlRow, answer: str | None) -> CallReceipt:
 
 
 def _prepare_budget(connection: sqlite3.Connection) -> None:
-    """The running total, in a table of the connection so that it is undone with its change."""
+    """Keep the running total in a table of the connection, undone with its change."""
     connection.execute("CREATE TEMP TABLE IF NOT EXISTS budget (committed INTEGER NOT NULL)")
     connection.execute("DELETE FROM budget")
     *_, cost, at_risk = connection.execute(_SPENDING).fetchone()

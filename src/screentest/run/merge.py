@@ -245,7 +245,7 @@ def _values_differ(one: str, other: str) -> bool:
 
 
 def _bring_calls(db: sqlite3.Connection, run: RunReader, share: Share, start: int) -> None:
-    """Calls have names that no other call has: what was paid once is counted once."""
+    """Merge calls by their names: what was paid once is counted once."""
     for table in ("calls", "receipts", "answers"):
         for row in select(run._reading, table, run.folder, "ORDER BY id"):
             present = db.execute(f"SELECT 1 FROM {table} WHERE call = ?", [row["call"]]).fetchone()

@@ -165,7 +165,7 @@ def _lasting(path: Path) -> Path:
 
 
 def evaluator_rows(notes: Iterable[EvaluatorNote]) -> list[SqlRow]:
-    """Evaluators as rows of the database."""
+    """Write evaluators as rows of the database."""
     return [
         {
             "evaluator": note.name,
@@ -233,7 +233,7 @@ def as_probes(rows: Iterable[SqlRow]) -> dict[str, VideoInfo]:
 
 
 def as_evaluators(rows: Iterable[SqlRow]) -> list[EvaluatorNote]:
-    """Evaluators as they were kept."""
+    """Read evaluators as they were kept."""
     return [
         EvaluatorNote(
             str(row["evaluator"]),

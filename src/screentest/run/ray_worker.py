@@ -104,7 +104,7 @@ def replicas_of(nodes: Sequence[Mapping[str, Any]], gpus: float) -> int:
 
 
 def keep_to_processors() -> None:
-    """A worker without a GPU must not find one: its models are with the hosts."""
+    """Hide GPUs from a worker without one: its models are with the hosts."""
     os.environ["CUDA_VISIBLE_DEVICES"] = ""
 
 

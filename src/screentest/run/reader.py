@@ -114,7 +114,7 @@ class RunReader:
                 yield RecordKey(*row)
 
     def records(self, evaluator: str = "", *, current: bool = True) -> Iterator[Record]:
-        """Records by key, each checked; with ``current`` those of the plan only.
+        """Read records by key, each checked; with ``current`` those of the plan only.
 
         Those that are not current were made of inputs, items or settings that have changed. With
         ``evaluator`` only its records are read.

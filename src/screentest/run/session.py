@@ -83,7 +83,7 @@ def read_settings(
     detector: str = "default",
     limits: Limits = DEFAULT_LIMITS,
 ) -> Settings:
-    """Settings from texts and files; ``models`` are a profile and choices one by one."""
+    """Read settings from texts and files; ``models`` are a profile and choices one by one."""
     return Settings(
         models=read_models(models),
         device=device,
@@ -122,7 +122,7 @@ def settings_of(
     allow_damaged: bool = False,
     limits: Limits = DEFAULT_LIMITS,
 ) -> Settings:
-    """Settings from the options of a job or of a command."""
+    """Read settings from the options of a job or of a command."""
     prompts, prices = options.get("prompts"), options.get("prices")
     given = [options.get("models", ()), options.get("model") or ()]
     models = [name for names in given for name in ([names] if isinstance(names, str) else names)]

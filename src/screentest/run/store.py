@@ -100,7 +100,7 @@ class RunStore(RunReader):
         self._lease.release()
 
     def interrupted(self) -> None:
-        """This start was asked to stop before all was made."""
+        """Note that this start was asked to stop before all was made."""
         self._ending = "interrupted"
 
     def add_to_plan(self, keys: Iterable[RecordKey]) -> None:
@@ -233,7 +233,7 @@ def _make_folder(folder: Path) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """A new file is safe only when the folder that names it is on the disk too."""
+    """Write a folder to the disk: only then is a new file in it safe."""
     if os.name == "nt":  # where folders cannot be opened
         return
     for place in (folder, folder.parent):

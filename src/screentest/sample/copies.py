@@ -74,7 +74,7 @@ def copy_checkpoints(folder: Path, prompts: int = 20) -> list[str]:
 
 
 def _make(folder: Path, names: list[str] | tuple[str, ...]) -> None:
-    """A folder that has nothing of these names: what people have is not overwritten."""
+    """Refuse a folder that has files of these names: nothing of anybody's is overwritten."""
     there = [name for name in names if (folder / name).exists()]
     if there:
         raise BadOption(f"{folder / there[0]} is there already", advice="Give another folder.")

@@ -149,7 +149,7 @@ class Vote:
     """Of the two videos together, in seconds."""
     answer: str
     correct: bool | None = None
-    """True where the original was preferred; None where that was not asked."""
+    """Return True where the original was preferred; None where that was not asked."""
     watched: float | None = None
     """The share that was played of the video of which less was; None where nobody knows."""
 

@@ -60,7 +60,7 @@ def codes(labels: Labels | None, count: int) -> NDArray[np.intp]:
 
 
 def proportion(number: float, what: str) -> float:
-    """``number``, which must be strictly between 0 and 1."""
+    """Check that ``number`` is strictly between 0 and 1."""
     if not 0 < number < 1:
         raise ValueError(f"invalid {what} {number}: must be in (0, 1)")
     return number

@@ -126,7 +126,7 @@ def alike(values: Floats) -> bool:
 
 
 def critical(confidence: float) -> float:
-    """Standard errors that a two-sided normal interval reaches: 1.96 for 95%."""
+    """Count the standard errors that a two-sided normal interval reaches: 1.96 for 95%."""
     return NormalDist().inv_cdf(0.5 + proportion(confidence, "confidence") / 2)
 
 

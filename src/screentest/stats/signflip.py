@@ -139,7 +139,7 @@ def fewest_sources(level: float) -> int:
 
 @cache
 def sources_needed(effect: float, *, level: float = LEVEL, power: float = POWER) -> int | None:
-    """Sources that the test needs to find a mean of so many deviations, with ``power``.
+    """Count the sources that the test needs to find a mean of so many deviations, with ``power``.
 
     By the power of Student's test, which the sign-flip test nearly has. Where sources are so few
     that all of them must agree, it is the probability that they do, and a little above that the

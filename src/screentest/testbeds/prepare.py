@@ -87,7 +87,7 @@ class BuildRun:
         )
 
     def _doubt_changed_files(self, tasks: Sequence[Task]) -> None:
-        """Records whose file is gone or is another one now are no records any more."""
+        """Drop records whose file is gone or is another one now."""
         by_key = {key: task for task in tasks for key in task.keys}
         for record in list(self.store.records()):
             task, data = by_key.get(record.key), record.outcomes.get(record.key.evaluator)

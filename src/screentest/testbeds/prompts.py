@@ -59,7 +59,7 @@ _ALIKE = 0.5
 
 
 def change_names(given: str | Sequence[str]) -> tuple[str, ...]:
-    """Changes by name: ``all``, or some, with commas."""
+    """Read changes by name: ``all``, or some, with commas."""
     texts = [given] if isinstance(given, str) else list(given)
     names = [part.strip() for text in texts for part in text.split(",") if part.strip()]
     if names == ["all"]:

@@ -133,7 +133,7 @@ def _existing(folder: Path, path: str) -> Path:
 
 
 def take_file(source: Path, target: Path, *, copy: bool = False) -> None:
-    """A hard link to a file, or where the disk has none, or ``copy`` says so, a copy."""
+    """Link a file, or copy it where the disk has no links or ``copy`` says so."""
     target.parent.mkdir(parents=True, exist_ok=True)
     if not copy:
         try:

@@ -87,7 +87,7 @@ class ShiftFinder:
         self._seen = 0
 
     def add(self, before: Image, after: Image, change: float) -> None:
-        """The next frame, intact and changed, I420; and how much they differ."""
+        """Take the next frame, original and changed, as I420."""
         for shift in list(self._left):
             if abs(shift) <= len(self._recent):
                 earlier, was, old = self._recent[-abs(shift)]

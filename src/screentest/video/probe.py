@@ -51,7 +51,7 @@ _EIGHT_BIT_LUMA_FIRST = frozenset(
 
 
 def conversion_key(request: FrameRequest) -> ConversionKey:
-    """Requests with the same key share one conversion."""
+    """Make the key of a request; those with the same key share one conversion."""
     return request.size, request.layout, request.filter
 
 

@@ -246,7 +246,7 @@ class _Slot:
         self._pool: ProcessPool[bytes] | None = None
 
     def run(self, task: bytes, limits: Limits, unwanted: threading.Event) -> Outcome[Any]:
-        """Raises CancelledError where the outcome is not wanted any more."""
+        """Raise CancelledError where the outcome is not wanted any more."""
         try:
             event = self._wait(task, limits, unwanted)
         except BaseException:  # Ctrl-C, or nobody waits for it any more

@@ -91,7 +91,7 @@ class VideoSource:
     def frames(
         self, only: Container[int] | None = None, packets: Iterator[VideoPacket] | None = None
     ) -> Iterator[tuple[Time, VideoFrame]]:
-        """Decoded frames from here on, with their times; ``packets`` are read by the caller too.
+        """Decode frames from here on, with their times; ``packets`` are read by the caller too.
 
         With ``only`` (timestamps in stream ticks) others may be left out, and those that no
         other frame is built from are not even decoded.

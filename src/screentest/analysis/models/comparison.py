@@ -133,12 +133,12 @@ class ModelComparison:
 
     @property
     def too_few(self) -> bool:
-        """True where no row has as many prompts as could settle anything."""
+        """Return True where no row has as many prompts as could settle anything."""
         return max((row.prompts for row in self.tested), default=self.prompts) < self.fewest
 
     @property
     def within_margins(self) -> bool:
-        """True where no difference exceeds its margin, on any prompt."""
+        """Return True where no difference exceeds its margin, on any prompt."""
         pairs = [pair for row in self.rows for pair in row.pairs]
         return all(abs(gap) <= pair.margin for pair in pairs for gap in pair.gaps)
 

@@ -55,7 +55,7 @@ class NotCovered:
 
     @property
     def prompts_read(self) -> bool:
-        """True where something reads the prompts, and where there are none."""
+        """Return True where something reads the prompts, and where there are none."""
         covered = (PromptCoverage.COVERED, PromptCoverage.HEURISTIC, PromptCoverage.PARTLY)
         return self.prompts in (*covered, PromptCoverage.NO_PROMPTS)
 
@@ -82,7 +82,7 @@ def not_covered(results: Results) -> NotCovered:
 
 
 def _reads(results: Results, name: str) -> bool:
-    """True where a value looks in the pictures for the words of a prompt or script."""
+    """Return True where a value looks in the pictures for the words of a prompt or script."""
     traits = results.traits_of(name)
     return traits.group == "prompt" and not traits.counts_shots
 

@@ -57,7 +57,8 @@ def _explained(rows: Sequence[MetricRow], causes: Sequence[MetricRow]) -> list[M
 
 
 def _pair(row: MetricRow, pair: ModelPair, rows: Mapping[str, MetricRow]) -> ModelPair:
-    """It with the artefact of the better one, certain or possible, that makes its number better."""
+    """Return it with the artefact of the better one, certain or possible, that makes its number
+    better."""
     ambiguous: Explanation | None = None
     for effect in row.helped_by:
         proof = rows.get(effect.unless)
@@ -99,7 +100,7 @@ def _fault(
 
 
 def _beyond(row: MetricRow, model: str, effect: SideEffect) -> bool:
-    """True where a model has so much of the value, or so little, that it is a fault."""
+    """Return True where a model has so much of the value, or so little, that it is a fault."""
     mean, more = row.of(model).mean, effect.more
     if effect.beyond is None:
         return True
@@ -126,7 +127,8 @@ def _behind(row: MetricRow, model: str, other: str) -> Explained | None:
 
 
 def _lower(row: MetricRow, model: str, other: str) -> bool:
-    """True where a model has less of it than another, by however little and more than by chance."""
+    """Return True where a model has less of it than another, by however little and more than by
+    chance."""
     gaps = _gaps(row, other, model)
     if row.state is State.NOT_COMPARED or not gaps.size:
         return False
@@ -134,8 +136,8 @@ def _lower(row: MetricRow, model: str, other: str) -> bool:
 
 
 def _more(row: MetricRow, model: str, other: str) -> bool:
-    """True where a model has more of it than another, by more than the margin and on most prompts;
-    of a look, so much more that it is seen."""
+    """Return True where a model has more of it than another by more than the margin, on most
+    prompts; of a look, so much more that it is seen."""
     gaps = _gaps(row, model, other)
     if row.state is State.NOT_COMPARED or not gaps.size:
         return False
@@ -149,7 +151,8 @@ def _more(row: MetricRow, model: str, other: str) -> bool:
 
 
 def _sure(gaps: np.ndarray) -> bool:
-    """True where it is not one prompt's; of prompts too few to be sure of anything, all agree."""
+    """Return True where it is not one prompt's; of prompts too few to be sure of anything, all
+    agree."""
     return sign_flip_p(np.sort(gaps)) <= max(LEVEL, 2.0 ** (1 - gaps.size))
 
 
@@ -167,7 +170,7 @@ class ModelLook:
     value: str
     model: str
     more: bool
-    """True where it has more of the value than the others, or less."""
+    """Return True where it has more of the value than the others, or less."""
 
 
 def looks(rows: Sequence[MetricRow], models: Sequence[str]) -> Iterator[ModelLook]:
@@ -184,5 +187,5 @@ def looks(rows: Sequence[MetricRow], models: Sequence[str]) -> Iterator[ModelLoo
 
 
 def _seen(gaps: np.ndarray, least: float) -> bool:
-    """True where a difference is large enough to be seen, and is not one prompt's."""
+    """Return True where a difference is large enough to be seen, and is not one prompt's."""
     return bool(gaps.size) and float(gaps.mean()) >= least and sign_flip_p(np.sort(gaps)) <= LEVEL

@@ -88,7 +88,7 @@ class Missing:
 
     @property
     def nothing(self) -> bool:
-        """True where it has no value at all."""
+        """Return True where it has no value at all."""
         return self.prompts == self.of_prompts
 
 
@@ -196,17 +196,17 @@ class ModelPair:
 
     @property
     def significant(self) -> bool:
-        """True where the better one may be called better."""
+        """Return True where the better one may be called better."""
         return self.adjusted_p <= LEVEL and self.difference > self.margin
 
     @property
     def earned(self) -> bool:
-        """True where it is significant and no artefact explains it."""
+        """Return True where it is significant and no artefact explains it."""
         return self.significant and self.explanation is None
 
     @property
     def differs(self) -> bool:
-        """True where the two are more than a tie: more than the margin apart."""
+        """Return True where the two are more than a tie: more than the margin apart."""
         return self.difference > self.margin
 
 
@@ -292,7 +292,7 @@ class MetricRow:
 
     @property
     def settled(self) -> bool:
-        """True where the row's claim is shown against every other model."""
+        """Return True where the row's claim is shown against every other model."""
         pairs = self._pairs_for(self.claim)
         return bool(pairs) and all(pair.significant for pair in pairs)
 
@@ -344,7 +344,7 @@ class MetricRow:
 
 
 def apart(first: float | None, second: float | None, margin: float) -> bool:
-    """True where two means are no tie: more than the margin apart, and than rounding makes.
+    """Return True where two means are no tie: more than the margin apart, and than rounding makes.
 
     >>> apart(0.42, 0.41, 0.02), apart(0.42, 0.41, 0.0), apart(1.8301, 1.8302, 0.0)
     (False, True, True)

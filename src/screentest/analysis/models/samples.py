@@ -322,7 +322,8 @@ def _rates(cases: Mapping[str, Sequence[Value]]) -> list[float]:
 
 
 def _rates_apart(sides: Sequence[Sequence[Value]]) -> bool:
-    """True where the videos of one prompt have other frame rates for one model than for another."""
+    """Return True where the videos of one prompt have other frame rates for one model than for
+    another."""
     means = []
     for side in sides:
         rates = [rate for value in side if (rate := _rate(value)) is not None]

@@ -331,7 +331,7 @@ def _read_scores(
 
 
 def _write(store: RunStore, name: str, signature: str, judgements: Sequence[Judgement]) -> None:
-    """The verdicts as records, so that reports and comparisons find them."""
+    """Write the verdicts as records, so that reports and comparisons find them."""
     ready = []
     for judgement in judgements:
         assert judgement.outcome is not None

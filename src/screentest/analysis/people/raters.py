@@ -265,7 +265,8 @@ def _points(product: float) -> float:
 
 
 def _marks(release: Release, aspect: str) -> tuple[np.ndarray, list[str], list[str]] | None:
-    """Marks by video and rater, NaN where there is none; the videos' clusters and names."""
+    """Tabulate marks by video and rater, NaN where there is none; the videos' clusters and
+    names."""
     marks = {
         video: given
         for video, given in release.marks.get(aspect, {}).items()

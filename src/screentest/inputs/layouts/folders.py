@@ -37,7 +37,7 @@ from screentest.models.weights import cache_folder
     last=-1,
 )
 def webdataset() -> WebDataset:
-    """The videos are unpacked once, into the cache."""
+    """Unpack the videos once, into the cache."""
     return WebDataset()
 
 
@@ -159,7 +159,7 @@ def _prompt_in(content: bytes, suffix: str) -> str:
     last=-1,
 )
 def models() -> Models:
-    """The name of a folder is the group ``model``."""
+    """Take the name of a folder as the group ``model``."""
     return Models()
 
 

@@ -129,7 +129,7 @@ def _listed_as(name: str, known: Sequence[str]) -> str:
     last=-2,
 )
 def lists() -> Lists:
-    """The first prompt belongs to the first video, and so on."""
+    """Give the first prompt to the first video, and so on."""
     return Lists()
 
 

@@ -60,7 +60,7 @@ class Verdicts(Shown):
 
     @property
     def answered(self) -> bool:
-        """True where there is an answer in any aspect."""
+        """Return True where there is an answer in any aspect."""
         return any(cell is not None for cell in self.table().column("better"))
 
 

@@ -314,7 +314,8 @@ class ItemScores(Shown):
         return rates_differ(self.results, name) if self.results.outputs[name].better else None
 
     def is_last(self, name: str) -> bool:
-        """True where it has a place, and no video of the run is worse; others may share it."""
+        """Return True where it has a place, and no video of the run is worse; others may share
+        it."""
         number, place = self.numbers.get(name), self.place(name)
         numbers = [
             value.outcome.value.value for value in self.results.of(name) if value.outcome.value

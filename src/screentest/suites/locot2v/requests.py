@@ -99,7 +99,7 @@ def _in_seconds(time: str) -> float:
 
 
 def _is_in_the_film(slots: Mapping[str, Any], answer: Place | str) -> None:
-    """An event that is said to happen, but at no time of the film, was not said to be absent."""
+    """Refuse an event that happens at no time of the film: it was not said to be absent."""
     try:
         place = answer if isinstance(answer, Place) else read_times(answer)
     except NoValue as error:

@@ -356,7 +356,7 @@ class TextTask:
         return {"truth": self.truth.digest}
 
     def start(self, item: Item, resources: Resources) -> Comparing:
-        """Looks the checklist up; the video itself is not looked at."""
+        """Look the checklist up; the video itself is not looked at."""
         document = self.truth.of(item)
         if document is None:
             raise NoValue(

@@ -236,5 +236,5 @@ def _is_clear(cut: Boundary) -> bool:
 
 @register("detector", "default", version=2, summary="hard cuts, fades and dissolves")
 def default() -> DefaultDetector:
-    """The detector that does best over the known cut lists; see docs/evidence/shots.md."""
+    """Build the detector that does best over the known cut lists; see docs/evidence/shots.md."""
     return DefaultDetector(abrupt(), gradual())

@@ -235,7 +235,7 @@ class Mp4Writer:
             raise AssertionError(f"{len(self._durations)} pictures were announced, not written")
 
     def announce(self, tick: int, duration: int) -> None:
-        """The next picture in order of showing. Announce it before its packet is written."""
+        """Take the next picture in order of showing. Announce it before its packet is written."""
         if tick != self.end or duration <= 0:
             raise ValueError(
                 f"invalid picture at {tick} for {duration} ticks: must begin at {self.end}"
@@ -248,7 +248,8 @@ class Mp4Writer:
         self.end = tick + duration
 
     def write(self, packet: Packet[Any], tick: int) -> None:
-        """The next packet in order of decoding, as an MP4 holds it; shown from ``tick`` on."""
+        """Write the next packet in order of decoding, as an MP4 holds it; shown from ``tick``
+        on."""
         packet.duration = self._durations.pop(tick)
         packet.pts, packet.dts = tick, self._decode_at.popleft()
         if packet.dts > tick:
@@ -259,7 +260,7 @@ class Mp4Writer:
         self._file.check()
 
     def write_encoded(self, packet: Packet[Stream], tick: int) -> None:
-        """The same for a packet as the encoder gives it."""
+        """Write a packet as the encoder gives it."""
         if self._copies:  # then the muxer takes every packet as it is
             stored = Packet(length_prefixed(bytes(packet)))
             stored.is_keyframe = packet.is_keyframe

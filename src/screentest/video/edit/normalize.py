@@ -188,7 +188,7 @@ def normalize(
 
 
 def refuse_to_replace(out: Path, *inputs: Path) -> None:
-    """An input may not be the output: it would be gone."""
+    """Refuse an input that is the output: it would be gone."""
     for path in inputs:
         if out.exists() and path.exists() and out.samefile(path):
             raise BadOption(f"{shown_path(out)} is the input", advice="Write to another file.")

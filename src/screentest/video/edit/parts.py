@@ -88,7 +88,7 @@ class ClipWriter:
         self.parameter_sets: tuple[bytes, ...] = ()
 
     def add(self, picture: Image, tick: int, duration: int, *, begins_clip: bool) -> None:
-        """The next picture; with ``begins_clip`` nothing after it leans on what was before."""
+        """Take the next picture; with ``begins_clip`` nothing after it leans on what was before."""
         if begins_clip or self._encoder is None:
             self.finish()
             self._encoder = ClipEncoder(self._settings, self._form, tick)

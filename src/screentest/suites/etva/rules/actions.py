@@ -48,7 +48,7 @@ def spoken_for(clauses: Clauses, at: int) -> bool:
 
 
 def likenesses(draft: Draft, clauses: Clauses) -> None:
-    """A cloud shaped like a hand; a cup in the shape of a heart."""
+    """Find shapes: a cloud shaped like a hand, a cup in the shape of a heart."""
     chunks = clauses.chunks
     for at in range(len(chunks)):
         held = clauses.before(at)
@@ -204,7 +204,7 @@ def _act(draft: Draft, clauses: Clauses, at: int, action: _Action) -> None:
 
 
 def _towards(draft: Draft, action: _Action, phrase: Phrase, *, clings: bool) -> None:
-    """What is done to something else, or where to."""
+    """Add what is done to something else, or where to."""
     subject, kind = draft.entity(action.agents[0]), kind_of_action(action.base)
     seen = is_entity(phrase.noun)
     if clings:

@@ -182,7 +182,7 @@ def there_is(chunk: Chunk) -> str:
 
 
 def article(name: str) -> str:
-    """a or an.
+    """Choose between a and an.
 
     >>> article("owl"), article("unicorn"), article("hour")
     ('an', 'a', 'an')
@@ -256,7 +256,7 @@ class Draft:
         return not self._entities
 
     def attribute(self, entity: str, value: str, question: str, category: Category) -> None:
-        """A quality of an entity."""
+        """Add a quality of an entity."""
         if self._is_new(entity, value.lower()):
             name = f"a{len(self._attributes) + 1}"
             self._attributes.append(Attribute(name, entity, value))

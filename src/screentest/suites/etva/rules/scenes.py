@@ -66,7 +66,7 @@ def places(draft: Draft, clauses: Clauses) -> None:
 
 
 def belongings(draft: Draft, clauses: Clauses) -> None:
-    """What something has: a mountain with an eye, a child with a caring look."""
+    """Add what something has: a mountain with an eye, a child with a caring look."""
     for at, chunk in enumerate(clauses.chunks[:-1]):
         if chunk.low != "with" or chunk.tag is not Tag.PREP:
             continue

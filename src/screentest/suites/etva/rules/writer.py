@@ -100,7 +100,7 @@ def _when(low: str) -> str:
 
 
 def _qualities(draft: Draft, chunk: Chunk) -> None:
-    """What the words before a noun say of it: count, colour, adjectives, material."""
+    """Add what the words before a noun say of it: count, colour, adjectives, material."""
     entity, is_, it = draft.entity(chunk), be(chunk), the(chunk)
     for word in chunk.words[:-1]:
         low = word.low
@@ -126,7 +126,7 @@ def _is_made_of(low: str, chunk: Chunk) -> bool:
 
 
 def _said_of(draft: Draft, clauses: Clauses) -> None:
-    """What a copula says of its subject: the sky is blue."""
+    """Add what a copula says of its subject: the sky is blue."""
     for at, chunk in enumerate(clauses.chunks):
         if chunk.tag is not Tag.COPULA or chunk.negated:
             continue
