@@ -5,11 +5,11 @@ from __future__ import annotations
 import random
 
 import pytest
-from screentest.metrics.narrative.clips import ClipAnswer, SeenClip, added_up
 
 from screentest.core import Choice, Outcome, Point, Score, Shot, Span, Time
 from screentest.judges.evidence import MOST, evidence
 from screentest.judges.verdicts import verdict
+from screentest.metrics.narrative.dense import ClipAnswer, SeenClip, added_up
 
 CLIPS, HARMED, HARM = 60, 5, 3
 
