@@ -154,8 +154,8 @@ def _print(scores: Scores, by: str, *, full: bool, pool: Literal["worst", "mean"
     console().print()
     words = f"{plural(len(scores.results.items), 'item')}, in {scores.run}"
     if scores.pending:
-        words = f"{plural(scores.pending, 'record')} still to be made: start the same command "
-        words += f"again; what there is is in {scores.run}"
+        words = f"{plural(scores.pending, 'record')} left: start the same command again. "
+        words += f"Finished results are in {scores.run}"
     if scores.changed:
         words += f"; {plural(scores.changed, 'record')} not kept, since a file changed meanwhile"
     print_indented(words, indent=0)
