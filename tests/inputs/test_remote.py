@@ -46,7 +46,7 @@ class Server:
         self._server = ThreadingHTTPServer(
             ("127.0.0.1", 0), partial(handler, directory=str(folder))
         )
-        self._thread = threading.Thread(target=self._server.serve_forever)
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
         self._thread.start()
         self.base = f"http://127.0.0.1:{self._server.server_port}"
 
