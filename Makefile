@@ -4,12 +4,15 @@ VENV := .venv
 TEST := .venv-test
 WHEEL := .venv-wheel
 PIP := -m pip --disable-pip-version-check --quiet
-PYTEST_WORKERS ?= 2
+# One more than the two cores of CI: many tests wait, for a browser, a server or an end of patience.
+PYTEST_WORKERS ?= 3
 # Exact versions of everything that is installed here. `make test-latest` goes without them.
 LOCK ?= constraints.txt
 # The second name is what newer versions of pip read for the packages that build ours.
 export PIP_CONSTRAINT := $(abspath $(LOCK))
 export PIP_BUILD_CONSTRAINT := $(abspath $(LOCK))
+# Tests start hundreds of processes. Some machines write no bytecode: here the first import does.
+export PYTHONDONTWRITEBYTECODE :=
 # The notice of mkdocs-material is about a successor.
 export NO_MKDOCS_2_WARNING := 1
 # A pair that belongs together; where the index has only CUDA builds of it:
@@ -49,19 +52,13 @@ docs: $(TEST)/installed  ## the pages as a site that opens offline: site/index.h
 # All tests of a file go to one worker, so that what they share is made once.
 PYTEST := -m pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder
 
-# Compiled first: tests start hundreds of processes, and some machines write no bytecode.
-$(TEST)/compiled: $(TEST)/installed
-	@$(TEST)/bin/python -m compileall -qq -x '/tests/' $(TEST)/lib/python*/site-packages || true
-	@touch $@
-
-pytest: $(TEST)/compiled  ## all tests but the slow ones
-	@$(TEST)/bin/python -m compileall -q src tests
+pytest: $(TEST)/installed  ## all tests but the slow ones
 	$(TEST)/bin/python $(PYTEST)
 
-test-slow: $(TEST)/compiled wheel  ## the slow tests too: more films, more kills
+test-slow: $(TEST)/installed wheel  ## the slow tests too: more films, more kills
 	SCREENTEST_SLOW=1 $(TEST)/bin/python $(PYTEST)
 
-coverage: $(TEST)/compiled wheel  ## which lines the tests of make test reach
+coverage: $(TEST)/installed wheel  ## which lines the tests of make test reach
 	$(TEST)/bin/python $(PYTEST) --cov --cov-report=term:skip-covered
 
 test-wheel: $(TEST)/installed wheel  ## the tutorials and the demo, from a fresh environment with the built wheel

@@ -162,17 +162,24 @@ def _program(name: str) -> str:
 
 LONGEST = (
     "annotate/test_browser.py",
-    "docs/test_wheel.py",
     "docs/test_examples.py",
-    "testing/test_checks.py",
+    "docs/test_wheel.py",
     "analysis/judges/test_certify.py",
-    "models/test_role_image_text.py",
-    "annotate/test_stores.py",
     "run/test_ray.py",
+    "run/test_engine.py",
+    "testing/test_checks.py",
+    "models/test_external.py",
+    "annotate/test_stores.py",
+    "cli/test_demo.py",
     "examples/test_plugin.py",
-    "annotate/test_bundle.py",
-    "run/test_kill.py",
+    "video/test_normalize.py",
+    "video/test_sandbox.py",
+    "models/test_role_image_text.py",
+    "analysis/judges/test_vlm.py",
+    "models/chat/test_real_server.py",
     "video/test_scenedetect_parity.py",
+    "present/test_page.py",
+    "annotate/test_bundle.py",
 )
 """They begin first: a file is the work of one process, and one that begins last is waited for."""
 
