@@ -13,12 +13,14 @@ import pytest
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
-from screentest.models.networks.optimize import (  # noqa: E402
+from screentest.models.networks.pretrained import (  # noqa: E402  # noqa: E402
+    ModelDevice,
     PictureBatches,
     _layers,
+    _takes_tensors,
     optimize_model,
+    pixel_inputs,
 )
-from screentest.models.networks.pretrained import ModelDevice, _takes_tensors, pixel_inputs  # noqa: E402
 from tests.models import tiny  # noqa: E402
 from tests.models.torchvision_here import make_importable  # noqa: E402
 

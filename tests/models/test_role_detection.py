@@ -9,8 +9,7 @@ import pytest
 
 from screentest.core import registry
 from screentest.models import Models, read_models, weights
-from screentest.models.backends.detection import EfficientDet
-from screentest.models.networks.class_names import FURTHER_NAMES, ClassMatcher
+from screentest.models.backends.detection import FURTHER_NAMES, ClassMatcher, EfficientDet
 from screentest.models.roles import Detector
 from tests.models import phrase_words
 from tests.models.pulled import pulled, small_backends

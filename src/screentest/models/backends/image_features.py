@@ -11,8 +11,15 @@ from screentest._util.optional import optional
 from screentest.core import Image, register
 from screentest.models import weights
 from screentest.models.backends.bert import message
-from screentest.models.networks.optimize import AUTOMATIC, PictureBatches, optimize_model
-from screentest.models.networks.pretrained import NEUTRAL, TRANSFORMERS, ModelDevice, Origin
+from screentest.models.networks.pretrained import (
+    AUTOMATIC,
+    NEUTRAL,
+    TRANSFORMERS,
+    ModelDevice,
+    Origin,
+    PictureBatches,
+    optimize_model,
+)
 from screentest.models.networks.runtimes import ONNX, onnx_session, versions
 from screentest.models.pictures import check_picture, opencv_identity
 
