@@ -72,17 +72,15 @@ def dinov2_large(folder: Path) -> None:
 
 def image_text(folder: Path, **options: Any) -> tuple[Any, Callable[[Any], Any]]:
     from screentest.models.backends.image_text import DualEncoder
-    from screentest.models.networks.pretrained import ModelDevice, Origin
 
-    made = DualEncoder(Origin(str(folder)), ModelDevice.choose("cuda"), **options)
+    made = DualEncoder(model=str(folder), device="cuda", **options)
     return made, made.embed_images
 
 
 def image_features(folder: Path, **options: Any) -> tuple[Any, Callable[[Any], Any]]:
     from screentest.models.backends.image_features import VisionTower
-    from screentest.models.networks.pretrained import ModelDevice, Origin
 
-    made = VisionTower(Origin(str(folder)), ModelDevice.choose("cuda"), **options)
+    made = VisionTower(model=str(folder), device="cuda", **options)
     return made, made.features
 
 
@@ -224,7 +222,7 @@ def measure(torch: Any, name: str, load: Any, folder: Path, images: Any, peaks: 
     report("arrays to vectors", len(images) / median_of(3, lambda: embed(images)))
     del backend, embed, network
     torch.cuda.empty_cache()
-    backend, embed = load(folder, compiled=True)
+    backend, embed = load(folder, compile=True)
     network = getattr(backend._model, "get_image_features", backend._model)
     began = time.perf_counter()
     embed(images[:256])

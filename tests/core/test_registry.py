@@ -44,6 +44,19 @@ def test_arguments_are_recorded_with_defaults(registry: Registry) -> None:
     assert str(built.spec.signature) == "sharpness|v:3|name:a|weights:[1.0]|window:7"
 
 
+def test_a_class_is_a_factory_and_its_options_have_types(registry: Registry) -> None:
+    @registry.register("metric", "grain")
+    class Grain:
+        def __init__(self, *, least: float = 1.0) -> None:
+            self.least = least
+
+    built = registry.build("metric", "grain:least=2")
+    assert isinstance(built.thing, Grain)
+    assert str(built.spec) == "grain:least=2.0"
+    with pytest.raises(BadOption, match="least"):
+        registry.build("metric", "grain:least=much")
+
+
 def test_a_spec_rebuilds_the_same(registry: Registry) -> None:
     built = registry.build("metric", 'sharpness:weights=[1,2.5],name="x, y=z"')
     again = registry.build("metric", str(built.spec))

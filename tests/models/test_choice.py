@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from screentest._util import optional as packages
 from screentest.core import BadOption, Item, NoValue, Reason, UserError
+from screentest.core.errors import MissingPackage
 from screentest.measure.tasks import score_items
 from screentest.models import PROFILES, ModelChoice, Models, read_models, weights
-from screentest.models.choice import lacking, profile_choice
+from screentest.models.choice import check_loads, profile_choice
 from screentest.models.networks import pretrained
 from screentest.models.roles import role_entry, role_names
 from screentest.run.engine import InlineEngine
@@ -96,11 +98,23 @@ def test_missing_weights_of_a_profile_stop_at_once(cache: Path) -> None:
 
 
 def test_only_what_a_backend_needs_is_lacking(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pretrained, "installed", lambda name: name != "diffusers")
+    monkeypatch.setattr(packages, "installed", lambda name: name != "diffusers")
     monkeypatch.setattr(pretrained.Origin, "is_here", True)
-    assert not lacking(ModelChoice.parse("detection=grounding_dino"))
+    check_loads(ModelChoice.parse("detection=grounding_dino"))
     for text in ("inpainting=stable_diffusion", "image_edit=qwen"):
-        assert lacking(ModelChoice.parse(text)).startswith("diffusers not installed: pip install")
+        with pytest.raises(MissingPackage, match="not installed: diffusers") as caught:
+            check_loads(ModelChoice.parse(text))
+        assert "pip install" in caught.value.advice
+
+
+def test_weights_that_are_not_pulled_are_lacking(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SCREENTEST_CACHE", str(tmp_path))
+    for text, name in [("inpainting=migan", "migan"), ("matting=u2net", "u2netp")]:
+        with pytest.raises(NoValue) as caught:
+            check_loads(ModelChoice.parse(text))
+        assert f"screentest models pull {name}" in caught.value.advice
 
 
 def test_a_line_says_who_answered() -> None:

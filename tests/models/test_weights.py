@@ -143,5 +143,4 @@ def test_backends_name_weights_that_exist() -> None:
             for name in entry.info.get("weights", ()):
                 assert name in CATALOGUE
                 named += 1
-                assert name.split("-")[0] in entry.info["get"]
     assert named >= 5

@@ -101,7 +101,8 @@ class Entry:
         names."""
         from pydantic import TypeAdapter, ValidationError
 
-        hints = typing.get_type_hints(self.factory)
+        a_class = isinstance(self.factory, type)
+        hints = typing.get_type_hints(self.factory.__init__ if a_class else self.factory)
         full: list[tuple[str, Any]] = []
         for unknown in options.keys() - self.parameters.keys():
             raise BadOption(

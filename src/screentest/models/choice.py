@@ -30,6 +30,7 @@ from screentest._util.optional import install_line, installed, need
 from screentest.core import BadOption, LedgerClient, NoValue, Reason, UserError
 from screentest.core.registry import Built, Entry, registry
 from screentest.core.signature import Signature, read_options, split_options, write_options
+from screentest.models import weights
 from screentest.models.remote import is_remote, remote_backend
 from screentest.models.roles import CHAT, role_entry, role_names
 
@@ -419,8 +420,8 @@ def _backend_of(text: str) -> str:
     return text.partition(",")[0].partition(":")[0]
 
 
-def lacking(choice: ModelChoice) -> str:
-    """Advice on what a choice lacks to load here; empty where it lacks nothing.
+def check_loads(choice: ModelChoice) -> None:
+    """Raise NoValue, with how to get it, where a choice lacks something to load here.
 
     Weights that would be downloaded on first use are lacking, too.
     """
@@ -428,11 +429,13 @@ def lacking(choice: ModelChoice) -> str:
     look = entry.info.get("lacking")
     if look is None:
         works, get = _readiness(entry)
-        return get or f"{entry.name} cannot load here" if works is False else ""
+        if works is False:
+            raise NoValue(Reason.MISSING_MODEL, f"{entry.name} cannot load here", advice=get)
+        return
+    need(*packages_of(entry))
     defaults = {name: parameter.default for name, parameter in entry.parameters.items()}
     options = {**defaults, **choice.options} | ({"model": choice.model} if choice.model else {})
-    command: str = look(str(options["model"]), str(options.get("revision", "")))
-    return command
+    look(str(options["model"]), str(options.get("revision", "")))
 
 
 def packages_of(entry: Entry) -> tuple[str, ...]:
@@ -445,6 +448,10 @@ def _readiness(entry: Entry) -> tuple[bool | None, str]:
     if absent:
         return False, install_line(absent)
     ready, get = entry.info.get("ready"), str(entry.info.get("get", ""))
+    names = entry.info.get("weights", ())
+    if ready is None and names:
+        missing = not all(weights.available(name) for name in names)
+        return (False, f"screentest models pull {' '.join(names)}") if missing else (True, "")
     if ready is None:
         # Without a condition it always works, unless it needs the user's model.
         needs = entry.parameters.get("model")

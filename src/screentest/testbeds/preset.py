@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from screentest.core import BadOption, UserError
-from screentest.models.choice import ModelChoice, lacking
+from screentest.core import BadOption, NoValue, UserError
+from screentest.models.choice import ModelChoice, check_loads
 from screentest.testbeds.options import BuildOptions
 from screentest.testbeds.sources import roles_of
 
@@ -77,11 +77,13 @@ class Preset:
     def must_be_here(self, options: BuildOptions, *, chat: bool, backgrounds: bool) -> None:
         """Refuse to begin where anything is missing: all of it, each with how to get it."""
         needed = roles_of(options)
-        missing = [
-            f"{choice.role}: {how}"
-            for choice in options.models
-            if choice.role in needed and (how := lacking(choice))
-        ]
+        missing = []
+        for choice in options.models:
+            try:
+                if choice.role in needed:
+                    check_loads(choice)
+            except NoValue as error:
+                missing.append(f"{choice.role}: {error.message}: {error.advice}")
         if not chat:
             missing.append(
                 f"captions: {self.reader} reads them: "

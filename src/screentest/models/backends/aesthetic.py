@@ -17,6 +17,7 @@ from screentest.models.networks.pretrained import (
     TRANSFORMERS,
     ModelDevice,
     Origin,
+    load_network,
     pixel_inputs,
     read_tensors,
 )
@@ -64,11 +65,6 @@ WEIGHTS = (0.30, 0.30, 0.15, 0.05, 0.15, 0.05)
     version=1,
     summary="contrast, sharpness, colour, exposure and thirds; needs no weights, knows no taste",
 )
-def image_statistics() -> ImageStatistics:
-    """Photographic statistics as one number from 0 to 1."""
-    return ImageStatistics()
-
-
 class ImageStatistics:
     """Plain statistics of a picture that photographers name: contrast, sharpness, colour, exposure,
     and whether what stands out lies where the rule of thirds would put it.
@@ -196,47 +192,34 @@ WIDTHS = (1024, 128, 64, 16, 1)
     neutral=(*NEUTRAL, "head"),
     packages=TRANSFORMERS,
 )
-def siglip(
-    *,
-    head: str,
-    model: str = "google/siglip-so400m-patch14-384",
-    revision: str = "",
-    allow_pickle: bool = False,
-    device: str = "auto",
-    batch: int = 16,
-) -> SiglipAesthetic:
-    """``head`` is the weights file of the regression head, ``model`` the tower."""
-    state = read_tensors(head, allow_pickle=allow_pickle)
-    return SiglipAesthetic(Origin(model, revision), state, ModelDevice.choose(device), batch)
-
-
 class SiglipAesthetic:
     """Aesthetic scores by a SigLIP tower and a head in the layout of Aesthetic Predictor V2.5.
 
-    The head's weights are the user's to bring (the published ones are AGPL): 1152 numbers of the
-    image go through linear layers of 1024, 128, 64, 16 and 1.
+    The head's weights, in the file ``head``, are the user's to bring (the published ones are AGPL):
+    1152 numbers of the image go through linear layers of 1024, 128, 64, 16 and 1.
     """
 
     scale = (1.0, 10.0)
 
     def __init__(
-        self, origin: Origin, head: dict[str, Any], place: ModelDevice, batch: int
+        self,
+        *,
+        head: str,
+        model: str = "google/siglip-so400m-patch14-384",
+        revision: str = "",
+        allow_pickle: bool = False,
+        device: str = "auto",
+        batch: int = 16,
     ) -> None:
+        state = read_tensors(head, allow_pickle=allow_pickle)
         self._torch = optional("torch")
-        transformers = optional("transformers")
-        self._place = place
+        self._place = ModelDevice.choose(device)
         self._batch = batch
-        self._tower: Any = origin.load(
-            transformers.SiglipVisionModel.from_pretrained, dtype=place.dtype
+        self._tower, self._processor, self.identity = load_network(
+            Origin(model, revision), self._place, "SiglipVisionModel", "AutoImageProcessor"
         )
-        self._tower.to(place.device).eval()
-        self._processor: Any = origin.load(
-            transformers.AutoImageProcessor.from_pretrained, weights=False
-        )
-        self._matrix, self._offset = self._fold(head, int(self._tower.config.hidden_size))
-        self.identity: Mapping[str, str] = origin.identity(self._tower, place) | {
-            "head": _digest(self._matrix, self._offset)
-        }
+        self._matrix, self._offset = self._fold(state, int(self._tower.config.hidden_size))
+        self.identity["head"] = _digest(self._matrix, self._offset)
 
     def score(self, images: Sequence[Image]) -> NDArray[np.float32]:
         """One number per image, about 1 to 10; 5.5 and above is good."""

@@ -21,10 +21,11 @@ from screentest.models.networks.pretrained import (
     TRANSFORMERS,
     ModelDevice,
     Origin,
-    lacking,
+    check_cached,
+    load_network,
 )
 from screentest.models.networks.runtimes import LITERT, litert_model, versions
-from screentest.models.networks.saliency import saliency as salience_of
+from screentest.models.networks.saliency import saliency
 from screentest.models.pictures import (
     check_picture,
     limit_long_side,
@@ -154,31 +155,19 @@ _GREY = 127
     neutral=("threads",),
     get="screentest models pull efficientdet-lite0",
 )
-def efficientdet(
-    *,
-    model: Model = "lite0",
-    score: float = 0.3,
-    similarity: float = 0.65,
-    text: str = "shared_words",
-    threads: int = 0,
-) -> EfficientDet:
-    """EfficientDet-Lite0 (or the larger lite2).
+class EfficientDet:
+    """Finding things by EfficientDet-Lite0 (or the larger lite2): those of COCO's 80 classes.
+
+    A phrase is first matched to one of the 80 classes; a phrase that means none of them finds
+    nothing. Not Grounding DINO: attributes ("the red car") do not count, only the kind of thing.
 
     ``score`` is the least a detection must have; ``similarity`` the least between a phrase and
     a class that it does not name outright; ``text`` the text_embedding backend that says so.
     """
-    return EfficientDet(model, score, similarity, text, threads)
-
-
-class EfficientDet:
-    """Finding things by EfficientDet-Lite: 80 kinds of things, those of COCO.
-
-    A phrase is first matched to one of the 80 classes; a phrase that means none of them finds
-    nothing. Not Grounding DINO: attributes ("the red car") do not count, only the kind of thing.
-    """
 
     def __init__(
         self,
+        *,
         model: Model = "lite0",
         score: float = 0.3,
         similarity: float = 0.65,
@@ -289,50 +278,33 @@ def _squared(image: Image, side: int) -> NDArray[np.uint8]:
     summary="Grounding DINO: anything a phrase names",
     neutral=NEUTRAL,
     packages=TRANSFORMERS,
-    lacking=lacking,
+    lacking=check_cached,
 )
-def grounding_dino(
-    *,
-    model: str = "IDEA-Research/grounding-dino-base",
-    revision: str = "",
-    box_threshold: float = 0.4,
-    text_threshold: float = 0.3,
-    long_side: int = 512,
-    batch: int = 8,
-    device: str = "auto",
-) -> GroundingDino:
-    """Thresholds and size as in SLVMEval; ``batch`` pictures are looked at in one call."""
-    origin, place = Origin(model, revision), ModelDevice.choose(device)
-    return GroundingDino(origin, place, box_threshold, text_threshold, long_side, batch)
-
-
 class GroundingDino:
-    """Things that phrases name, found by Grounding DINO."""
+    """Things that phrases name, found by Grounding DINO.
+
+    Thresholds and size as in SLVMEval; ``batch`` pictures are looked at in one call.
+    """
 
     def __init__(
         self,
-        origin: Origin,
-        place: ModelDevice,
-        box_threshold: float,
-        text_threshold: float,
-        long_side: int,
-        batch: int,
+        *,
+        model: str = "IDEA-Research/grounding-dino-base",
+        revision: str = "",
+        box_threshold: float = 0.4,
+        text_threshold: float = 0.3,
+        long_side: int = 512,
+        batch: int = 8,
+        device: str = "auto",
     ) -> None:
         self._torch = optional("torch")
-        transformers = optional("transformers")
-        self._place = place
         self._box_threshold, self._text_threshold = box_threshold, text_threshold
         self._long_side, self._batch = long_side, batch
         # Its attention overflows in half precision.
-        single = ModelDevice(place.device, self._torch.float32)
-        self._model: Any = origin.load(
-            transformers.AutoModelForZeroShotObjectDetection.from_pretrained, dtype=single.dtype
+        self._place = ModelDevice(ModelDevice.choose(device).device, self._torch.float32)
+        self._model, self._processor, self.identity = load_network(
+            Origin(model, revision), self._place, "AutoModelForZeroShotObjectDetection"
         )
-        self._model.to(place.device).eval()
-        self._processor: Any = origin.load(
-            transformers.AutoProcessor.from_pretrained, weights=False
-        )
-        self.identity: Mapping[str, str] = origin.identity(self._model, single)
 
     def detect(self, image: Image, phrases: Sequence[str]) -> list[Detection]:
         """Return detections, best first; each phrase is looked for on its own."""
@@ -411,11 +383,6 @@ _SMALLEST = 0.005
     summary="one box around what stands out from the edge of the picture; reads no phrases",
     guesses=True,
 )
-def saliency() -> Saliency:
-    """Return the most salient part."""
-    return Saliency()
-
-
 class Saliency:
     """Finding the thing that stands out, without any weights.
 
@@ -432,7 +399,7 @@ class Saliency:
         """At most one box, named by the first phrase; its score says how much it stands out."""
         if not phrases:
             return []
-        part = _salient_part(salience_of(image))
+        part = _salient_part(saliency(image))
         return [Detection(phrases[0], part[1], part[0])] if part else []
 
     def knows(self, phrases: Sequence[str]) -> list[bool]:

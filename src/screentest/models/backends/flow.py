@@ -12,7 +12,7 @@ import numpy as np
 from screentest._util.optional import optional
 from screentest.core import Image, NoValue, Reason, register
 from screentest.models import weights
-from screentest.models.networks.pretrained import NEUTRAL, ModelDevice, read_tensors
+from screentest.models.networks.pretrained import NEUTRAL, ModelDevice, read_tensors, torch_identity
 from screentest.models.networks.runtimes import batches
 from screentest.models.pictures import brightened, check_pair, opencv_identity
 
@@ -27,22 +27,17 @@ SMALLEST_SIDE = 32
 
 
 @register("flow", "dis", version=1, summary="OpenCV DIS optical flow; needs no weights")
-def dis(*, preset: Preset = "medium") -> DisFlow:
-    """Dense inverse search; ``preset`` trades speed for accuracy."""
-    return DisFlow(preset)
-
-
 class DisFlow:
     """Optical flow by OpenCV's dense inverse search (DIS).
 
     Needs no weights. It finds motion in textured parts to about a tenth of a pixel; in flat parts
     (a white wall) no method that sees only two pictures can tell, and DIS guesses from the
-    neighbourhood.
+    neighbourhood. ``preset`` trades speed for accuracy.
 
     Safe to call from several threads.
     """
 
-    def __init__(self, preset: Preset = "medium") -> None:
+    def __init__(self, *, preset: Preset = "medium") -> None:
         self._preset = preset
 
     @property
@@ -85,30 +80,6 @@ def _grey(image: Image) -> Image:
 THINGS, THINGS_WEIGHTS = "things", "raft-things"
 RAFT_SMALLEST_SIDE = 128
 """RAFT's pyramid needs sixteen cells a side after its stride of eight."""
-
-
-@register(
-    "flow",
-    "raft",
-    version=1,
-    summary="RAFT by torchvision; weights by path, or torchvision's own download",
-    neutral=NEUTRAL,
-    packages=("torch", "torchvision"),
-)
-def raft(
-    *,
-    model: str = "",
-    size: Literal["large", "small"] = "large",
-    updates: int = 20,
-    allow_pickle: bool = False,
-    device: str = "auto",
-    batch: int = 4,
-) -> Raft:
-    """``model`` is a weights file in torchvision's layout, or the authors' own, as ``things`` is:
-    ``raft-things.pth`` of the catalogue. Without it torchvision fetches one."""
-    place = ModelDevice.choose(device)
-    network, name = _network(model, size, allow_pickle)
-    return Raft(network.to(place.device).eval(), name, place, updates, batch)
 
 
 def _network(model: str, size: str, allow_pickle: bool) -> tuple[Any, str]:
@@ -201,29 +172,37 @@ def _in_encoder(rest: str) -> str:
     return rest
 
 
+@register(
+    "flow",
+    "raft",
+    version=1,
+    summary="RAFT by torchvision; weights by path, or torchvision's own download",
+    neutral=NEUTRAL,
+    packages=("torch", "torchvision"),
+)
 class Raft:
-    """Optical flow by RAFT, as torchvision builds it, with weights of the user's or
-    torchvision's.
+    """Optical flow by RAFT, as torchvision builds it, with weights of the user's or torchvision's.
+
+    ``model`` is a weights file in torchvision's layout, or the authors' own, as ``things`` is:
+    ``raft-things.pth`` of the catalogue. Without it torchvision fetches one.
     """
 
     def __init__(
-        self, network: Any, name: str, place: ModelDevice, updates: int, batch: int
+        self,
+        *,
+        model: str = "",
+        size: Literal["large", "small"] = "large",
+        updates: int = 20,
+        allow_pickle: bool = False,
+        device: str = "auto",
+        batch: int = 4,
     ) -> None:
         self._torch = optional("torch")
-        self._network = network
-        self._name = name
-        self._place = place
-        self._updates = updates
-        self._batch = batch
-
-    @property
-    def identity(self) -> Mapping[str, str]:
-        """Weights, torch's version and where it runs."""
-        return {
-            "weights": self._name,
-            "torch": str(self._torch.__version__),
-            "on": self._place.device.split(":")[0],
-        }
+        self._place = ModelDevice.choose(device)
+        network, name = _network(model, size, allow_pickle)
+        self._network = network.to(self._place.device).eval()
+        self._updates, self._batch = updates, batch
+        self.identity = torch_identity(name, self._place)
 
     def flow(self, pairs: Sequence[tuple[Image, Image]], *, gain: float = 1.0) -> list[FlowField]:
         """Per pair height × width × 2: where each pixel of the first went, in pixels (x, y)."""

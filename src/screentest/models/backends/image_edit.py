@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -16,7 +15,7 @@ from screentest.models.networks.pretrained import (
     NEUTRAL,
     ModelDevice,
     Origin,
-    lacking,
+    check_cached,
     load_pipeline,
 )
 from screentest.models.pictures import (
@@ -58,26 +57,20 @@ LOOKED_AT = 20_000
     summary="another hue, chroma and lightness under the mask, same shading; needs no weights",
     neutral=("matting",),  # where it has a say, it is in the identity
 )
-def masked_hue(*, without_mask: WithoutMask = "refuse", matting: str = "grabcut") -> MaskedHue:
-    """Recolouring in OKLab, to one of the eleven basic colours.
-
-    ``matting`` is the backend that finds the foreground with ``without_mask=salient``.
-    """
-    return MaskedHue(without_mask, matting)
-
-
 class MaskedHue:
     """Recolouring without any weights: the masked part gets another colour and keeps its shading.
+
+    It knows the eleven basic colours.
 
     Light that falls on a surface multiplies its colour, and in OKLab such a factor stretches the
     whole colour vector. So each pixel becomes the new colour stretched by how much lighter or
     darker it was than the mean of the masked part.
 
     It cannot find things. Without a mask it refuses, or, with ``without_mask=salient``, takes what
-    stands in front, whatever the thing is called.
+    the backend ``matting`` says is in front, whatever the thing is called.
     """
 
-    def __init__(self, without_mask: WithoutMask = "refuse", matting: str = "grabcut") -> None:
+    def __init__(self, *, without_mask: WithoutMask = "refuse", matting: str = "grabcut") -> None:
         self._without_mask = without_mask
         self._matting = matting
 
@@ -169,43 +162,31 @@ INSTRUCTION = "Change the color of the {thing} to {colour}."
     summary="Qwen-Image-Edit-2509 by diffusers",
     neutral=NEUTRAL,
     packages=DIFFUSERS,
-    lacking=partial(lacking, packages=DIFFUSERS),
+    lacking=check_cached,
 )
-def qwen(
-    *,
-    model: str = "Qwen/Qwen-Image-Edit-2509",
-    revision: str = "",
-    steps: int = 40,
-    guidance: float = 4.0,
-    pixels: int = 1024 * 1024,
-    instruction: str = INSTRUCTION,
-    seed: int = 0,
-    device: str = "auto",
-) -> QwenImageEdit:
-    """``instruction`` is what the model is asked to do, with {thing} and {colour} in it.
-
-    ``pixels`` is how many it paints; the result is brought back to the picture's own size.
-    """
-    origin, place = Origin(model, revision), ModelDevice.choose(device)
-    return QwenImageEdit(origin, place, steps, guidance, pixels, instruction, seed)
-
-
 class QwenImageEdit:
-    """Recolouring by Qwen-Image-Edit (the 2509 release and later), by an instruction in words."""
+    """Recolouring by Qwen-Image-Edit (the 2509 release and later), by an instruction in words.
+
+    ``instruction`` is what the model is asked to do, with {thing} and {colour} in it. ``pixels``
+    is how many it paints; the result is brought back to the picture's own size.
+    """
 
     def __init__(
         self,
-        origin: Origin,
-        place: ModelDevice,
-        steps: int,
-        guidance: float,
-        pixels: int,
-        instruction: str,
-        seed: int,
+        *,
+        model: str = "Qwen/Qwen-Image-Edit-2509",
+        revision: str = "",
+        steps: int = 40,
+        guidance: float = 4.0,
+        pixels: int = 1024 * 1024,
+        instruction: str = INSTRUCTION,
+        seed: int = 0,
+        device: str = "auto",
     ) -> None:
         self._torch = optional("torch")
         self._steps, self._guidance, self._pixels = steps, guidance, pixels
         self._instruction, self._seed = instruction, seed
+        origin, place = Origin(model, revision), ModelDevice.choose(device)
         self._pipeline, self.identity = load_pipeline("QwenImageEditPlusPipeline", origin, place)
 
     def recolour(self, image: Image, mask: Mask | None, thing: str, colour: str) -> Image:

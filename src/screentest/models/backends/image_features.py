@@ -7,18 +7,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from screentest._util.optional import optional
 from screentest.core import Image, register
 from screentest.models import weights
 from screentest.models.backends.bert import message
 from screentest.models.networks.pretrained import (
-    AUTOMATIC,
     NEUTRAL,
     TRANSFORMERS,
-    ModelDevice,
-    Origin,
-    PictureBatches,
-    optimize_model,
+    PictureNetwork,
+    unit_rows,
 )
 from screentest.models.networks.runtimes import ONNX, onnx_session, versions
 from screentest.models.pictures import check_picture, opencv_identity
@@ -44,11 +40,6 @@ _WIDTH = 4 * _CELLS**2 + _LIGHTNESS_BINS * _COLOUR_BINS**2 + _DIRECTIONS * _CELL
     version=1,
     summary="colours, their places and the directions of edges; needs no weights",
 )
-def colour_gradient() -> ColourGradient:
-    """Statistics of colour and gradient."""
-    return ColourGradient()
-
-
 class ColourGradient:
     """Pictures as vectors without any weights: colours, where they lie, and which way edges run.
 
@@ -139,48 +130,18 @@ def _unit(part: Numbers) -> Numbers:
     neutral=NEUTRAL,
     packages=TRANSFORMERS,
 )
-def hf(
-    *,
-    model: str,
-    revision: str = "",
-    trust_remote_code: bool = False,
-    device: str = "auto",
-    batch: int = 0,
-    compile: bool = False,
-) -> VisionTower:
-    """``model`` is a folder or hub id; ``compile`` pays on a GPU from some 50,000 pictures on."""
-    origin, place = Origin(model, revision, trust_remote_code), ModelDevice.choose(device)
-    return VisionTower(origin, place, batch, compiled=compile)
-
-
-class VisionTower:
+class VisionTower(PictureNetwork):
     """Pictures as vectors by DINOv2, CLIP, SigLIP 2 or any other vision tower of transformers.
 
     A dual encoder gives its projected image vector; a plain tower its pooled one, and where it has
     none, that of its class token.
     """
 
-    def __init__(
-        self, origin: Origin, place: ModelDevice, batch: int = AUTOMATIC, *, compiled: bool = False
-    ) -> None:
-        self._torch = optional("torch")
-        transformers = optional("transformers")
-        self._model: Any = origin.load(transformers.AutoModel.from_pretrained, dtype=place.dtype)
-        self._model.to(place.device).eval()
-        processor = origin.load(transformers.AutoImageProcessor.from_pretrained, weights=False)
-        self._stream = PictureBatches(processor, place, batch)
-        identity = origin.identity(self._model, place)
-        self.identity: Mapping[str, str] = identity | optimize_model(
-            self._model, place, compiled=compiled
-        )
+    _reader = "AutoImageProcessor"
 
     def features(self, images: Sequence[Image]) -> Vectors:
         """One row per image, of length one."""
-        if not images:
-            return np.zeros((0, 0), np.float32)
-        rows = self._stream.rows(images, lambda inputs: self._pooled(inputs).float())
-        unit = self._torch.nn.functional.normalize(self._torch.cat(rows), dim=-1)
-        return np.asarray(unit.cpu().numpy(), np.float32)
+        return unit_rows(self._stream.rows(images, self._pooled))
 
     def _pooled(self, inputs: Mapping[str, Any]) -> Any:
         if hasattr(self._model, "get_image_features"):
@@ -209,16 +170,9 @@ _DEVIATION = np.array([0.229, 0.224, 0.225], np.float32) * 255
     version=1,
     summary="MobileNetV3-small, 576 numbers per picture",
     packages=(ONNX,),
-    ready=lambda: weights.available(WEIGHTS),
     weights=(WEIGHTS,),
     neutral=("threads",),
-    get=f"screentest models pull {WEIGHTS}",
 )
-def mobilenet(*, threads: int = 0) -> MobileNet:
-    """MobileNetV3-small; ``threads`` is 0 for this process's part of the machine."""
-    return MobileNet(threads)
-
-
 class MobileNet:
     """Pictures as vectors by MobileNetV3-small: what is seen, more than how it is coloured.
 
@@ -267,10 +221,8 @@ _NORMALISED = "/norm/Add_1_output_0"
     version=1,
     summary="DINOv2 ViT-S/14, 384 numbers per picture",
     packages=(ONNX,),
-    ready=lambda: weights.available(DINO),
     weights=(DINO,),
     neutral=("threads",),
-    get=f"screentest models pull {DINO}",
 )
 def dinov2(*, threads: int = 0) -> OnnxTower:
     """Return the class token of DINOv2 ViT-S/14, without torch."""
@@ -289,10 +241,8 @@ _CLIP_DEVIATION = np.array([0.26862954, 0.26130258, 0.27577711], np.float32) * 2
     version=1,
     summary="the image tower of CLIP ViT-B/16 in 8 bits, 512 numbers per picture",
     packages=(ONNX,),
-    ready=lambda: weights.available(CLIP),
     weights=(CLIP,),
     neutral=("threads",),
-    get=f"screentest models pull {CLIP}",
 )
 def clip_b16(*, threads: int = 0) -> OnnxTower:
     """CLIP's vectors of pictures, without torch and without its text tower."""

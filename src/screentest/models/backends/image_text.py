@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from screentest._util.optional import optional
 from screentest.core import Image, NoValue, Reason, register
 from screentest.models import weights
 from screentest.models.backends.detection import EfficientDet
@@ -16,13 +16,10 @@ from screentest.models.backends.labels import LABELS, ImageNetLabels
 from screentest.models.backends.text_embedding import LONGEST, WIDTH, MiniLM
 from screentest.models.backends.text_embedding import WEIGHTS as TEXT
 from screentest.models.networks.pretrained import (
-    AUTOMATIC,
     NEUTRAL,
     TRANSFORMERS,
-    ModelDevice,
-    Origin,
-    PictureBatches,
-    optimize_model,
+    PictureNetwork,
+    unit_rows,
 )
 from screentest.models.networks.runtimes import LITERT, TOKENIZERS, batches, versions
 from screentest.models.pictures import (
@@ -54,11 +51,6 @@ _SILENT = len(BASIC_COLOURS)
     version=1,
     summary="colours in the picture against colours in the text; needs no weights",
 )
-def colour_words() -> ColourWords:
-    """Pictures and texts compared by the colours in them."""
-    return ColourWords()
-
-
 class ColourWords:
     """Agreement of pictures and texts by colour alone: the stand-in that needs no weights.
 
@@ -135,44 +127,11 @@ IGNORED_MAXIMUM = 31_000
     neutral=NEUTRAL,
     packages=TRANSFORMERS,
 )
-def hf(
-    *,
-    model: str,
-    revision: str = "",
-    trust_remote_code: bool = False,
-    device: str = "auto",
-    batch: int = 0,
-    compile: bool = False,
-) -> DualEncoder:
-    """``model`` is a folder or hub id; Jina CLIP v2 needs ``trust_remote_code=true``.
+class DualEncoder(PictureNetwork):
+    """Images and texts by CLIP, SigLIP, SigLIP 2, and models with their own code.
 
-    ``compile`` pays on a GPU from some 50,000 pictures on.
+    Of these, Jina CLIP v2 needs ``trust_remote_code=true``.
     """
-    origin, place = Origin(model, revision, trust_remote_code), ModelDevice.choose(device)
-    return DualEncoder(origin, place, batch, compiled=compile)
-
-
-class DualEncoder:
-    """Images and texts by CLIP, SigLIP, SigLIP 2, and models with their own code (Jina CLIP v2)."""
-
-    def __init__(
-        self, origin: Origin, place: ModelDevice, batch: int = AUTOMATIC, *, compiled: bool = False
-    ) -> None:
-        self._torch = optional("torch")
-        transformers = optional("transformers")
-        self._place = place
-        self._model: Any = origin.load(transformers.AutoModel.from_pretrained, dtype=place.dtype)
-        self._model.to(place.device).eval()
-        processor = origin.load(transformers.AutoProcessor.from_pretrained, weights=False)
-        self._stream = PictureBatches(processor, place, batch)
-        self._tokenizer: Any = processor.tokenizer
-        self._positions = self._learned_positions()
-        # SigLIP was trained on texts padded to its full length and errs on others.
-        self._pad_fully = "siglip" in str(self._model.config.model_type)
-        identity = origin.identity(self._model, place)
-        self.identity: Mapping[str, str] = identity | optimize_model(
-            self._model, place, compiled=compiled
-        )
 
     @property
     def max_tokens(self) -> int:
@@ -185,7 +144,7 @@ class DualEncoder:
 
     def embed_images(self, images: Sequence[Image]) -> Vectors:
         """One row per image, of length one."""
-        return self._unit_rows(
+        return unit_rows(
             self._stream.rows(
                 images, lambda inputs: _pooled(self._model.get_image_features(**inputs))
             )
@@ -194,18 +153,20 @@ class DualEncoder:
     def embed_texts(self, texts: Sequence[str], *, truncate: bool = True) -> Vectors:
         """One row per text, of length one; ``truncate=False`` reads beyond the maximum."""
         limit = self.max_tokens if truncate else self._ignoring_maximum(texts)
+        # SigLIP was trained on texts padded to its full length and errs on others.
+        pad_fully = "siglip" in str(self._model.config.model_type)
         rows = []
         for piece in batches(texts, self._stream.batch):
             inputs = self._tokenizer(
                 [readable(text) for text in piece],
-                padding="max_length" if self._pad_fully else True,
+                padding="max_length" if pad_fully else True,
                 truncation=True,
                 max_length=limit,
                 return_tensors="pt",
             ).to(self._place.device)
             with self._torch.inference_mode():
                 rows.append(_pooled(self._model.get_text_features(**inputs)))
-        return self._unit_rows(rows)
+        return unit_rows(rows)
 
     def _ignoring_maximum(self, texts: Sequence[str]) -> int:
         longest = max((self.count_tokens(text) for text in texts), default=0)
@@ -217,19 +178,17 @@ class DualEncoder:
             )
         return min(longest, IGNORED_MAXIMUM)
 
-    def _learned_positions(self) -> int | None:
+    @property
+    def _tokenizer(self) -> Any:
+        return self._processor.tokenizer
+
+    @cached_property
+    def _positions(self) -> int | None:
         """Positions for which the text tower has a vector; None where any number goes."""
         for name, weight in self._model.named_parameters():
             if "text" in name and name.endswith("position_embedding.weight"):
                 return int(weight.shape[0])
         return None
-
-    def _unit_rows(self, rows: list[Any]) -> Vectors:
-        if not rows:
-            return np.zeros((0, 0), np.float32)
-        stacked = self._torch.cat(rows).float()
-        unit = self._torch.nn.functional.normalize(stacked, dim=-1)
-        return np.asarray(unit.cpu().numpy(), np.float32)
 
 
 def _pooled(features: Any) -> Any:
@@ -239,7 +198,6 @@ def _pooled(features: Any) -> Any:
 
 
 THINGS = "efficientdet-lite0"
-_NEEDS = (TEXT, LABELS, THINGS)
 
 
 @register(
@@ -247,24 +205,10 @@ _NEEDS = (TEXT, LABELS, THINGS)
     "label_text",
     version=1,
     summary="names of the labels that fit a picture, compared with the text; a stand-in for CLIP",
-    packages=(
-        LITERT,
-        TOKENIZERS,
-    ),
-    ready=lambda: all(weights.available(name) for name in _NEEDS),
-    weights=_NEEDS,
+    packages=(LITERT, TOKENIZERS),
+    weights=(TEXT, LABELS, THINGS),
     neutral=("threads",),
-    get=f"screentest models pull {' '.join(_NEEDS)}",
 )
-def label_text(*, things: float = 0.5, score: float = 0.3, threads: int = 0) -> LabelText:
-    """Labels as a bridge between pictures and texts.
-
-    ``things`` is how much a thing found with certainty weighs, against 1 for all of ImageNet's
-    labels together; ``score`` the least that counts as found.
-    """
-    return LabelText(things, score, threads)
-
-
 class LabelText:
     """Agreement of pictures and texts by way of labels: a stand-in for CLIP, under its own name.
 
@@ -273,17 +217,20 @@ class LabelText:
     the picture's vector; a caption's is that of the caption. It knows about 1,080 nouns and neither
     attributes nor actions; on drawn and painted films it is hardly better than chance (see
     docs/evidence/backends.md for figures). Never to be printed as CLIPScore.
+
+    ``things`` is how much a thing found with certainty weighs, against 1 for all of ImageNet's
+    labels together; ``score`` the least that counts as found.
     """
 
-    def __init__(self, things: float = 0.5, score: float = 0.3, threads: int = 0) -> None:
-        self._text = MiniLM(threads)
-        self._labels = ImageNetLabels(threads)
-        self._detector = EfficientDet("lite0", score, threads=threads)
+    def __init__(self, *, things: float = 0.5, score: float = 0.3, threads: int = 0) -> None:
+        self._text = MiniLM(threads=threads)
+        self._labels = ImageNetLabels(threads=threads)
+        self._detector = EfficientDet(score=score, threads=threads)
         self._things = things
         vectors = self._text.embed_list(self._labels.labels)
         # What all names of labels have in common says nothing of a picture.
         self._middle = vectors[1:].mean(axis=0)
-        self._label_vectors = vectors - self._middle
+        self._label_vectors = (vectors - self._middle)[1:]
         names = self._detector.classes
         self._thing_vectors = dict(
             zip(names, self._text.embed_list(names) - self._middle, strict=True)
@@ -294,7 +241,7 @@ class LabelText:
         """The weights of all three models, and the runtime."""
         return {
             "text": weights.digest(TEXT),
-            **self._labels.identity,
+            "labels": weights.digest(LABELS),
             "detector": weights.digest(THINGS),
             **versions(LITERT),
         }
@@ -319,8 +266,8 @@ class LabelText:
     def embed_images(self, images: Sequence[Image]) -> Vectors:
         rows = np.empty((len(images), WIDTH), np.float32)
         for row, image in zip(rows, images, strict=True):
-            probabilities = self._labels.probabilities(image)[1:]
-            mixed = (probabilities / probabilities.sum()) @ self._label_vectors[1:]
+            probabilities = self._labels.probabilities(image)
+            mixed = (probabilities / probabilities.sum()) @ self._label_vectors
             for name, score in self._found(image).items():
                 mixed = mixed + np.float32(self._things * score) * self._thing_vectors[name]
             row[:] = mixed / np.linalg.norm(mixed)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +15,7 @@ from screentest.models.networks.pretrained import (
     NEUTRAL,
     ModelDevice,
     Origin,
-    lacking,
+    check_cached,
     load_pipeline,
 )
 from screentest.models.networks.runtimes import ONNX, onnx_session, versions
@@ -40,21 +39,16 @@ if TYPE_CHECKING:
     version=1,
     summary="Telea's fast marching by OpenCV; needs no weights",
 )
-def telea(*, radius: float = 5.0) -> Telea:
-    """Telea's method; ``radius`` is how far around each pixel it looks, in pixels."""
-    return Telea(radius)
-
-
 class Telea:
     """Filling holes without any weights: Telea's fast marching, from the rim inwards.
 
     The classical stand-in beneath the networks. It continues colours, not textures: large holes
-    become smooth patches.
+    become smooth patches. ``radius`` is how far around each pixel it looks, in pixels.
 
     The prompt is not looked at.
     """
 
-    def __init__(self, radius: float = 5.0) -> None:
+    def __init__(self, *, radius: float = 5.0) -> None:
         self._radius = radius
 
     @property
@@ -108,16 +102,9 @@ _KEPT = 255
     version=1,
     summary="MI-GAN: continues textures, knows no prompt",
     packages=(ONNX,),
-    ready=lambda: weights.available(WEIGHTS),
     weights=(WEIGHTS,),
     neutral=("threads",),
-    get=f"screentest models pull {WEIGHTS}",
 )
-def migan(*, threads: int = 0) -> MiGan:
-    """MI-GAN; ``threads`` is 0 for this process's part of the machine."""
-    return MiGan(threads)
-
-
 class MiGan:
     """Filling holes by MI-GAN, a small network run by onnxruntime.
 
@@ -160,43 +147,31 @@ class MiGan:
     summary="Stable Diffusion inpainting by diffusers",
     neutral=NEUTRAL,
     packages=DIFFUSERS,
-    lacking=partial(lacking, packages=DIFFUSERS),
+    lacking=check_cached,
 )
-def stable_diffusion(
-    *,
-    model: str = "stable-diffusion-v1-5/stable-diffusion-inpainting",
-    revision: str = "",
-    steps: int = 50,
-    guidance: float = 7.5,
-    long_side: int = 512,
-    seed: int = 0,
-    batch: int = 8,
-    device: str = "auto",
-) -> StableDiffusionInpainting:
-    """Take steps, guidance and size from SLVMEval; ``batch`` pictures are painted in one call."""
-    origin, place = Origin(model, revision), ModelDevice.choose(device)
-    return StableDiffusionInpainting(origin, place, steps, guidance, long_side, seed, batch)
-
-
 class StableDiffusionInpainting:
-    """Filling a hole by Stable Diffusion inpainting."""
+    """Filling a hole by Stable Diffusion inpainting.
+
+    Steps, guidance and size are those of SLVMEval; ``batch`` pictures are painted in one call.
+    """
 
     def __init__(
         self,
-        origin: Origin,
-        place: ModelDevice,
-        steps: int,
-        guidance: float,
-        long_side: int,
-        seed: int,
-        batch: int,
+        *,
+        model: str = "stable-diffusion-v1-5/stable-diffusion-inpainting",
+        revision: str = "",
+        steps: int = 50,
+        guidance: float = 7.5,
+        long_side: int = 512,
+        seed: int = 0,
+        batch: int = 8,
+        device: str = "auto",
     ) -> None:
         self._torch = optional("torch")
-        self._place = place
         self._steps, self._guidance = steps, guidance
         self._long_side, self._seed, self._batch = long_side, seed, batch
         self._pipeline, self.identity = load_pipeline(
-            "StableDiffusionInpaintPipeline", origin, place
+            "StableDiffusionInpaintPipeline", Origin(model, revision), ModelDevice.choose(device)
         )
 
     def inpaint(self, image: Image, mask: Mask, prompt: str = "") -> Image:

@@ -13,7 +13,7 @@ from screentest._util.optional import optional
 from screentest.core import Image, NoValue, Reason, register
 from screentest.models import weights
 from screentest.models.backends.flow import DisFlow, Preset
-from screentest.models.networks.pretrained import NEUTRAL, ModelDevice, read_tensors
+from screentest.models.networks.pretrained import NEUTRAL, ModelDevice, read_tensors, torch_identity
 from screentest.models.networks.runtimes import batches
 from screentest.models.pictures import check_pair, to_bytes
 
@@ -33,24 +33,19 @@ AGREEMENT_WINDOW = 15
     version=1,
     summary="both pictures moved half-way by DIS flow and blended; needs no weights",
 )
-def flow_midpoint(*, preset: Preset = "medium") -> FlowMidpoint:
-    """Interpolation by flow; ``preset`` is that of the flow backend ``dis``."""
-    return FlowMidpoint(DisFlow(preset))
-
-
 class FlowMidpoint:
     """The picture between two by optical flow: both are moved half-way and blended.
 
     Needs no weights. Flow is taken in both directions. Where going there and coming back ends
     elsewhere, one of the pictures hides what the other shows, and it counts less; where moving the
     pictures makes them agree less than they did before, the flow is wrong, and the plain mean of
-    both is taken.
+    both is taken. ``preset`` is that of the flow backend ``dis``.
 
     Safe to call from several threads.
     """
 
-    def __init__(self, flow: DisFlow) -> None:
-        self._flow = flow
+    def __init__(self, *, preset: Preset = "medium") -> None:
+        self._flow = DisFlow(preset=preset)
 
     @property
     def identity(self) -> Mapping[str, str]:
@@ -251,50 +246,34 @@ _PREFIX = "module."
     summary="RIFE 4.0 by torch",
     weights=(WEIGHTS,),
     neutral=NEUTRAL,
-    get=f"screentest models pull {WEIGHTS}",
     packages=("torch",),
-    ready=lambda: weights.available(WEIGHTS),
 )
-def rife(
-    *, model: str = "", allow_pickle: bool = False, device: str = "auto", batch: int = 4
-) -> Rife:
-    """RIFE 4.0 with the pulled weights; ``model`` is another file of the same layout."""
-    place = ModelDevice.choose(device)
-    if model:
-        file = Path(model).expanduser()
-        state = read_tensors(model, allow_pickle=allow_pickle, device=place.device)
-    else:
-        # A pickle, but one whose every byte is known: its sha256 was checked.
-        file = weights.path(WEIGHTS)
-        state = read_tensors(str(file), allow_pickle=True, device=place.device)
-    return Rife(_parameters(state, file), weights.sha256_of(file)[:12], place, batch)
-
-
 class Rife:
     """The picture between two by RIFE 4.0, run by torch inside the process.
 
     Its weights are a pickle: they are read by torch's restricted reader, which builds tensors and
-    nothing else, and only after their sha256 was checked.
+    nothing else, and only after their sha256 was checked. ``model`` is another file of the same
+    layout.
     """
 
     def __init__(
-        self, parameters: Mapping[str, Any], fingerprint: str, place: ModelDevice, batch: int
+        self,
+        *,
+        model: str = "",
+        allow_pickle: bool = False,
+        device: str = "auto",
+        batch: int = 4,
     ) -> None:
         self._torch = optional("torch")
-        self._fingerprint = fingerprint
-        self._place = place
+        self._place = ModelDevice.choose(device)
         self._batch = batch
+        file = Path(model).expanduser() if model else weights.path(WEIGHTS)
+        # Of our own pickle every byte is known: its sha256 was checked.
+        known = allow_pickle or not model
+        state = read_tensors(str(file), allow_pickle=known, device=self._place.device)
         # Single precision everywhere: a flow of 100 pixels in half is off by a sixteenth.
-        self._network = RifeNetwork(self._torch, parameters)
-
-    @property
-    def identity(self) -> Mapping[str, str]:
-        """Weights, torch's version and where it runs."""
-        return {
-            "weights": self._fingerprint,
-            "torch": str(self._torch.__version__),
-            "on": self._place.device.split(":")[0],
-        }
+        self._network = RifeNetwork(self._torch, _parameters(state, file))
+        self.identity = torch_identity(weights.sha256_of(file)[:12], self._place)
 
     def midpoint(self, pairs: Sequence[tuple[Image, Image]]) -> list[Image]:
         for first, second in pairs:

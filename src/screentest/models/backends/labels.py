@@ -27,13 +27,22 @@ LABELS = "mobilenet-v1"
 SIDE = 224
 
 
+@register(
+    "labels",
+    "mobilenet_v1",
+    version=1,
+    summary="MobileNet v1: ImageNet's thousand labels",
+    packages=(LITERT,),
+    weights=(LABELS,),
+    neutral=("threads",),
+)
 class ImageNetLabels:
     """ImageNet's thousand labels for a picture, by MobileNet v1.
 
     A picture in, a probability for each label out.
     """
 
-    def __init__(self, threads: int = 0) -> None:
+    def __init__(self, *, threads: int = 0) -> None:
         self._model = litert_model(weights.path(LABELS), wanted_threads=threads)
         self._using = threading.Lock()
         self._input = self._model.get_input_details()[0]["index"]
@@ -41,13 +50,14 @@ class ImageNetLabels:
         text = weights.path(LABELS, "mobilenet_v1_1.0_224.txt").read_text(encoding="utf-8")
         self.labels: list[str] = text.splitlines()
         """As the network numbers them; the first is "background", which no picture is given."""
+        self.names = self.labels[1:]
 
     @property
     def identity(self) -> Mapping[str, str]:
-        return {"labels": weights.digest(LABELS)}
+        return {"labels": weights.digest(LABELS), **versions(LITERT)}
 
     def probabilities(self, image: Image) -> NDArray[np.float32]:
-        """One number per label; they add up to one."""
+        """One number for each name."""
         import cv2
 
         small = cv2.resize(check_picture(image), (SIDE, SIDE), interpolation=cv2.INTER_AREA)
@@ -56,39 +66,7 @@ class ImageNetLabels:
             self._model.set_tensor(self._input, scaled[None])
             self._model.invoke()
             shares: NDArray[np.float32] = self._model.get_tensor(self._output)[0].copy()
-        return shares
-
-
-@register(
-    "labels",
-    "mobilenet_v1",
-    version=1,
-    summary="MobileNet v1: ImageNet's thousand labels",
-    packages=(LITERT,),
-    ready=lambda: weights.available(LABELS),
-    weights=(LABELS,),
-    neutral=("threads",),
-    get=f"screentest models pull {LABELS}",
-)
-def mobilenet_v1(*, threads: int = 0) -> MobileNetLabels:
-    """Take a picture and give a probability for each label."""
-    return MobileNetLabels(threads)
-
-
-class MobileNetLabels:
-    """The thousand labels as a backend of their own."""
-
-    def __init__(self, threads: int = 0) -> None:
-        self._network = ImageNetLabels(threads)
-        self.names = self._network.labels[1:]
-
-    @property
-    def identity(self) -> Mapping[str, str]:
-        return {**self._network.identity, **versions(LITERT)}
-
-    def probabilities(self, image: Image) -> NDArray[np.float32]:
-        """One number for each name."""
-        return self._network.probabilities(image)[1:]
+        return shares[1:]
 
 
 _NAMES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from screentest._util.optional import install_line, installed
 from screentest.core import Image, NoValue, Reason, register
 from screentest.models import weights
 from screentest.models.networks.runtimes import ONNX, onnx_session, versions
@@ -36,11 +35,6 @@ SURELY_BEHIND = 0.35
     summary="GrabCut from a saliency map; needs no weights",
     guesses=True,
 )
-def grabcut() -> GrabCutMatting:
-    """GrabCut on what stands out."""
-    return GrabCutMatting()
-
-
 class GrabCutMatting:
     """The foreground, without any weights: GrabCut started from a saliency map.
 
@@ -95,17 +89,10 @@ FLAT = 1e-6
     version=1,
     summary="U²-Net: the small u2netp, or a model file of rembg by its path",
     packages=(ONNX,),
-    ready=lambda: weights.available(WEIGHTS),
     weights=(WEIGHTS,),
     neutral=("model", "threads"),  # where the file lies; its hash is in the identity
-    get=f"screentest models pull {WEIGHTS}",
-    lacking=lambda model, _: _lacking(model),
+    lacking=lambda model, _: _check_file(model),
 )
-def u2net(*, model: str = "", threads: int = 0) -> U2Net:
-    """U²-Net; ``model`` is the path of an ONNX file, by default the pulled u2netp."""
-    return U2Net(Path(model).expanduser() if model else weights.path(WEIGHTS), threads)
-
-
 class U2Net:
     """The foreground by U²-Net: one network run by onnxruntime.
 
@@ -114,7 +101,8 @@ class U2Net:
     silueta).
     """
 
-    def __init__(self, place: Path, threads: int = 0) -> None:
+    def __init__(self, *, model: str = "", threads: int = 0) -> None:
+        place = Path(model).expanduser() if model else weights.path(WEIGHTS)
         self._session = _load(place, threads)
         self._sha256 = weights.sha256_of(place)
         self._input = self._session.get_inputs()[0].name
@@ -139,17 +127,16 @@ class U2Net:
         return np.asarray(np.asarray(full) / 255, np.float32)
 
 
-def _lacking(model: str) -> str:
-    """Advice on getting a model file by its path; rembg's own where it has rembg's name."""
-    if not installed(ONNX):
-        return f"{ONNX} not installed: {install_line([ONNX])}"
-    place = Path(model).expanduser()
-    if not model:
-        return "" if weights.available(WEIGHTS) else f"screentest models pull {WEIGHTS}"
-    if place.is_file():
-        return ""
-    url = f"https://github.com/danielgatis/rembg/releases/download/v0.0.0/{place.name}"
-    return f"no file {model}: curl -L --create-dirs -o {model} {url}"
+def _check_file(model: str) -> None:
+    """Raise NoValue, with how to get a file of rembg's, where there is no such model file."""
+    place = Path(model).expanduser() if model else weights.path(WEIGHTS)
+    if not place.is_file():
+        url = f"https://github.com/danielgatis/rembg/releases/download/v0.0.0/{place.name}"
+        raise NoValue(
+            Reason.MISSING_MODEL,
+            f"no file {model}",
+            advice=f"curl -L --create-dirs -o {model} {url}",
+        )
 
 
 def _load(place: Path, threads: int) -> Any:

@@ -10,7 +10,13 @@ import numpy as np
 from screentest._util.optional import optional
 from screentest.core import Image, register
 from screentest.models import weights
-from screentest.models.networks.pretrained import NEUTRAL, TRANSFORMERS, ModelDevice, Origin
+from screentest.models.networks.pretrained import (
+    NEUTRAL,
+    TRANSFORMERS,
+    ModelDevice,
+    Origin,
+    load_network,
+)
 from screentest.models.networks.runtimes import ONNX, onnx_session, versions
 from screentest.models.networks.saliency import Guess, cut
 from screentest.models.pictures import check_picture, limit_long_side, opencv_identity, writable
@@ -37,11 +43,6 @@ LEAST = 0.1
     summary="GrabCut in the box; needs no weights",
     guesses=True,  # a box without a clear shape is taken for the thing itself
 )
-def grabcut() -> GrabCutSegmentation:
-    """GrabCut, started from each box."""
-    return GrabCutSegmentation()
-
-
 class GrabCutSegmentation:
     """The shape of what is in a box, by GrabCut: inside the box is guessed, outside is ground.
 
@@ -126,16 +127,9 @@ _DEVIATION = np.array([0.229, 0.224, 0.225], np.float32)
     version=1,
     summary="SAM 2 hiera tiny by ONNX Runtime, prompted by boxes; without torch",
     packages=(ONNX,),
-    ready=lambda: weights.available(TINY),
     weights=(TINY,),
     neutral=("threads",),
-    get=f"screentest models pull {TINY}",
 )
-def sam2_tiny(*, threads: int = 0) -> Sam2Tiny:
-    """``threads`` is 0 for this process's part of the machine."""
-    return Sam2Tiny(threads)
-
-
 class Sam2Tiny:
     """The shape of what is in a box, by the smallest SAM 2 and without torch.
 
@@ -201,26 +195,21 @@ def _has_area(box: Box) -> bool:
     neutral=NEUTRAL,
     packages=TRANSFORMERS,
 )
-def sam2(
-    *, model: str = "facebook/sam2-hiera-large", revision: str = "", device: str = "auto"
-) -> Sam2:
-    """``model`` is a folder or hub id."""
-    return Sam2(Origin(model, revision), ModelDevice.choose(device))
-
-
 class Sam2:
-    """The shape of what is in a box, by SAM 2."""
+    """The shape of what is in a box, by SAM 2; ``model`` is a folder or hub id."""
 
-    def __init__(self, origin: Origin, place: ModelDevice) -> None:
+    def __init__(
+        self,
+        *,
+        model: str = "facebook/sam2-hiera-large",
+        revision: str = "",
+        device: str = "auto",
+    ) -> None:
         self._torch = optional("torch")
-        transformers = optional("transformers")
-        self._place = place
-        self._model: Any = origin.load(transformers.Sam2Model.from_pretrained, dtype=place.dtype)
-        self._model.to(place.device).eval()
-        self._processor: Any = origin.load(
-            transformers.Sam2Processor.from_pretrained, weights=False
+        self._place = ModelDevice.choose(device)
+        self._model, self._processor, self.identity = load_network(
+            Origin(model, revision), self._place, "Sam2Model", "Sam2Processor"
         )
-        self.identity: Mapping[str, str] = origin.identity(self._model, place)
 
     def segment(
         self, image: Image, boxes: Sequence[tuple[float, float, float, float]]

@@ -34,11 +34,6 @@ LEAST_DETAIL = 2.0
     version=1,
     summary="blur, blockiness, noise and natural-scene statistics; needs no weights",
 )
-def scene_statistics() -> SceneStatistics:
-    """Plain measurements as one number from 0 to 1."""
-    return SceneStatistics()
-
-
 class SceneStatistics:
     """Blur, blockiness, noise and unnaturalness of frames, weighed into one number from 0 to 1."""
 

@@ -49,21 +49,16 @@ _EMPTY = 0
     version=1,
     summary="hashed words and letter triples: sees shared words, not meaning; needs no weights",
 )
-def shared_words(*, width: int = 2048) -> SharedWords:
-    """Words hashed into ``width`` places."""
-    return SharedWords(width)
-
-
 class SharedWords:
     """Texts as vectors without any weights: two texts are near where they share words.
 
     The classical stand-in beneath the sentence models. It knows spelling and not meaning: "dog" is
     near "dogs" and far from "puppy", and "a dog bites a man" equals "a man bites a dog". Words and
-    the letter triples in them are hashed into a fixed number of places, with a hash that is the
-    same on every machine and in every run.
+    the letter triples in them are hashed into ``width`` places, with a hash that is the same on
+    every machine and in every run.
     """
 
-    def __init__(self, width: int = 2048) -> None:
+    def __init__(self, *, width: int = 2048) -> None:
         if width < 16:
             raise ValueError(f"invalid width {width}: too few places to keep words apart")
         self._width = width
@@ -116,24 +111,19 @@ def _features(text: str) -> Iterator[tuple[str, float]]:
     neutral=NEUTRAL,
     packages=(*TRANSFORMERS, "sentence_transformers"),
 )
-def hf(
-    *,
-    model: str,
-    revision: str = "",
-    trust_remote_code: bool = False,
-    device: str = "auto",
-    batch: int = 32,
-) -> SentenceModel:
-    """``model`` is a folder or hub id."""
-    return SentenceModel(
-        Origin(model, revision, trust_remote_code), ModelDevice.choose(device), batch
-    )
-
-
 class SentenceModel:
-    """Texts by any sentence-transformers model."""
+    """Texts by any sentence-transformers model; ``model`` is a folder or hub id."""
 
-    def __init__(self, origin: Origin, place: ModelDevice, batch: int) -> None:
+    def __init__(
+        self,
+        *,
+        model: str,
+        revision: str = "",
+        trust_remote_code: bool = False,
+        device: str = "auto",
+        batch: int = 32,
+    ) -> None:
+        origin, place = Origin(model, revision, trust_remote_code), ModelDevice.choose(device)
         library = optional("sentence_transformers")
         self._batch = batch
         self._model: Any = origin.load(
@@ -200,29 +190,16 @@ _SIDE_BY_SIDE = 32
     "minilm",
     version=1,
     summary="all-MiniLM-L6-v2 in full precision, equal to sentence-transformers",
-    packages=(
-        ONNX,
-        TOKENIZERS,
-    ),
-    ready=lambda: weights.available(WEIGHTS),
+    packages=(ONNX, TOKENIZERS),
     weights=(WEIGHTS,),
     neutral=("threads",),
-    get=f"screentest models pull {WEIGHTS}",
 )
-def minilm(*, threads: int = 0) -> MiniLM:
-    """all-MiniLM-L6-v2: 384 numbers per text, 256 tokens of it read.
-
-    ``threads`` is 0 for this process's part of the machine.
-    """
-    return MiniLM(threads)
-
-
 class MiniLM:
     """Texts as vectors by all-MiniLM-L6-v2, in full precision and without torch.
 
     The same weights as sentence-transformers reads, and the same numbers to about 1e-6: mean of the
     token vectors, scaled to length one. Each text is computed alone, so that its vector does not
-    depend on what else is asked for.
+    depend on what else is asked for. It reads 256 tokens of a text.
     """
 
     def __init__(self, threads: int = 0) -> None:
@@ -285,20 +262,10 @@ INT8_WEIGHTS = "minilm-int8"
     "minilm_int8",
     version=1,
     summary="all-MiniLM-L6-v2 in 8 bits: quick, less exact",
-    packages=(
-        ONNX,
-        TOKENIZERS,
-    ),
-    ready=lambda: weights.available(INT8_WEIGHTS),
+    packages=(ONNX, TOKENIZERS),
     weights=(INT8_WEIGHTS,),
     neutral=("threads",),
-    get=f"screentest models pull {INT8_WEIGHTS}",
 )
-def minilm_int8(*, threads: int = 0) -> MiniLMInt8:
-    """all-MiniLM-L6-v2, quantised; ``threads`` is 0 for this process's part of the machine."""
-    return MiniLMInt8(threads)
-
-
 class MiniLMInt8:
     """Texts as vectors by all-MiniLM-L6-v2 in 8 bits: a quarter of the size, several times faster.
 

@@ -12,7 +12,13 @@ from typing import Any
 
 from screentest._util.optional import optional
 from screentest.core import BadOption, Image, NoValue, Reason, register
-from screentest.models.networks.pretrained import NEUTRAL, TRANSFORMERS, ModelDevice, Origin
+from screentest.models.networks.pretrained import (
+    NEUTRAL,
+    TRANSFORMERS,
+    ModelDevice,
+    Origin,
+    load_network,
+)
 from screentest.models.pictures import to_pillow
 
 QUALITIES = (
@@ -44,43 +50,6 @@ The frames:
 """
 
 
-@register(
-    "videoscore",
-    "hf",
-    version=2,
-    summary="VideoScore v1 (16 frames) or v1.1 (48 frames), from a folder or hub id",
-    neutral=(*NEUTRAL, "question_file", "max_frames"),  # both are in the identity
-    packages=TRANSFORMERS,
-)
-def hf(
-    *,
-    model: str,
-    revision: str = "",
-    max_frames: int = 0,
-    question_file: str = "",
-    device: str = "auto",
-) -> VideoScoreModel:
-    """``max_frames`` is that of the model's version, unless it is given.
-
-    The weights were tuned with a wording of their own. It stands in the card (README.md) that comes
-    with them and is read from there; without a card the wording is ours, and the numbers are not
-    the published ones. ``question_file`` replaces either, with {prompt} where the video's text
-    goes.
-    """
-    if max_frames < 0:
-        raise BadOption(f"invalid max_frames {max_frames}: must be 1 or more, or 0 for the model's")
-    origin = Origin(model, revision)
-    asking = asking_of(origin.card, model)
-    if question_file:
-        written = Path(question_file).expanduser().read_text(encoding="utf-8")
-        if _SLOT not in written:
-            raise BadOption(f"{question_file} has no {_SLOT} in it")
-        asking = replace(asking, question=written, source="file")
-    if max_frames:
-        asking = replace(asking, frames=max_frames)
-    return VideoScoreModel(origin, ModelDevice.choose(device), asking)
-
-
 @dataclass(frozen=True, slots=True)
 class Asking:
     """The question of one version of the model."""
@@ -106,23 +75,53 @@ def asking_of(card: str, name: str) -> Asking:
     return Asking(written[1].replace(_CARD_SLOT, _SLOT), frames, "card")
 
 
+@register(
+    "videoscore",
+    "hf",
+    version=2,
+    summary="VideoScore v1 (16 frames) or v1.1 (48 frames), from a folder or hub id",
+    neutral=(*NEUTRAL, "question_file", "max_frames"),  # both are in the identity
+    packages=TRANSFORMERS,
+)
 class VideoScoreModel:
-    """Reads the five dimensions off the regression head of a VideoScore checkpoint."""
+    """Reads the five dimensions off the regression head of a VideoScore checkpoint.
 
-    def __init__(self, origin: Origin, place: ModelDevice, asking: Asking) -> None:
+    The weights were tuned with a wording of their own. It stands in the card (README.md) that comes
+    with them and is read from there; without a card the wording is ours, and the numbers are not
+    the published ones. ``question_file`` replaces either, with {prompt} where the video's text
+    goes. ``max_frames`` is that of the model's version, unless it is given.
+    """
+
+    def __init__(
+        self,
+        *,
+        model: str,
+        revision: str = "",
+        max_frames: int = 0,
+        question_file: str = "",
+        device: str = "auto",
+    ) -> None:
+        if max_frames < 0:
+            raise BadOption(
+                f"invalid max_frames {max_frames}: must be 1 or more, or 0 for the model's"
+            )
         self._torch = optional("torch")
-        transformers = optional("transformers")
-        self._place = place
+        self._place = ModelDevice.choose(device)
+        origin = Origin(model, revision)
+        asking = asking_of(origin.card, model)
+        if question_file:
+            written = Path(question_file).expanduser().read_text(encoding="utf-8")
+            if _SLOT not in written:
+                raise BadOption(f"{question_file} has no {_SLOT} in it")
+            asking = replace(asking, question=written, source="file")
         self._question = asking.question
-        self.max_frames = asking.frames
-        self._model: Any = origin.load(regression_class().from_pretrained, dtype=place.dtype)
-        self._model.to(place.device).eval()
-        self._processor: Any = origin.load(
-            transformers.AutoProcessor.from_pretrained, weights=False
+        self.max_frames = max_frames or asking.frames
+        self._model, self._processor, identity = load_network(
+            origin, self._place, regression_class()
         )
-        self.identity: Mapping[str, str] = origin.identity(self._model, place) | {
+        self.identity = identity | {
             "question": f"{asking.source}.{_short(asking.question)}",
-            "frames": str(asking.frames),
+            "frames": str(self.max_frames),
         }
 
     def score(self, frames: Sequence[Image], prompt: str) -> Mapping[str, float]:

@@ -19,12 +19,17 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from screentest._util.optional import install_line, installed, optional
+import numpy as np
+
+from screentest._util.optional import install_line, optional
 from screentest.core import Image, NoValue, Reason
 from screentest.models.networks.runtimes import batches
 from screentest.models.pictures import check_picture, writable
+
+if TYPE_CHECKING:
+    from screentest.models.roles import Vectors
 
 NEUTRAL = ("model", "revision", "trust_remote_code", "allow_pickle", "device", "batch", "compile")
 """Options that say how to get and run a model; which one it was stands in its identity."""
@@ -40,15 +45,15 @@ TRANSFORMERS = ("torch", "transformers")
 DIFFUSERS = (*TRANSFORMERS, "diffusers")
 
 
-def lacking(model: str, revision: str = "", packages: Sequence[str] = TRANSFORMERS) -> str:
-    """Advice on loading a model of a hub without a download; empty: it is here."""
-    missing = [name for name in packages if not installed(name)]
-    if missing:
-        return f"{', '.join(missing)} not installed: {install_line(missing)}"
-    if Origin(model, revision).is_here:
-        return ""
-    pinned = f" --revision {revision}" if revision else ""
-    return f"{model} is not in the hub's cache: hf download {model}{pinned}"
+def check_cached(model: str, revision: str = "") -> None:
+    """Raise NoValue where a model of a hub cannot be loaded without a download."""
+    if not Origin(model, revision).is_here:
+        pinned = f" --revision {revision}" if revision else ""
+        raise NoValue(
+            Reason.MISSING_MODEL,
+            f"{model} is not in the hub's cache",
+            advice=f"hf download {model}{pinned}",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,20 +168,40 @@ class Origin:
 
     def identity(self, loaded: Any, place: ModelDevice) -> dict[str, str]:
         """Return the parts of a signature: weights, libraries, precision."""
-        torch = optional("torch")
-        transformers = optional("transformers")
         commit = getattr(getattr(loaded, "config", None), "_commit_hash", None)
         weights = fingerprint(self.folder) if self.folder else (commit or self.revision or "?")
         return {
             # The name alone: where the folder lies on this machine changes no number.
             "model": self.folder.name if self.folder else self.model,
-            "weights": weights[:16],
-            "torch": str(torch.__version__),
-            "transformers": str(transformers.__version__),
+            **torch_identity(weights[:16], place),
+            "transformers": str(optional("transformers").__version__),
             "precision": str(place.dtype).removeprefix("torch."),
-            # The kernels of a GPU round differently from those of a CPU.
-            "on": place.device.split(":")[0],
         }
+
+
+def torch_identity(weights: str, place: ModelDevice) -> dict[str, str]:
+    """Return the parts of a signature that every network of torch has."""
+    return {
+        "weights": weights,
+        "torch": str(optional("torch").__version__),
+        # The kernels of a GPU round differently from those of a CPU.
+        "on": place.device.split(":")[0],
+    }
+
+
+def load_network(
+    origin: Origin, place: ModelDevice, kind: Any, reader: str = "AutoProcessor"
+) -> tuple[Any, Any, dict[str, str]]:
+    """Return a network on its device, its processor, and its identity.
+
+    ``kind`` and ``reader`` are classes of transformers by their names; ``kind`` may be a class.
+    """
+    transformers = optional("transformers")
+    network_class = getattr(transformers, kind) if isinstance(kind, str) else kind
+    network = origin.load(network_class.from_pretrained, dtype=place.dtype)
+    network.to(place.device).eval()
+    processor = origin.load(getattr(transformers, reader).from_pretrained, weights=False)
+    return network, processor, origin.identity(network, place)
 
 
 def load_pipeline(kind: str, origin: Origin, place: ModelDevice) -> tuple[Any, dict[str, str]]:
@@ -413,3 +438,40 @@ class PictureBatches:
                     rows = compute(inputs)
                 computed.append(main.record_event())
                 yield rows
+
+
+class PictureNetwork:
+    """A network of transformers that looks at pictures in batches.
+
+    ``model`` is a folder or hub id; ``compile`` pays on a GPU from some 50,000 pictures on.
+    """
+
+    _reader = "AutoProcessor"
+
+    def __init__(
+        self,
+        *,
+        model: str,
+        revision: str = "",
+        trust_remote_code: bool = False,
+        device: str = "auto",
+        batch: int = AUTOMATIC,
+        compile: bool = False,
+    ) -> None:
+        self._torch = optional("torch")
+        self._place = place = ModelDevice.choose(device)
+        origin = Origin(model, revision, trust_remote_code)
+        self._model, self._processor, identity = load_network(
+            origin, place, "AutoModel", self._reader
+        )
+        self._stream = PictureBatches(self._processor, place, batch)
+        self.identity = identity | optimize_model(self._model, place, compiled=compile)
+
+
+def unit_rows(rows: Sequence[Any]) -> Vectors:
+    """Return the rows of all batches as one array, each row of length one."""
+    if not rows:
+        return np.zeros((0, 0), np.float32)
+    torch = optional("torch")
+    unit = torch.nn.functional.normalize(torch.cat(rows).float(), dim=-1)
+    return np.asarray(unit.cpu().numpy(), np.float32)
