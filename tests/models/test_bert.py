@@ -9,7 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from screentest.models.backends.bert import Bert, bert_graph, message, read_safetensors
+from screentest.models.backends.text_embedding import (
+    Bert,
+    bert_graph,
+    message,
+    read_safetensors,
+)
 
 WIDTH, INNER, WORDS, PLACES, LAYERS = 64, 96, 50, 40, 2
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from screentest.core import Image, register
 from screentest.models import weights
-from screentest.models.backends.bert import message
+from screentest.models.backends.text_embedding import message
 from screentest.models.networks.pretrained import (
     NEUTRAL,
     TRANSFORMERS,
