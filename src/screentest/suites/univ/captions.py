@@ -21,7 +21,7 @@ from screentest.core.registry import register
 from screentest.models.ask import Frames, send
 from screentest.models.ask.templates import Slot
 from screentest.models.chat.messages import ChatRequest
-from screentest.suites.univ.builtin.describer import DescriptionConsumer
+from screentest.suites.univ.builtin import DescriptionConsumer
 from screentest.suites.univ.requests import AT_ONCE, CAPTION, request, shown
 from screentest.suites.univ.schema import (
     Description,
