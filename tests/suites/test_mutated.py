@@ -15,7 +15,7 @@ from screentest.suites.etva.data import read_prompts, read_questions, read_trans
 from screentest.suites.etva.graph import read_category
 from screentest.suites.etva.questions import PromptQuestion, QuestionSet, read_question_sets
 from screentest.suites.locot2v.data import items_of_suite, read_prompt_suite
-from screentest.suites.univ.caption_files import read_shots
+from screentest.suites.univ.captions import read_shots
 from screentest.suites.univ.data import read_truth, read_univbench
 from screentest.suites.univ.text_task import read_checklist
 from tests.mutations import mutated

@@ -19,7 +19,15 @@ from itertools import groupby, pairwise
 from types import MappingProxyType
 
 from screentest.english.chunks import Chunk, Clauses, chunks_of
-from screentest.english.lexicon import Tag, Word, forms_of, lexicon, split_words
+from screentest.english.lexicon import (
+    NUMBERS,
+    RULE_WORDS,
+    Tag,
+    Word,
+    forms_of,
+    lexicon,
+    split_words,
+)
 
 VERSION = 2
 
@@ -122,28 +130,10 @@ def _things(clauses: Clauses) -> Iterator[Chunk]:
 
 # Colours: the eleven basic ones, each with those that nobody takes it for.
 
-_OTHER_COLOURS: Mapping[str, tuple[str, ...]] = {
-    "black": ("white", "yellow", "red", "green"),
-    "white": ("black", "red", "green", "blue", "purple"),
-    "red": ("blue", "green"),
-    "green": ("red", "purple", "pink"),
-    "yellow": ("blue", "purple"),
-    "blue": ("red", "yellow", "orange"),
-    "brown": ("blue", "green", "purple"),
-    "purple": ("green", "yellow"),
-    "pink": ("green", "blue", "black"),
-    "orange": ("blue", "green", "purple"),
-    "gray": ("red", "green", "yellow", "orange"),
-    "grey": ("red", "green", "yellow", "orange"),
-}
+_OTHER_COLOURS: Mapping[str, Sequence[str]] = RULE_WORDS["other_colours"]
 
 
-_OF_COLOUR = frozenset(
-    (
-        *("background", "backdrop", "light", "glow", "mist", "haze", "pattern", "surface"),
-        *("texture", "shape", "explosion", "solution"),
-    )
-)
+_OF_COLOUR = frozenset(RULE_WORDS["of_colour"])
 """Film terms and abstractions of which a colour is seen; of others it is a figure of speech."""
 
 
@@ -169,11 +159,6 @@ def _colours(clauses: Clauses, number: int) -> Iterator[_Site]:
 
 # Numbers: at least twice as many. Fewer would be true, too: who shows six shows two.
 
-_NUMBERS = (
-    *("zero", "one", "two", "three", "four", "five", "six"),
-    *("seven", "eight", "nine", "ten", "eleven", "twelve"),
-)
-
 
 def _numbers(clauses: Clauses, number: int) -> Iterator[_Site]:
     for chunk in _things(clauses):
@@ -183,45 +168,23 @@ def _numbers(clauses: Clauses, number: int) -> Iterator[_Site]:
             digits = word.low.isdecimal() and word.low.isascii()
             if digits and len(word.low) < 3:
                 value = int(word.low)
-            elif word.tag is Tag.NUM and word.low in _NUMBERS:
-                value = _NUMBERS.index(word.low)
+            elif word.tag is Tag.NUM and word.low in NUMBERS:
+                value = NUMBERS.index(word.low)
             else:
                 continue
-            if 2 <= value <= (len(_NUMBERS) - 1) // 2:
-                more = _NUMBERS[2 * value :]
+            if 2 <= value <= (len(NUMBERS) - 1) // 2:
+                more = NUMBERS[2 * value :]
                 written = _as_digits if digits else str
-                yield _Site(number, word, _NUMBERS[value], more, written)
+                yield _Site(number, word, NUMBERS[value], more, written)
 
 
 def _as_digits(word: str) -> str:
-    return str(_NUMBERS.index(word))
+    return str(NUMBERS.index(word))
 
 
 # Places: the opposite on the same axis, for all words of that axis.
 
-_AXES: Mapping[str, Mapping[str, str]] = {
-    "side": {
-        "left": "right",
-        "right": "left",
-        "leftmost": "rightmost",
-        "rightmost": "leftmost",
-        "left-hand": "right-hand",
-        "right-hand": "left-hand",
-    },
-    "height": {
-        "above": "below",
-        "below": "above",
-        "beneath": "above",
-        "underneath": "above",
-        "under": "above",
-    },
-    "inside": {
-        "inside": "outside",
-        "outside": "inside",
-        "indoors": "outdoors",
-        "outdoors": "indoors",
-    },
-}
+_AXES: Mapping[str, Mapping[str, str]] = RULE_WORDS["axes"]
 
 
 def _places(clauses: Clauses, number: int) -> Iterator[_Site]:
@@ -297,27 +260,10 @@ def _plural(word: str) -> str:
 
 # Actions: of another kind, with an object where the old one had one.
 
-_ALONE: Mapping[str, frozenset[str]] = {
-    "crawl": frozenset(("climb", "creep", "kneel", "slither", "crouch", "wriggle")),
-    "skate": frozenset(("slide", "glide", "ride", "ski", "roll", "coast", "surf", "dance")),
-    "somersault": frozenset(("jump", "leap", "flip", "tumble", "roll", "spin", "dive", "fly")),
-}
-_WITH_OBJECT: Mapping[str, frozenset[str]] = {
-    "juggle": frozenset(("throw", "toss", "catch", "spin", "shuffle", "fling", "hurl")),
-    "kick": frozenset(("hit", "juggle", "strike", "push", "stamp", "knock", "shoot")),
-    "lick": frozenset(("eat", "drink", "kiss", "taste", "nibble", "chew", "suck", "bite")),
-}
+_ACTIONS: Mapping[str, Mapping[str, Sequence[str]]] = RULE_WORDS["actions"]
 """Each with the actions that it might be part of, or taken for."""
 _ACTORS = frozenset(("people", "animals"))
-_SAYS_LITTLE = frozenset(
-    (
-        *("move", "play", "perform", "practice", "practise", "use", "make", "get", "go", "come"),
-        *("show", "wear", "begin", "start", "continue", "seem", "become", "remain", "appear"),
-        *("surround", "contain", "include", "depict", "have", "do", "be", "feature", "like", "own"),
-        *("want", "need", "love", "wish", "try", "live", "stay", "end", "help", "keep", "enjoy"),
-        *("face", "reveal", "train", "exercise", "fill", "leave", "capture", "accompany", "rest"),
-    )
-)
+_SAYS_LITTLE = frozenset(RULE_WORDS["says_little"])
 
 
 def _actions(clauses: Clauses, number: int) -> Iterator[_Site]:
@@ -332,7 +278,7 @@ def _actions(clauses: Clauses, number: int) -> Iterator[_Site]:
         then = next((item for item in chunks[place + 1 :] if item.tag is not Tag.ADVERB), None)
         takes = then is not None and (then.is_noun or then.tag is Tag.PRONOUN)
         takes &= not (then is not None and then.kind == "scenes" and len(then.words) == 1)  # "home"
-        table = _WITH_OBJECT if takes else _ALONE
+        table = _ACTIONS["with_object" if takes else "alone"]
         instead = [item for item, like in table.items() if verb.base not in (*like, item)]
         key = f"{verb.base} something" if takes else verb.base
         yield _Site(number, word, key, instead, _Form(verb.form))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from screentest.english.lexicon import Tag, Word, lexicon
+from screentest.english.lexicon import RULE_WORDS, Tag, Word, lexicon
 from screentest.english.tagging import tag_words
 
 _OPENERS = (Tag.DET, Tag.POSS, Tag.NUM, Tag.ADJECTIVE, Tag.COLOUR, Tag.PARTICIPLE, Tag.NOUN)
@@ -97,14 +97,7 @@ def _spread_no(chunks: list[Chunk]) -> None:
             chunks[number].negated |= item.negated and chunks[number].is_noun
 
 
-_COUNTED = frozenset(
-    (
-        *("group", "layer", "piece", "pair", "row", "bunch", "cluster", "school", "chunk", "patch"),
-        *("pile", "streak", "series", "set", "variety", "couple", "line", "body", "part", "sheet"),
-        *("heap", "stack", "ray", "beam", "stretch", "array", "collection", "mix", "range"),
-        "subject",  # "the subject of the shot"
-    )
-)
+_COUNTED = frozenset(RULE_WORDS["counted"])
 """Nouns that count or measure what follows "of"."""
 
 
@@ -220,13 +213,7 @@ def _is_plural(head: str) -> bool:
     return ends or lexicon().singular(head) != head or head in ("people", "cattle")
 
 
-_SHAPES = frozenset(
-    (
-        *("circle", "oval", "ellipse", "disc", "dot", "spot", "blob", "ring", "spiral", "curve"),
-        *("triangle", "square", "rectangle", "rhombus", "pentagon", "hexagon", "octagon"),
-        *("polygon", "line", "stripe", "cross", "heart", "diamond", "crescent", "cone", "cylinder"),
-    )
-)
+_SHAPES = frozenset(RULE_WORDS["shapes"])
 """What is drawn where it has a colour, and else says how others stand or move."""
 
 

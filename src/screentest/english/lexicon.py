@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import re
+import tomllib
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 HOME = Path(__file__).parent / "words"
 _VOWELS = "aeiou"
+RULE_WORDS: Mapping[str, Any] = tomllib.loads((HOME / "rules.toml").read_text(encoding="utf-8"))
+"""Lists of words that single rules go by."""
+NUMBERS: Sequence[str] = RULE_WORDS["numbers"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,15 +243,7 @@ def _doubled(base: str) -> str:
 
 
 _ABSTRACT_ENDINGS = ("ness", "tion", "sion", "ism", "hood", "ity", "ance", "ence", "ment", "ship")
-_CONCRETE = frozenset(
-    (
-        *("city", "fence", "ship", "spaceship", "starship", "lamp-post", "station", "television"),
-        *("equipment", "garment", "instrument", "monument", "document", "ornament", "pavement"),
-        *("pigment", "segment", "ambulance", "plantation", "cushion", "mansion", "airship"),
-        *("medallion", "battleship", "warship", "bunting", "appliance", "decoration", "basement"),
-        *("compartment", "apartment", "vegetation", "carnation", "construction", "steamship"),
-    )
-)
+_CONCRETE = frozenset(RULE_WORDS["concrete"])
 
 
 def _by_ending(single: str) -> str:

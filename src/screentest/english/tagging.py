@@ -7,73 +7,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
-from screentest.english.lexicon import Lexicon, Tag, Verb, Word, lexicon, split_words
+from screentest.english.lexicon import RULE_WORDS, Lexicon, Tag, Verb, Word, lexicon, split_words
 
 _MORE_CLASSES = {"determiner": "det", "possessive": "poss", "number": "num", "preposition": "prep"}
-_NOUN_ING = frozenset(
-    (
-        *("building", "painting", "drawing", "ceiling", "clothing", "wedding", "string", "ring"),
-        *("king", "wing", "spring", "sibling", "earring", "railing", "evening", "morning"),
-        *("lighting", "setting", "opening", "surroundings", "clearing", "crossing", "pudding"),
-        *("duckling", "buildings", "paintings", "drawings", "dumpling", "awning", "swing"),
-    )
-)
+_NOUN_ING = frozenset(RULE_WORDS["ing_nouns"])
 _NO_ADVERB = ("fly", "lly", "family", "lily", "july", "italy", "ply", "holy", "assembly")
 _ADJECTIVE_ENDINGS = ("ful", "ous", "ish", "less", "able", "ible", "esque", "ical", "ive")
 _ADJECTIVES_ONLY = frozenset(("early", "elderly", "friendly", "lively", "lonely", "lovely", "ugly"))
 _BEFORE_NOUN = (Tag.DET, Tag.POSS, Tag.NUM, Tag.ADJECTIVE, Tag.COLOUR, Tag.PARTICIPLE)
 _HEIGHTS = ("upper", "lower", "top", "bottom")
 _NEVER_NOUNS = frozenset(("other", "same", "next", "upper", "lower", "far", "own", "first", "last"))
-_THINGS = frozenset(
-    ("vegetable", "timetable", "turntable", "archive", "locomotive", "handful", "mouthful")
-)
-_COMPARATIVES = frozenset(
-    (
-        *("taller", "brighter", "deeper", "higher", "closer", "faster", "slower"),
-        *("further", "farther", "harder", "louder", "yet", "throughout", "high"),
-    )
-)
+_THINGS = frozenset(RULE_WORDS["no_adjectives"])
+_COMPARATIVES = frozenset(RULE_WORDS["comparatives"])
 _SUBJECTS = (Tag.NOUN, Tag.PRONOUN, Tag.RELATIVE)
-_AFTER_VERB = (
-    "preposition",
-    "determiner",
-    "possessive",
-    "adverb",
-    "pronoun",
-    "and",
-    "number",
-    "direction",
-)
-_IN_COMPOUNDS = (
-    "and",
-    "light",
-    "dark",
-    "deep",
-    "pale",
-    "colored",
-    "coloured",
-    "tinted",
-    "hued",
-    "painted",
-    "clad",
-)
-_NOT_A_SIDE = frozenset(
-    (
-        *("moment", "time", "place", "way", "thing", "answer", "choice", "decision", "size"),
-        *("amount", "one", "person", "word", "order", "angle", "tool", "tools", "direction"),
-        *("track", "to"),
-    )
-)
-_STEMS = {
-    "eyed": "eye",
-    "striped": "stripe",
-    "nosed": "nose",
-    "faced": "face",
-    "tiled": "tile",
-    "edged": "edge",
-    "spotted": "spot",
-}
+_AFTER_VERB = frozenset(RULE_WORDS["after_verb"])
+_IN_COMPOUNDS = frozenset(RULE_WORDS["in_compounds"])
+_NOT_A_SIDE = frozenset(RULE_WORDS["not_a_side"])
+_STEMS: Mapping[str, str] = RULE_WORDS["stems"]
 
 
 def tag_words(caption: str) -> list[Word]:

@@ -12,12 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from screentest.english.chunks import Chunk, chunks_of
-from screentest.english.lexicon import Tag, lexicon
+from screentest.english.lexicon import NUMBERS, Tag, lexicon
 
-NUMBERS = (
-    *("zero", "one", "two", "three", "four", "five", "six"),
-    *("seven", "eight", "nine", "ten", "eleven", "twelve"),
-)
 SIDES = ("left", "right")
 _FRAME = frozenset(("frame", "picture", "screen", "image", "scene", "shot", "video", "view"))
 """What is at the left of these is on the left."""

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import StrEnum
 from typing import Any
 
-from screentest.suites.univ import vocabulary as words
 from screentest.suites.univ.schema import Description
 from screentest.suites.univ.script import _CAMERA, _FIRST_FRAME, _LIGHTING, _POSITION
+from screentest.suites.univ.vocabulary import VOCABULARIES
 
 
 def paper_form(shot: Description, script: str = "") -> dict[str, Any]:
@@ -16,7 +15,7 @@ def paper_form(shot: Description, script: str = "") -> dict[str, Any]:
     return {
         "subjects": [
             {
-                "id": _number(words.SubjectClass, one.kind),
+                "id": _number("subject_category", one.kind),
                 "description": f"{one.quality} {one.appearance}".strip()
                 + f", {one.enters or _FIRST_FRAME}",
             }
@@ -24,11 +23,11 @@ def paper_form(shot: Description, script: str = "") -> dict[str, Any]:
         ],
         "relative_position": _named(shot.position, _POSITION),
         "actions": [
-            {"id": _number(words.ActionClass, one.kind), "description": one.description}
+            {"id": _number("action_event", one.kind), "description": one.description}
             for one in shot.actions
         ],
         "background&scene": [
-            {"id": _number(words.SceneClass, one.kind), "description": one.description}
+            {"id": _number("background_scene", one.kind), "description": one.description}
             for one in shot.scenes
         ],
         "color_info": _named(
@@ -42,9 +41,9 @@ def paper_form(shot: Description, script: str = "") -> dict[str, Any]:
     }
 
 
-def _number(vocabulary: type[StrEnum], kind: str) -> int:
-    members = list(vocabulary)
-    return members.index(vocabulary(kind)) if kind in members else len(members) - 1
+def _number(about: str, kind: str) -> int:
+    members = [one.value for one in VOCABULARIES[about]]
+    return members.index(kind) if kind in members else len(members) - 1
 
 
 def _named(part: Any, fields: Mapping[str, str]) -> dict[str, list[str]]:

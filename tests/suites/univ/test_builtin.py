@@ -17,17 +17,26 @@ from screentest.measure.items import measure
 from screentest.models.backends.flow import DisFlow
 from screentest.models.pictures import limit_long_side
 from screentest.run.session import Settings, Tools
-from screentest.suites.univ.builtin import colours
-from screentest.suites.univ.builtin.motion import CameraStep, movements, step_between
+from screentest.suites.univ.builtin import (
+    CameraStep,
+    FrameLook,
+    hue,
+    look_at,
+    movements,
+    step_between,
+    strength,
+)
 from screentest.suites.univ.schema import VideoDescription
-from screentest.suites.univ.vocabulary import Brightness, CameraMotion, Contrast, Hue, Saturation
+from screentest.suites.univ.vocabulary import VOCABULARIES, Vocabulary
 from screentest.testing.films import write_film as written
 from tests.suites.univ.camera_work import MOVES, Image, picture, shot
 
 RATE = 8
+HUES = VOCABULARIES["colour_hue"]
+MOTIONS = VOCABULARIES["camera_motion"]
 
 
-def seen(frames: Iterable[Image]) -> list[CameraMotion]:
+def seen(frames: Iterable[Image]) -> list[Vocabulary]:
     """What the describer says of frames that come eight a second."""
     flow, steps, last = DisFlow(), list[CameraStep](), None
     for number, frame in enumerate(limit_long_side(one, 192) for one in frames):
@@ -86,8 +95,8 @@ def test_movements_come_in_order_of_time(sample: Path) -> None:
     first = list(shot(image, "pan right", 0.3, seconds=2))
     wide = cv2.resize(first[-1], (960, 540))
     found = seen([*first, *shot(np.asarray(wide), "zoom in", 0.3, seconds=2)])
-    assert [one for one in found if one is not CameraMotion.STATIC][:1] == [CameraMotion.PAN_RIGHT]
-    assert found[-1] is CameraMotion.ZOOM_IN
+    assert [one for one in found if one is not MOTIONS("static shot")][:1] == [MOTIONS("pan right")]
+    assert found[-1] is MOTIONS("zoom in")
 
 
 def test_a_plain_wall_says_nothing_about_the_camera() -> None:
@@ -123,17 +132,17 @@ def tinted(red: float, green: float, blue: float) -> Image:
 
 
 @pytest.mark.parametrize(
-    ("image", "hue"),
+    ("image", "tone"),
     [
-        (tinted(1, 0.5, 0.1), Hue.WARM),
-        (tinted(0.1, 0.4, 1), Hue.COOL),
-        (tinted(0.2, 0.9, 0.8), Hue.COOL),
-        (tinted(0.7, 0.7, 0.7), Hue.NEUTRAL),
-        (np.concatenate([tinted(1, 0.2, 0.1), tinted(0.1, 0.2, 1)]), Hue.MULTI),
+        (tinted(1, 0.5, 0.1), HUES("warm tone")),
+        (tinted(0.1, 0.4, 1), HUES("cool tone")),
+        (tinted(0.2, 0.9, 0.8), HUES("cool tone")),
+        (tinted(0.7, 0.7, 0.7), HUES("neutral tone")),
+        (np.concatenate([tinted(1, 0.2, 0.1), tinted(0.1, 0.2, 1)]), HUES("multi-color")),
     ],
 )
-def test_tones(image: Image, hue: Hue) -> None:
-    assert colours.hue(colours.look_at(image)) is hue
+def test_tones(image: Image, tone: Vocabulary) -> None:
+    assert hue(look_at(image)) is tone
 
 
 def test_looks_follow_what_was_done_to_a_real_picture(sample: Path) -> None:
@@ -142,22 +151,22 @@ def test_looks_follow_what_was_done_to_a_real_picture(sample: Path) -> None:
     from PIL import ImageEnhance
 
     photo = Pictures.open(sample / "backgrounds" / "tea_gardens_960x540.jpg").convert("RGB")
-    look = colours.look_at(np.asarray(photo))
+    look = look_at(np.asarray(photo))
 
-    def enhanced(kind: type, factor: float) -> colours.FrameLook:
-        return colours.look_at(np.asarray(kind(photo).enhance(factor)))
+    def enhanced(kind: type, factor: float) -> FrameLook:
+        return look_at(np.asarray(kind(photo).enhance(factor)))
 
     pale = enhanced(ImageEnhance.Color, 0.0)
     assert pale.chroma == 0
-    assert colours.hue(pale) is Hue.NEUTRAL
-    assert colours.saturation(pale) is Saturation.LOW
+    assert hue(pale) is HUES("neutral tone")
+    assert strength("colour_saturation", pale) == "low saturation"
     assert pale.luma == pytest.approx(look.luma, abs=0.05)
     flat = enhanced(ImageEnhance.Contrast, 0.3)
     assert flat.contrast == pytest.approx(0.3 * look.contrast, rel=0.05)
-    assert colours.contrast(flat) is Contrast.LOW
+    assert strength("colour_contrast", flat) == "low contrast"
     dark = enhanced(ImageEnhance.Brightness, 0.2)
     assert dark.luma == pytest.approx(0.2 * look.luma, rel=0.05)
-    assert colours.brightness(dark) is Brightness.LOW
+    assert strength("lighting_brightness", dark) == "low brightness"
 
 
 def test_luma_is_what_ffmpeg_measures(sample: Path, ffmpeg: str) -> None:
@@ -170,7 +179,7 @@ def test_luma_is_what_ffmpeg_measures(sample: Path, ffmpeg: str) -> None:
     average = float(told.partition("signalstats.YAVG=")[2].split()[0])
     image = cv2.imread(str(path), cv2.IMREAD_COLOR_RGB)
     assert image is not None
-    look = colours.look_at(np.asarray(image, np.uint8))
+    look = look_at(np.asarray(image, np.uint8))
     assert 255 * look.luma == pytest.approx(average, abs=1.5)
 
 
@@ -187,10 +196,10 @@ def test_a_film_with_a_cut_end_to_end(tmp_path: Path, sample: Path) -> None:
     score = outcome.unwrap()
     video = VideoDescription.model_validate(score.details["description"])
     one, two = (shot.description for shot in video.shots)
-    assert one.camera.motion == [CameraMotion.PAN_RIGHT]
-    assert two.camera.motion == [CameraMotion.STATIC]
-    assert one.colour.hue[0] is Hue.WARM
-    assert two.colour.hue == [Hue.COOL]
+    assert one.camera.motion == [MOTIONS("pan right")]
+    assert two.camera.motion == [MOTIONS("static shot")]
+    assert one.colour.hue[0] is HUES("warm tone")
+    assert two.colour.hue == [HUES("cool tone")]
     assert score.curve[0].span == Span(Fraction(0), Fraction(21, 10))
     # Hue, saturation, contrast, brightness and motion: five of the 21, and nothing invented.
     assert score.value == pytest.approx(5 / 21)
@@ -207,5 +216,5 @@ def test_a_film_that_gets_dark_says_so(tmp_path: Path, sample: Path) -> None:
     metric = build("metric", "univ_caption_builtin").thing
     outcome = measure(item, {"m": metric}, Tools(Settings()))["m"]["univ_caption_builtin"]
     video = VideoDescription.model_validate(outcome.unwrap().details["description"])
-    assert video.shots[0].description.lighting.brightness[-1] is Brightness.LOW
+    assert video.shots[0].description.lighting.brightness[-1] == "low brightness"
     assert len(video.shots[0].description.lighting.brightness) == 2

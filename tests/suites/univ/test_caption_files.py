@@ -12,7 +12,7 @@ import pytest
 from screentest.core import ManifestError, seconds
 from screentest.core.signature import split_value_name
 from screentest.inputs.manifest import read_manifest
-from screentest.suites.univ.caption_files import read_captions, read_shots
+from screentest.suites.univ.captions import read_captions, read_shots
 from screentest.testing.chat_answers import Answer, Asked, Status
 from screentest.testing.chat_server import FakeChatServer
 from tests.suites.univ.scripted import answering, description, kind_of, matches
@@ -180,7 +180,7 @@ def test_files_that_are_no_captions(tmp_path: Path) -> None:
     path.write_bytes(b"\xff")
     with pytest.raises(ManifestError, match="UTF-8"):
         read_captions(path)
-    with pytest.raises(ManifestError, match="does not open"):
+    with pytest.raises(ManifestError, match="is not there"):
         read_shots(tmp_path / "missing.jsonl")
     other = tmp_path / "paper.json"
     for text in ("[1]", "{", "[" * 100_000):

@@ -11,7 +11,7 @@ import pytest
 from screentest.core import Item, Outcome, Reason
 from screentest.models.ask import send
 from screentest.models.chat.messages import ChatAnswer, ChatRequest, Text
-from screentest.suites.univ.requests import AT_ONCE
+from screentest.suites.univ.pieces import AT_ONCE
 from screentest.suites.univ.schema import VideoDescription
 from screentest.testing.chat_answers import Answer, Asked, Status
 from tests.suites.univ.scripted import answering, description, kind_of, measured

@@ -11,7 +11,7 @@ import pytest
 
 from screentest.core import Item, Size, Span
 from screentest.run.session import Settings, Tools
-from screentest.suites.univ.requests import shown
+from screentest.suites.univ.pieces import shown
 from screentest.video.probe import probe
 from tests.suites.univ.scripted import answering, inspection, kind_of, marks, measured
 

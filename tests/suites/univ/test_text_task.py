@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from screentest.core import Item, ManifestError, Reason
-from screentest.suites.univ.requests import SAMPLING
+from screentest.suites.univ.pieces import SAMPLING
 from screentest.suites.univ.schema import match_form
 from screentest.suites.univ.text_task import ChecklistEntry, add_up, read_checklist, stands_in
 from screentest.suites.univ.vocabulary import ALL_SUBDIMENSIONS, Dimension

@@ -17,7 +17,7 @@ from screentest.measure.evaluators import resolve
 from screentest.measure.items import measure
 from screentest.models import ModelChoice
 from screentest.run.session import Settings, Tools
-from screentest.suites.univ import requests
+from screentest.suites.univ import pieces
 from tests.suites.univ.test_text_task import TRUTH
 
 pytest.importorskip("torch")
@@ -42,8 +42,8 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> Tools:
 @pytest.fixture(autouse=True)
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """A random model ends when it is made to; a dozen words of nonsense are enough."""
-    few = replace(requests.SAMPLING, max_tokens=12, min_tokens=1)
-    monkeypatch.setattr(requests, "SAMPLING", few)
+    few = replace(pieces.SAMPLING, max_tokens=12, min_tokens=1)
+    monkeypatch.setattr(pieces, "SAMPLING", few)
 
 
 @pytest.mark.parametrize("task", ["v2t", "t2v", "r2v", "tv2v", "rv2v", "v2v", "caption"])

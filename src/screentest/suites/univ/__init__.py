@@ -12,7 +12,7 @@ Examples:
 """
 COMMANDS = """
 agree        agree_commands:agree      Compare a judge with people, and look for self-preference.
-caption      caption_commands:caption  Describe videos shot by shot, and write their scripts.
+caption      commands:caption          Describe videos shot by shot, and write their scripts.
 costs        commands:costs            Print the tokens and seconds that a case took.
 distribution commands:distribution     Count what a corpus is made of, over all 21 sub-dimensions.
 estimate     commands:estimate         Say what judging would take, before anything is asked.

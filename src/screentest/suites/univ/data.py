@@ -12,16 +12,17 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from screentest.analysis.people.released import read_json, read_text
 from screentest.core import Item, ManifestError
 from screentest.inputs.fields import Complaint, Problem, ProblemKind, load_json
 
-TASKS = ("v2t", "t2v", "r2v", "tv2v", "rv2v", "v2v")
-LONGEST_FILE = 64 * 2**20
 _PICTURES = (".jpeg", ".jpg", ".png", ".webp")
 _TEXT_FIELDS = ("caption", "video_script", "script", "prompt", "text", "planning", "en")
 _ENGLISH, _CHINESE = "_en", "_cn"
@@ -144,7 +145,7 @@ def read_truth(path: Path) -> Truth:
     if path.is_dir():
         result = {}
         for place in sorted(path.glob("*/gt.json")):
-            result[place.parent.name] = _object(_load(place), place)
+            result[place.parent.name] = _object(read_json(place), place)
         if not result:
             bench = read_univbench(path)
             result = {n: dict(case.truth) for n, case in bench.cases.items() if case.truth}
@@ -153,7 +154,7 @@ def read_truth(path: Path) -> Truth:
         return Truth(result)
     if path.suffix.lower() in (".jsonl", ".ndjson"):
         return Truth(dict(_lines(path)))
-    document = _object(_load(path), path)
+    document = _object(read_json(path), path)
     inner = _checklist(document)
     name = str(document.get("id") or path.stem)
     return Truth({name: document if inner is None else inner})
@@ -257,7 +258,7 @@ def _caption(
     path: Path, number: str, problems: list[Problem]
 ) -> tuple[str, Mapping[str, Any] | None]:
     try:
-        document = _object(_load(path), path)
+        document = _object(read_json(path), path)
         truth = _checklist(document)
     except ManifestError as error:
         problems.append(Problem(ProblemKind.UNREADABLE, error.message, id=number, path=path))
@@ -294,7 +295,7 @@ def _longest_text(document: Mapping[str, Any]) -> str:
 def _planning(place: Path, problems: list[Problem]) -> Edit | None:
     path = place / "R2V_planning.json"
     try:
-        document = _load(path)
+        document = read_json(path)
     except ManifestError as error:
         problems.append(Problem(ProblemKind.UNREADABLE, error.message, id=place.name, path=path))
         return None
@@ -339,25 +340,11 @@ def _shot_count(path: Path) -> int | None:
 
 
 def _read_text(path: Path) -> str:
+    """Return the text with its lines ended in one way; empty where there is none."""
     try:
-        if path.stat().st_size > LONGEST_FILE:
-            return ""
-        return path.read_text(encoding="utf-8-sig").strip()
-    except (OSError, UnicodeDecodeError):
+        return re.sub("\r\n?", "\n", read_text(path)).strip()
+    except ManifestError:
         return ""
-
-
-def _load(path: Path) -> Any:
-    try:
-        if path.stat().st_size > LONGEST_FILE:
-            raise ManifestError(f"{path} is larger than {LONGEST_FILE // 2**20} MiB")
-        return load_json(path.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise ManifestError(f"{path} does not open: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise ManifestError(f"{path} is not UTF-8") from None
-    except Complaint as complaint:
-        raise ManifestError(f"{path}: {complaint.message}") from None
 
 
 def _object(document: Any, path: Path) -> dict[str, Any]:
@@ -367,13 +354,7 @@ def _object(document: Any, path: Path) -> dict[str, Any]:
 
 
 def _lines(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    try:
-        lines = path.read_text(encoding="utf-8-sig").split("\n")
-    except OSError as error:
-        raise ManifestError(f"{path} does not open: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise ManifestError(f"{path} is not UTF-8") from None
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(read_text(path, sys.maxsize).split("\n"), start=1):
         if not line.strip():
             continue
         try:

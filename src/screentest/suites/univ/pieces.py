@@ -1,4 +1,4 @@
-"""The tasks, and what is judged at once: the whole video, or one shot with its text and source.
+"""The tasks, what is judged at once (the whole video or one shot), and how a question is made.
 
 A shot's text is the clip of the script that is on at its middle, or the clip of its number where
 script and video have equally many; else the whole text. Its source is the shot of its number where
@@ -8,17 +8,22 @@ both videos have equally many; else the same share of the running time.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from fractions import Fraction
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
 from screentest.core import Item, NoValue, Reason, Resources, Shot, Size, Span
-from screentest.models.ask.templates import Pictures
-from screentest.models.chat.messages import Encoding, encode
+from screentest.models.ask import Frames, Placing, Query
+from screentest.models.ask.templates import Pictures, Slot
+from screentest.models.chat.messages import ChatRequest, Encoding, Sampling, encode
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 PieceLevel: TypeAlias = Literal["video", "shots", "both"]
 
@@ -159,11 +164,48 @@ _NEEDS = {
     UnivTask.RV2V: ("source", "references", "instruction"),
     UnivTask.V2V: ("source",),
 }
-TITLES = {
-    UnivTask.V2T: "video to text",
-    UnivTask.T2V: "text to video",
-    UnivTask.R2V: "reference pictures to video",
-    UnivTask.TV2V: "editing a video by text",
-    UnivTask.RV2V: "editing a video by text and reference pictures",
-    UnivTask.V2V: "reconstructing a video",
-}
+
+JUDGE = "chat.judge"
+CAPTION = "chat.caption"
+SAMPLING = Sampling(temperature=0.0001, max_tokens=32768)
+"""UniV-Eval's: as good as greedy, with room for long lists of faults."""
+AT_ONCE = 16
+"""Questions that are asked together: the pictures of a long film's shots are many."""
+
+
+def request(
+    resources: Resources,
+    template: str,
+    slots: Mapping[str, Slot],
+    form: type[BaseModel] | None,
+    use: str,
+    repeat: int = 0,
+) -> ChatRequest:
+    """Return a request with its slots filled, sampled as the paper's judge."""
+    query = Query(template, form, use=use, sampling=SAMPLING)
+    return query.request(resources.prompts, slots, repeat=repeat)
+
+
+_RATES = ((10, Fraction(4)), (15, Fraction(2)), (90, Fraction(1)), (300, Fraction(1, 2)))
+_SIDES = ((10, 480), (180, 360))
+MOST_FRAMES = 320
+"""No more frames than this, spread evenly. Ours: the released code has no such limit, and it
+bites only beyond ten minutes."""
+
+
+def shown(fps: Fraction = Fraction(4), short_side: int = 480, most: int = MOST_FRAMES) -> Frames:
+    """Return which frames a model is shown, and how large: fewer and smaller the longer the video
+    is.
+
+    The published rates: four a second at a short side of 480, two from 15 s on, one from 90 s on,
+    one every two seconds from 300 s on; a short side of 360 from 180 s on. Frames are taken at
+    whole steps of the source's own frames, and never enlarged.
+    """
+    return Frames(
+        rate=fps,
+        placing=Placing.STEPS,
+        most=most,
+        short_side=short_side,
+        slower=_RATES,
+        smaller=_SIDES,
+    )

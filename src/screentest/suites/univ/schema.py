@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     BaseModel,
@@ -27,28 +27,18 @@ from pydantic import (
 
 from screentest.core import NoValue
 from screentest.models.ask.forms import Explanation
-from screentest.suites.univ import vocabulary as words
-from screentest.suites.univ.vocabulary import Dimension
+from screentest.suites.univ.vocabulary import VOCABULARIES, Dimension
 
-_OPEN = Field(union_mode="left_to_right")  # a term of the list where it is one, else the text
 
-SubjectTerm: TypeAlias = Annotated[words.SubjectClass | str, _OPEN]
-SceneTerm: TypeAlias = Annotated[words.SceneClass | str, _OPEN]
-ActionTerm: TypeAlias = Annotated[words.ActionClass | str, _OPEN]
-HueTerm: TypeAlias = Annotated[words.Hue | str, _OPEN]
-SaturationTerm: TypeAlias = Annotated[words.Saturation | str, _OPEN]
-ContrastTerm: TypeAlias = Annotated[words.Contrast | str, _OPEN]
-DirectionTerm: TypeAlias = Annotated[words.LightDirection | str, _OPEN]
-EffectTerm: TypeAlias = Annotated[words.LightEffect | str, _OPEN]
-BrightnessTerm: TypeAlias = Annotated[words.Brightness | str, _OPEN]
-SizeTerm: TypeAlias = Annotated[words.ShotSize | str, _OPEN]
-MotionTerm: TypeAlias = Annotated[words.CameraMotion | str, _OPEN]
-HeightTerm: TypeAlias = Annotated[words.CameraHeight | str, _OPEN]
-PerspectiveTerm: TypeAlias = Annotated[words.Perspective | str, _OPEN]
-AngleTerm: TypeAlias = Annotated[words.CameraAngle | str, _OPEN]
-FocusTerm: TypeAlias = Annotated[words.CameraFocus | str, _OPEN]
-TechniqueTerm: TypeAlias = Annotated[words.Technique | str, _OPEN]
-StyleTerm: TypeAlias = Annotated[words.Style | str, _OPEN]
+@dataclass(frozen=True, slots=True)
+class _Term:
+    """Marks a text that is a term of a sub-dimension's list where it is one, else free text."""
+
+    about: str
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        terms = VOCABULARIES[self.about] | str
+        return handler.generate_schema(Annotated[terms, Field(union_mode="left_to_right")])
 
 
 class _Form(BaseModel):
@@ -58,7 +48,7 @@ class _Form(BaseModel):
 class Subject(_Form):
     """Someone or something that matters."""
 
-    kind: SubjectTerm
+    kind: Annotated[str, _Term("subject_category")]
     quality: str
     """How many there are, in which form and state."""
     appearance: str
@@ -69,14 +59,14 @@ class Subject(_Form):
 class Action(_Form):
     """Something that happens."""
 
-    kind: ActionTerm
+    kind: Annotated[str, _Term("action_event")]
     description: str
 
 
 class Scene(_Form):
     """A place, with time, weather and surroundings."""
 
-    kind: SceneTerm
+    kind: Annotated[str, _Term("background_scene")]
     description: str
 
 
@@ -91,29 +81,29 @@ class Position(_Form):
 class Colour(_Form):
     """The colours of the picture as a whole."""
 
-    hue: list[HueTerm]
-    saturation: list[SaturationTerm]
-    contrast: list[ContrastTerm]
+    hue: list[Annotated[str, _Term("colour_hue")]]
+    saturation: list[Annotated[str, _Term("colour_saturation")]]
+    contrast: list[Annotated[str, _Term("colour_contrast")]]
 
 
 class Lighting(_Form):
     """The light."""
 
-    direction: list[DirectionTerm]
-    effect: list[EffectTerm]
-    brightness: list[BrightnessTerm]
+    direction: list[Annotated[str, _Term("lighting_direction")]]
+    effect: list[Annotated[str, _Term("lighting_effect")]]
+    brightness: list[Annotated[str, _Term("lighting_brightness")]]
 
 
 class Camera(_Form):
     """What the camera is and does."""
 
-    shot_size: list[SizeTerm]
-    motion: list[MotionTerm]
-    height: list[HeightTerm]
-    perspective: list[PerspectiveTerm]
-    angle: list[AngleTerm]
-    focus: list[FocusTerm]
-    techniques: list[TechniqueTerm]
+    shot_size: list[Annotated[str, _Term("camera_shot_size")]]
+    motion: list[Annotated[str, _Term("camera_motion")]]
+    height: list[Annotated[str, _Term("camera_height")]]
+    perspective: list[Annotated[str, _Term("camera_perspective")]]
+    angle: list[Annotated[str, _Term("camera_angle")]]
+    focus: list[Annotated[str, _Term("camera_focus")]]
+    techniques: list[Annotated[str, _Term("camera_techniques")]]
 
 
 class Description(_Form):
@@ -125,7 +115,7 @@ class Description(_Form):
     scenes: list[Scene]
     colour: Colour
     lighting: Lighting
-    style: StyleTerm | None
+    style: Annotated[str, _Term("style_kind")] | None
     atmosphere: list[str]
     camera: Camera
 

@@ -1,31 +1,42 @@
-"""What the judge is asked about each piece, and the values of a video that come of it."""
+"""The metrics of the five tasks that end in a video: findings first, then points out of ten.
+
+Judged as a whole, as the released code does, or shot by shot, which long videos need: every
+point on the curve then is one shot, with the judge's reason.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from screentest.core import Level
 from screentest.core.errors import NoValue
+from screentest.core.frames import Consumer
 from screentest.core.item import Item, Span, Time
-from screentest.core.metric import Outcomes, Resources
+from screentest.core.metric import MetricInfo, Outcomes, OutputInfo, Resources
 from screentest.core.outcome import Failure, Outcome, Point, Score
+from screentest.core.registry import register
 from screentest.measure.items import lacking
 from screentest.models.ask import Frames, send
 from screentest.models.ask.templates import Slot
 from screentest.models.chat.messages import ChatRequest
 from screentest.suites.univ.pieces import (
+    AT_ONCE,
+    JUDGE,
     Piece,
     PieceLevel,
     UnivTask,
+    request,
     shot_pieces,
     show_references,
+    shown,
     whole_piece,
 )
-from screentest.suites.univ.requests import AT_ONCE, JUDGE, request, shown
 from screentest.suites.univ.schema import MOST, Finding, Inspection, Mark, Marks, Remarks
-from screentest.suites.univ.vocabulary import Dimension
+from screentest.suites.univ.vocabulary import TITLES, Dimension
 
 if TYPE_CHECKING:
     from screentest.core.outcome import Json
@@ -294,6 +305,96 @@ def _record(judged: JudgedPiece) -> Json:
     if judged.failure is not None:
         result["failed"] = str(judged.failure)
     return result
+
+
+OUTPUTS = {
+    AVERAGE: OutputInfo("the mean of the eight dimensions", high=MOST),
+    **{
+        dimension.value: OutputInfo(f"{TITLES[dimension]}, out of ten", high=MOST)
+        for dimension in Dimension
+    },
+}
+
+
+@dataclass(frozen=True)
+class VideoTask:
+    """Eight dimensions out of ten, and their average."""
+
+    task: UnivTask
+    level: PieceLevel
+    frames: Frames
+
+    @property
+    def info(self) -> MetricInfo:
+        """Return what it gives and needs; shots only where it looks at them."""
+        return MetricInfo(
+            outputs=OUTPUTS,
+            level=Level.VIDEO if self.level == "video" else Level.CLIP,
+            roles=(JUDGE,),
+            needs=self.task.needs,
+            shots=self.level != "video",
+            prompts=(self.task.template, SCORE_TEMPLATE),
+        )
+
+    def start(self, item: Item, resources: Resources) -> Judging:
+        """Frames are sampled: nothing streams."""
+        return Judging(Inspector(self.task, item, resources, self.frames), self.level)
+
+
+@dataclass(frozen=True)
+class Judging:
+    """One item being judged, piece by piece."""
+
+    inspector: Inspector
+    level: PieceLevel
+    consumers: Sequence[Consumer] = ()
+
+    def finish(self) -> Outcomes:
+        item, resources = self.inspector.item, self.inspector.resources
+        whole = whole_piece(item, resources)
+        if self.level == "video":
+            (judged,) = self.inspector.judge([whole])
+            return outcomes_of(judged, ())
+        pieces = shot_pieces(item, resources)
+        # A video of one shot is the same at both levels: it is asked about once.
+        if self.level == "shots" or len(pieces) == 1:
+            return outcomes_of(None, self.inspector.judge(pieces))
+        both = self.inspector.judge([whole, *pieces])
+        return outcomes_of(both[0], both[1:])
+
+
+def _factory(task: UnivTask) -> Callable[..., VideoTask]:
+    def video_task(
+        *,
+        level: PieceLevel = "video",
+        fps: float = 4,
+        short_side: int = 480,
+        most_frames: int = 320,
+    ) -> VideoTask:
+        return VideoTask(task, level, shown(Fraction(repr(fps)), short_side, most_frames))
+
+    return video_task
+
+
+# The registry reads names from this text, so each stands in a call of its own.
+for _task, _register in {
+    UnivTask.T2V: register(
+        "metric", "univ_t2v", version=1, summary="does the video show what its text says?"
+    ),
+    UnivTask.R2V: register(
+        "metric", "univ_r2v", version=1, summary="does it keep to text and reference pictures?"
+    ),
+    UnivTask.TV2V: register(
+        "metric", "univ_tv2v", version=1, summary="is the original edited as the text says?"
+    ),
+    UnivTask.RV2V: register(
+        "metric", "univ_rv2v", version=1, summary="is the original edited as text and pictures say?"
+    ),
+    UnivTask.V2V: register(
+        "metric", "univ_v2v", version=1, summary="is the original reconstructed faithfully?"
+    ),
+}.items():
+    _register(_factory(_task))
 
 
 def judging_requests(

@@ -7,14 +7,13 @@ between shots stands "Shot cut". What a description leaves open is not mentioned
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from enum import StrEnum
 from typing import Any
 
 from pydantic import ValidationError
 
 from screentest.core import ManifestError
-from screentest.suites.univ import vocabulary as words
 from screentest.suites.univ.schema import Description
+from screentest.suites.univ.vocabulary import VOCABULARIES
 
 CUT = "Shot cut."
 
@@ -162,9 +161,9 @@ def read_paper_form(document: Mapping[str, Any]) -> Description:
             {
                 "subjects": [_subject(row) for row in _rows(document, "subjects")],
                 "position": _part(document, "relative_position", _POSITION),
-                "actions": [_classed(row, words.ActionClass) for row in _rows(document, "actions")],
+                "actions": [_classed(row, "action_event") for row in _rows(document, "actions")],
                 "scenes": [
-                    _classed(row, words.SceneClass) for row in _rows(document, "background&scene")
+                    _classed(row, "background_scene") for row in _rows(document, "background&scene")
                 ],
                 "colour": _part(
                     document,
@@ -187,22 +186,22 @@ def _subject(row: Mapping[str, Any]) -> dict[str, Any]:
     there = _FIRST_FRAME in text.casefold()
     _, comma, entry = text.rpartition(", ")
     return {
-        "kind": _member(words.SubjectClass, row.get("id")),
+        "kind": _member("subject_category", row.get("id")),
         "quality": "",
         "appearance": text if there or not comma else text.removesuffix(f", {entry}"),
         "enters": None if there or not comma else entry,
     }
 
 
-def _classed(row: Mapping[str, Any], vocabulary: type[StrEnum]) -> dict[str, Any]:
+def _classed(row: Mapping[str, Any], about: str) -> dict[str, Any]:
     return {
-        "kind": _member(vocabulary, row.get("id")),
+        "kind": _member(about, row.get("id")),
         "description": str(row["description"]).strip(),
     }
 
 
-def _member(vocabulary: type[StrEnum], number: object) -> str:
-    members = list(vocabulary)
+def _member(about: str, number: object) -> str:
+    members = list(VOCABULARIES[about])
     if isinstance(number, int) and 0 <= number < len(members):
         return members[number].value
     return "other"

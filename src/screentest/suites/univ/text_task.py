@@ -30,8 +30,7 @@ from screentest.models.ask import send
 from screentest.models.ask.templates import Slot, Trusted, neutralise
 from screentest.models.chat.messages import ChatRequest
 from screentest.suites.univ.data import Truth, read_truth
-from screentest.suites.univ.pieces import UnivTask
-from screentest.suites.univ.requests import AT_ONCE, JUDGE, request
+from screentest.suites.univ.pieces import AT_ONCE, JUDGE, UnivTask, request
 from screentest.suites.univ.schema import Match, Unread, VideoDescription, match_form
 from screentest.suites.univ.vocabulary import (
     ALL_SUBDIMENSIONS,
