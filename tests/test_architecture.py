@@ -158,14 +158,6 @@ STILL_PROSE = {
     "run.lease",
     "run.ledger",
     "run.ray_engine",
-    "testbeds.builder",
-    "testbeds.checks",
-    "testbeds.packets",
-    "testbeds.prompts",
-    "testbeds.sightings",
-    "testbeds.sources",
-    "testbeds.testbed",
-    "video.edit.splice",
 }
 
 

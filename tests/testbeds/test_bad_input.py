@@ -16,6 +16,7 @@ from screentest.run.tasks import Finished, Stop, Task
 from screentest.sample import backgrounds, sample_videos
 from screentest.testbeds.builder import BuildResult, build_testbed
 from screentest.testbeds.captions.facts import CaptionFacts
+from screentest.testbeds.faults import FaultKind
 from screentest.testbeds.options import BuildOptions
 from screentest.testbeds.sources import Extractor
 from tests.testbeds.stage import ALL, QUICK
@@ -101,7 +102,7 @@ def test_without_captions_only_what_needs_none_is_made(testbed_folder: Path) -> 
     assert starts == [clip.span.start for clip in script_of(good).clips if clip.span]
     texts = [(testbed_folder / found[name].prompt).read_text().strip() for name in found]
     assert texts == ["Five places.", "A bird.", ""]
-    assert [remark for remark in done.remarks if "without captions" in remark]
+    assert FaultKind.NO_CAPTIONS in {remark.kind for remark in done.remarks}
 
 
 def test_overlapping_ranges_never_become_a_script() -> None:
@@ -148,7 +149,9 @@ def test_a_broken_background_is_named_and_left_out(tmp_path: Path, testbed_folde
     options = replace(OPTIONS, degradations=(spec, "aesthetics"), clips=(1,))
     options = replace(options, models=(), rate=Fraction(1))
     done = made([film()], testbed_folder, options)
-    assert "broken.jpg among the backgrounds cannot be read: it is left out" in done.remarks
+    assert "broken.jpg among the backgrounds cannot be read: it is left out" in map(
+        str, done.remarks
+    )
     assert "aesthetics" in {pair.name for pair in done.testbed.pairs}
 
 

@@ -27,6 +27,7 @@ from screentest.testbeds.contract import (
     Effect,
     Film,
 )
+from screentest.testbeds.faults import FaultKind
 from screentest.testbeds.functions import degradation
 from screentest.testbeds.operators.shared import AnyClip, changed_clips, numbered
 from screentest.testbeds.options import BuildOptions
@@ -81,7 +82,7 @@ def test_a_build_skips_what_fails_and_keeps_the_figures_of_what_passes(
     unlike = replace(was, name="color", recipe=recipe, touched=tuple(map(as_blue, was.touched)))
     found = check_source(replace(task, pairs=(unlike,)))
     assert {one.check for one in found} == {"harm"}
-    assert any("of what was recoloured" in one.what for one in found)
+    assert FaultKind.NEW_COLOUR in {one.fault.kind for one in found}
 
     # A detector that sees the ball whatever was done: nothing it removes is gone.
     stubborn = [one for one in MODELS if not one.startswith("detection")]
@@ -158,8 +159,7 @@ def test_a_ladder_that_falls_is_refused_whole(film: Film, tmp_path: Path) -> Non
     assert distances == sorted(distances)
     falling, misshapen = bed.skips[:3], bed.skips[3:]
     for skip in falling:
-        assert skip.failure.reason is Reason.CHECK_FAILED
-        assert "more severity harms less: distance" in skip.failure.detail
+        assert skip.failure.reason is Reason.HARMS_LESS
     # What its author needs to know, without the lines of ours that it passed through.
     for skip in misshapen:
         assert skip.failure.reason is Reason.CRASHED
@@ -246,6 +246,7 @@ def test_a_pair_is_verified_by_what_its_options_promise(film: Film, tmp_path: Pa
     (pair,) = bed.pairs
     assert "changed:0.4" in pair.recipe
     (found,) = check_source(replace(task, pairs=(replace(pair, recipe="moody|v:1"),)))
-    assert "in 4 of 8 frames no change can be seen" in found.what
+    assert found.fault.kind is FaultKind.SOME_INVISIBLE
+    assert found.fault.values == {"count": 4, "total": 8}
     (found,) = check_source(replace(task, pairs=(replace(pair, recipe="moody|v:1|loud:1"),)))
-    assert found.what.startswith("cannot be checked: ")
+    assert found.fault.kind is FaultKind.UNCHECKED

@@ -152,7 +152,7 @@ def test_no_category_is_reported(testbed_folder: Path) -> None:
     with FakeChatServer([Answer('{"category": "Music"}')] * 9) as server:
         done = built(server, [film()], testbed_folder, options, ("Animals", "News"))
     assert done.testbed.sources[0].groups == {}
-    assert [remark for remark in done.remarks if remark.startswith("film: no category: ")]
+    assert [remark for remark in done.remarks if str(remark).startswith("film: no category: ")]
     assert done.testbed.pairs
 
 

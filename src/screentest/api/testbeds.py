@@ -144,7 +144,7 @@ def build(
             limits=limits,
             retry=retry_of(work),
         )
-    remarks = [*sources.remarks, *done.remarks]
+    remarks = [*sources.remarks, *map(str, done.remarks)]
     if done.changed:
         remarks.append(f"{done.changed} results thrown away: their source changed meanwhile")
     made = BuiltTestbed(
@@ -183,7 +183,8 @@ def build_prompts(
     names = change_names(changes)
     items = list(_corpus(videos, form).items) if form else items_of(videos)
     done = run_build(items, Path(out), names, seed=seed, progress=progress_of(progress))
-    return BuiltTestbed(Path(out), done.testbed, done.remarks, done.made, done.reused)
+    remarks = tuple(map(str, done.remarks))
+    return BuiltTestbed(Path(out), done.testbed, remarks, done.made, done.reused)
 
 
 def _corpus(videos: Videos, form: str | None) -> Corpus:

@@ -76,7 +76,7 @@ def verify(
 
 def _findings_table(findings: Sequence[VerificationFinding], as_json: bool) -> Table:
     columns = (Column("check", "Check"), Column("where", "Where"), Column("what", "What"))
-    rows = [(finding.check, finding.where, finding.what) for finding in findings]
+    rows = [(finding.check, finding.where, str(finding.fault)) for finding in findings]
     more = "" if as_json or len(rows) <= MOST else f"{len(rows) - MOST:,} more; --json has all"
     return Table("findings", "Wrong", columns, rows[:MOST] if more else rows, more)
 

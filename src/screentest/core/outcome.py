@@ -69,6 +69,8 @@ class Reason(StrEnum):
     """It was made, and a check of what came out says that it is not what it should be."""
     NO_CHANGE = "no_change"
     """It was made, and a check of what came out sees no change."""
+    HARMS_LESS = "harms_less"
+    """It was made, and a higher severity changed less than a lower one."""
     CRASHED = "crashed"
     """An error in the metric or judge itself: a bug, with its traceback kept."""
 

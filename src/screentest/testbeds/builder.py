@@ -25,6 +25,7 @@ from screentest.run.tasks import Engine, Function, Task
 from screentest.testbeds.captions.facts import CaptionFacts
 from screentest.testbeds.catalogue import left_out
 from screentest.testbeds.chat import caption_signature, facts_signature
+from screentest.testbeds.faults import Fault, FaultKind
 from screentest.testbeds.intact import Intact, IntactTask, make_intact
 from screentest.testbeds.options import BuildOptions, Rung
 from screentest.testbeds.page import write_page
@@ -60,7 +61,7 @@ class BuildResult:
     """Above zero where a signal stopped it."""
     changed: int = 0
     """Records thrown away since their source changed while it was read."""
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[Fault, ...] = ()
     """What the user should know: pictures left out, sources with faults."""
 
 
@@ -142,22 +143,22 @@ def _reader(
 
 def _remarks(
     sources: Sequence[BuildSource], plan: Sequence[Change], options: BuildOptions
-) -> Iterable[str]:
+) -> Iterable[Fault]:
     others = left_out(options.degradations)
     if others:
-        yield f"operators of plugins that are used only when they are named: {', '.join(others)}"
-    yield from dict.fromkeys(remark for change in plan for remark in change.remarks)
+        yield FaultKind.PLUGINS.of(names=tuple(others))
+    for remark in dict.fromkeys(remark for change in plan for remark in change.remarks):
+        yield FaultKind.ERROR.of(error=remark)
     for source in sources:
-        yield from (f"{source.item.id}: {fault}" for fault in source.faults)
-    silent = [
+        for error in source.faults:
+            yield FaultKind.OF_SOURCE.of(name=source.item.id, error=error)
+    silent = tuple(
         source.item.id
         for source in sources
         if source.usable and source.clips and not any(clip.caption.strip() for clip in source.clips)
-    ]
+    )
     if silent:
-        yield (
-            f"without captions, so that only aspects that need none are served: {', '.join(silent)}"
-        )
+        yield FaultKind.NO_CAPTIONS.of(names=silent)
 
 
 def _intact_tasks(

@@ -8,8 +8,8 @@ is not a pair; what was measured stands beside those that pass.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from enum import StrEnum
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice, pairwise
 from pathlib import Path
 from statistics import median
@@ -20,6 +20,7 @@ import numpy as np
 from screentest.core import Image, NoValue, Reason, Signature, Span
 from screentest.models import Models
 from screentest.testbeds.contract import STEP, DegradationInfo, Effect, Region
+from screentest.testbeds.faults import Fault, FaultKind
 from screentest.testbeds.operators.arithmetic import planes
 from screentest.testbeds.operators.tracker import guesses
 from screentest.testbeds.packets import Track, compare_tracks, read_track
@@ -58,33 +59,12 @@ LOOKED_AT = 8
 """Pictures of a clip that models are shown."""
 
 
-class FaultKind(StrEnum):
-    """What is wrong."""
-
-    UNCHANGED = "unchanged"
-    """No change can be seen, in any frame."""
-    OTHER = "other"
-
-
-@dataclass(frozen=True, slots=True)
-class CheckFault:
-    """Something that is not as the operator declares."""
-
-    what: str
-    clip: int | None = None
-    """Its number; None where it concerns the whole video."""
-    kind: FaultKind = FaultKind.OTHER
-
-    def __str__(self) -> str:
-        return self.what if self.clip is None else f"clip {self.clip + 1}: {self.what}"
-
-
 @dataclass(frozen=True, slots=True)
 class PairCheck:
     """What was measured, and what is wrong."""
 
     figures: Mapping[str, float]
-    faults: tuple[CheckFault, ...] = ()
+    faults: tuple[Fault, ...] = ()
 
     @property
     def reason(self) -> Reason:
@@ -101,9 +81,9 @@ class PairCheck:
         )
 
 
-def failure_reason(faults: Iterable[CheckFault]) -> Reason:
+def failure_reason(faults: Iterable[Fault]) -> Reason:
     """Return the reason why a pair with these faults failed."""
-    unchanged = all(fault.kind is FaultKind.UNCHANGED for fault in faults)
+    unchanged = all(fault.unchanged for fault in faults)
     return Reason.NO_CHANGE if unchanged else Reason.CHECK_FAILED
 
 
@@ -116,17 +96,16 @@ def figures_text(figures: Mapping[str, float]) -> str:
     return ", ".join(f"{name.replace('_', ' ')} {value:.3g}" for name, value in figures.items())
 
 
-def ladder_fault(rungs: Mapping[float, Mapping[str, float]]) -> str:
-    """Return where more severity harms less, in words; from the figures of each severity.
+def ladder_fault(rungs: Mapping[float, Mapping[str, float]]) -> Fault | None:
+    """Return the fault that more severity harms less, from the figures of each severity.
 
-    >>> ladder_fault({0.5: {"distance": 2.0}, 1.0: {"distance": 1.0}})
+    >>> str(ladder_fault({0.5: {"distance": 2.0}, 1.0: {"distance": 1.0}}))
     'more severity harms less: distance 2 at 0.5, 1 at 1'
     """
-    steps = [(rung, rungs[rung]["distance"]) for rung in sorted(rungs) if "distance" in rungs[rung]]
-    if all(after >= FALLEN * before for (_, before), (_, after) in pairwise(steps)):
-        return ""
-    listed = ", ".join(f"{distance:.3g} at {severity:g}" for severity, distance in steps)
-    return f"more severity harms less: distance {listed}"
+    steps = {rung: rungs[rung]["distance"] for rung in sorted(rungs) if "distance" in rungs[rung]}
+    if all(after >= FALLEN * before for before, after in pairwise(steps.values())):
+        return None
+    return FaultKind.FALLING_LADDER.of(distances=steps)
 
 
 def check_signature(info: DegradationInfo, models: Models) -> Signature:
@@ -160,18 +139,17 @@ class _Check:
     info: DegradationInfo
     models: Models | None
     figures: dict[str, float] = field(default_factory=dict)
-    faults: list[CheckFault] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
     _distance: float = 0.0
 
     def run(self) -> PairCheck:
         intact, changed = self._track(self.pair.intact), self._track(self.pair.changed.path)
         if not self.pair.touched:
-            self._fault("no clip was touched", kind=FaultKind.UNCHANGED)
-        for what in compare_tracks(self.pair, intact, changed):
-            self._fault(what)
+            self._fault(FaultKind.NONE_TOUCHED, unchanged=True)
+        self.faults += compare_tracks(self.pair, intact, changed)
         chosen, count = self.pair.clips or 0, len(self.pair.touched)
         if self._severity == 1 and 0 < count < self.info.touches(chosen):
-            self._fault(f"{count} of {chosen} clips were touched")
+            self._fault(FaultKind.FEW_TOUCHED, count=count, chosen=chosen)
         for touch in self.pair.touched:
             if touch.degraded is None:
                 self._check_gone(touch)
@@ -191,8 +169,10 @@ class _Check:
     def _track(self, path: str) -> Track:
         return read_track(self.folder / path)
 
-    def _fault(self, what: str, clip: int | None = None, kind: FaultKind = FaultKind.OTHER) -> None:
-        self.faults.append(CheckFault(what, clip, kind))
+    def _fault(
+        self, kind: FaultKind, clip: int | None = None, *, unchanged: bool = False, **values: int
+    ) -> None:
+        self.faults.append(Fault(kind, values, clip, unchanged))
 
     def _note(self, name: str, value: float, *, least: bool = True) -> None:
         """Keep a figure where it is worse than those of the clips before."""
@@ -201,15 +181,15 @@ class _Check:
 
     def _check_gone(self, touch: Touched) -> None:
         if self.info.effect is not Effect.ABSENT:
-            self._fault("it is gone, which this operator does not do", touch.clip)
+            self._fault(FaultKind.GONE, touch.clip)
 
     def _check_moved(self, touch: Touched, place: Span, intact: Track, changed: Track) -> None:
         if touch.intact == place:
-            self._fault("it is where it was", touch.clip, FaultKind.UNCHANGED)
+            self._fault(FaultKind.SAME_PLACE, touch.clip, unchanged=True)
         ours, theirs = intact.inside(touch.intact), changed.inside(place)
         # What is shown again stands before it, or after the last one.
         if ours not in (theirs[: len(ours)], theirs[-len(ours) :]):
-            self._fault("it was moved, and is not as it was", touch.clip)
+            self._fault(FaultKind.ALTERED, touch.clip)
         if len(theirs) > len(ours):
             self._check_again(touch, place, len(ours), len(theirs))
         elif touch.intact.start != place.start:
@@ -222,8 +202,7 @@ class _Check:
         change = _usual_change(before, self._pictures(self.pair.changed.path, place, wanted))
         self._note("change", change)
         if change < 1:
-            what = "what is shown in its new place looks as it did"
-            self._fault(what, touch.clip, FaultKind.UNCHANGED)
+            self._fault(FaultKind.PLACE_ALIKE, touch.clip, unchanged=True)
 
     def _check_again(self, touch: Touched, place: Span, frames: int, longer: int) -> None:
         """Check that what is shown again, before or after a clip, does not look like it."""
@@ -236,8 +215,7 @@ class _Check:
         )
         self._note("change", change)
         if change < 1:
-            what = "what is shown again beside it looks like it"
-            self._fault(what, touch.clip, FaultKind.UNCHANGED)
+            self._fault(FaultKind.REPEAT_ALIKE, touch.clip, unchanged=True)
 
     def _pictures(self, path: str, span: Span, wanted: frozenset[int]) -> list[Image]:
         """Return some pictures of a range, by number; I420."""
@@ -255,7 +233,7 @@ class _Check:
             self._check_shortened(touch, clip)
             return
         if clip.before != clip.after and touch.intact.duration == place.duration:
-            self._fault(f"{clip.before} frames have become {clip.after}", touch.clip)
+            self._fault(FaultKind.FRAME_COUNT, touch.clip, before=clip.before, after=clip.after)
         self._note("frames", clip.before)
         if self.info.effect is Effect.BACKWARDS:
             self._check_backwards(touch, place, clip)
@@ -269,14 +247,13 @@ class _Check:
         elif self.info.effect is Effect.PICTURES:
             self._distance += clip.distance
         if clip.shift:
-            count = f"{abs(clip.shift)} frame" + "s" * (abs(clip.shift) > 1)
-            what = f"it is {count} {'early' if clip.shift > 0 else 'late'}, and as it was"
-            self._fault(what, touch.clip, FaultKind.UNCHANGED)
+            kind = FaultKind.EARLY if clip.shift > 0 else FaultKind.LATE
+            self._fault(kind, touch.clip, unchanged=True, frames=abs(clip.shift))
         elif self.info.region not in (Region.THING, Region.AROUND):
             self._check_changes(touch, clip)
         elif region is None and max(clip.changes, default=0.0) < self._severity:
             # Which frames show the thing is not known; some must.
-            self._fault("no change can be seen in any frame", touch.clip, FaultKind.UNCHANGED)
+            self._fault(FaultKind.INVISIBLE, touch.clip, unchanged=True)
         for name in self.info.checks:
             self._add(touch, clip_check(name)(sample))
 
@@ -332,14 +309,14 @@ class _Check:
         usual = median(clip.motion) if clip.motion else 0.0
         self._note("motion", usual)
         if usual < MOVES:
-            self._fault("hardly anything moves in it", touch.clip, FaultKind.UNCHANGED)
+            self._fault(FaultKind.STANDS_STILL, touch.clip, unchanged=True)
 
     def _check_shortened(self, touch: Touched, clip: _Compared) -> None:
         """Check that the rest of a clip that breaks off is as it was."""
         if clip.after >= clip.before:
-            self._fault("it is as long as it was", touch.clip, FaultKind.UNCHANGED)
+            self._fault(FaultKind.SAME_LENGTH, touch.clip, unchanged=True)
         elif clip.changes and median(clip.changes) >= 1:
-            self._fault("what is left of it looks different", touch.clip)
+            self._fault(FaultKind.REST_DIFFERS, touch.clip)
 
     def _check_backwards(self, touch: Touched, place: Span, clip: _Compared) -> None:
         forwards = [frame_change(before, after) for before, after in clip.planes]
@@ -348,24 +325,22 @@ class _Check:
         usual, turned = median(forwards), median(backwards)
         self._note("turned_round", usual / max(1.0, turned))
         if turned >= max(1.0, TURNED * usual):
-            self._fault("its frames do not come in reverse", touch.clip)
+            self._fault(FaultKind.NOT_REVERSED, touch.clip)
         if touch.intact.start != place.start:
             self._check_place(touch, place, clip.after)
         elif usual < 1:
-            what = "it looks backwards as it did, and is where it was"
-            self._fault(what, touch.clip, FaultKind.UNCHANGED)
+            self._fault(FaultKind.REVERSE_ALIKE, touch.clip, unchanged=True)
 
     def _add(self, touch: Touched, measured: Measured) -> None:
         for name, value in measured.figures.items():
             self._note(name, value, least=name not in measured.most)
-        if measured.fault:
-            kind = FaultKind.UNCHANGED if measured.unchanged else FaultKind.OTHER
-            self._fault(measured.fault, touch.clip, kind)
+        if measured.fault is not None:
+            self.faults.append(replace(measured.fault, clip=touch.clip))
 
     def _check_changes(self, touch: Touched, clip: _Compared) -> None:
         shown = clip.worth_seeing()
         if not shown:
-            self._fault("there is nothing to see in it", touch.clip)
+            self._fault(FaultKind.NOTHING_SHOWN, touch.clip)
             return
         usual = median(shown)
         seen = [change >= self._severity for change in shown]
@@ -377,13 +352,11 @@ class _Check:
             least = self.info.changed - GENTLE
         else:
             left, least = 0, self.info.changed * self._severity
+        wrong = partial(self._fault, clip=touch.clip, unchanged=not any(seen), total=len(shown))
         if left:
-            what = f"{left} of {len(shown)} frames are as they were"
-            self._fault(what, touch.clip, FaultKind.OTHER if any(seen) else FaultKind.UNCHANGED)
+            wrong(FaultKind.SOME_UNCHANGED, count=left)
         elif share < least:
-            hidden = len(seen) - sum(seen)
-            what = f"in {hidden} of {len(seen)} frames no change can be seen"
-            self._fault(what, touch.clip, FaultKind.OTHER if any(seen) else FaultKind.UNCHANGED)
+            wrong(FaultKind.SOME_INVISIBLE, count=len(seen) - sum(seen))
 
 
 @dataclass(frozen=True, slots=True)

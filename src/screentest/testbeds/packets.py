@@ -11,6 +11,7 @@ from math import ceil
 from pathlib import Path
 
 from screentest.core.item import Span, timecode
+from screentest.testbeds.faults import Fault, FaultKind
 from screentest.testbeds.testbed import Pair
 from screentest.video.source import VideoSource
 
@@ -73,22 +74,22 @@ def read_track(path: Path) -> Track:
         return Track(hashlib.sha256(header).digest(), source.time_base, packets)
 
 
-def compare_tracks(pair: Pair, intact: Track, changed: Track) -> Iterator[str]:
-    """In words: where they differ although nothing was done, or are the same although it was."""
+def compare_tracks(pair: Pair, intact: Track, changed: Track) -> Iterator[Fault]:
+    """Find where they differ although nothing was done, or are the same although it was."""
     if intact.header != changed.header:
-        yield "the encoder settings in the headers differ"
+        yield FaultKind.HEADERS.of()
     if intact.time_base != changed.time_base:
-        yield f"one counts in steps of {intact.time_base} s, the other of {changed.time_base} s"
+        yield FaultKind.TIME_BASES.of(intact=intact.time_base, changed=changed.time_base)
         return
     yield from _difference(pair, intact, changed)
     for touch in pair.touched:
         if touch.degraded == touch.intact and intact.inside(touch.intact) == changed.inside(
             touch.intact
         ):
-            yield f"clip {touch.clip + 1} at {touch.intact} is listed as touched, and is as it was"
+            yield FaultKind.TOUCH_UNCHANGED.of(number=touch.clip + 1, span=touch.intact)
 
 
-def _difference(pair: Pair, intact: Track, changed: Track) -> Iterator[str]:
+def _difference(pair: Pair, intact: Track, changed: Track) -> Iterator[Fault]:
     ours = intact.outside([touch.intact for touch in pair.touched])
     theirs = changed.outside(
         [touch.degraded for touch in pair.touched if touch.degraded is not None]
@@ -103,12 +104,11 @@ def _difference(pair: Pair, intact: Track, changed: Track) -> Iterator[str]:
     ]
     if wrong:
         first, second = wrong[0]
-        yield (
-            f"{len(wrong)} of {len(ours)} packets outside the touched clips differ, the first at "
-            f"{intact.timecode(first)} (intact) and {changed.timecode(second)} (changed)"
+        yield FaultKind.PACKETS.of(
+            count=len(wrong),
+            total=len(ours),
+            intact=intact.timecode(first),
+            changed=changed.timecode(second),
         )
     if len(ours) != len(theirs):
-        yield (
-            f"outside the touched clips the intact video has {len(ours)} packets, "
-            f"the changed one {len(theirs)}"
-        )
+        yield FaultKind.PACKET_COUNT.of(intact=len(ours), changed=len(theirs))

@@ -21,7 +21,6 @@ from screentest.run.tasks import Job, TaskResults
 from screentest.testbeds.captions.facts import CaptionFacts
 from screentest.testbeds.catalogue import operator_set
 from screentest.testbeds.checks import (
-    CheckFault,
     PairCheck,
     check_pair,
     check_signature,
@@ -42,6 +41,7 @@ from screentest.testbeds.contract import (
     Unfit,
     film_of,
 )
+from screentest.testbeds.faults import Fault
 from screentest.testbeds.intact import as_data, load_intact, timed_script, video_file, video_name
 from screentest.testbeds.operators.shared import inside_borders
 from screentest.testbeds.operators.tracker import must_name_things
@@ -50,7 +50,7 @@ from screentest.testbeds.testbed import Pair, Touched
 from screentest.video.edit.parts import Keep, VideoPart
 from screentest.video.edit.splice import SplicedVideo, splice
 
-NONE_FAILED: Mapping[int, CheckFault] = {}
+NONE_FAILED: Mapping[int, Fault] = {}
 
 
 class ClipDraw:
@@ -72,7 +72,7 @@ class ClipDraw:
         self._unfit: Counter[str] = Counter()
 
     def take(
-        self, count: int, least: int | None = None, failed: Mapping[int, CheckFault] = NONE_FAILED
+        self, count: int, least: int | None = None, failed: Mapping[int, Fault] = NONE_FAILED
     ) -> list[Chosen]:
         """``count`` clips, or as many as there are where these are at least ``least``.
 
@@ -98,10 +98,10 @@ class ClipDraw:
             raise self._lacking(least, failed)
         return fit[:count]
 
-    def _fit(self, failed: Mapping[int, CheckFault]) -> list[Chosen]:
+    def _fit(self, failed: Mapping[int, Fault]) -> list[Chosen]:
         return [choice for choice in self._chosen if choice.clip.number not in failed]
 
-    def _lacking(self, least: int, failed: Mapping[int, CheckFault]) -> NoValue:
+    def _lacking(self, least: int, failed: Mapping[int, Fault]) -> NoValue:
         if len(self._chosen) < least:
             return _too_few(self._message(least))
         return _rejected(least, failed, len(self._chosen))
@@ -115,9 +115,7 @@ class ClipDraw:
         else:
             self._chosen.append(Chosen(clip, details))
 
-    def _take_consecutive(
-        self, most: int, least: int, failed: Mapping[int, CheckFault]
-    ) -> list[Chosen]:
+    def _take_consecutive(self, most: int, least: int, failed: Mapping[int, Fault]) -> list[Chosen]:
         fewest = 1 if self._info.at_end else 2
         if most < fewest:
             raise _too_few("one clip has no order: at least two are needed")
@@ -178,10 +176,8 @@ def _message(
     return "; ".join(words)
 
 
-def _rejected(least: int, failed: Mapping[int, CheckFault], drawn: int) -> NoValue:
-    reasons = "; ".join(
-        f"clip {number + 1}: {unfit.what}" for number, unfit in sorted(failed.items())
-    )
+def _rejected(least: int, failed: Mapping[int, Fault], drawn: int) -> NoValue:
+    reasons = "; ".join(str(failed[number]) for number in sorted(failed))
     return NoValue(
         failure_reason(failed.values()),
         f"{least} {'clips are' if least > 1 else 'clip is'} needed; {len(failed)} of "
@@ -253,9 +249,9 @@ class _OperatorRun:
         info = getattr(self._built.thing, "info", None)
         self._together = info is not None and (info.consecutive or info.at_end)
         """Whether clips must follow each other: then one by itself cannot be replaced."""
-        self._settlements: dict[int, Outcome[dict[int, CheckFault]]] = {}
+        self._settlements: dict[int, Outcome[dict[int, Fault]]] = {}
         self._made: dict[Rung, Pair] = {}
-        self._ladders: dict[int, str] = {}
+        self._ladders: dict[int, Fault | None] = {}
         """By number of clips, where more severity harms less."""
 
     def make(self, rung: Rung | None) -> Pair:
@@ -293,9 +289,9 @@ class _OperatorRun:
                 for rung in rungs
             }
             self._ladders[clips] = ladder_fault(checks)
-        fault = self._ladders.get(clips, "")
-        if fault:
-            raise NoValue(Reason.CHECK_FAILED, fault)
+        fault = self._ladders.get(clips)
+        if fault is not None:
+            raise NoValue(Reason.HARMS_LESS, str(fault))
 
     @cached_property
     def _draw(self) -> ClipDraw:
@@ -304,7 +300,7 @@ class _OperatorRun:
         look = FilmLook(self._context.film, self._context.models)
         return ClipDraw(degradation, self._context, look)
 
-    def _settled(self, count: int) -> Mapping[int, CheckFault]:
+    def _settled(self, count: int) -> Mapping[int, Fault]:
         """Return the clips that do not pass the check at the strongest rung: no rung may have them.
 
         So all rungs of a ladder have the same clips, whichever of them are made today. Clips that
@@ -318,8 +314,8 @@ class _OperatorRun:
             self._settlements[count] = attempt(lambda: self._settle(strongest))
         return self._settlements[count].unwrap()
 
-    def _settle(self, strongest: Rung) -> dict[int, CheckFault]:
-        failed: dict[int, CheckFault] = {}
+    def _settle(self, strongest: Rung) -> dict[int, Fault]:
+        failed: dict[int, Fault] = {}
         least = self._task.options.least_clips if self._together else 1
         check = PairCheck({})
         for _ in range(ROUNDS):

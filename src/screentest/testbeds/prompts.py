@@ -34,6 +34,7 @@ from screentest.english.tagging import tag_words
 from screentest.judges.cases import ELSEWHERE
 from screentest.testbeds.builder import BuildResult
 from screentest.testbeds.contract import Rng
+from screentest.testbeds.faults import Fault, FaultKind
 from screentest.testbeds.intact import PROMPT, VIDEOS, folder_name, video_file
 from screentest.testbeds.subset import finish_folder, hidden_folder, take_file
 from screentest.testbeds.testbed import (
@@ -341,21 +342,21 @@ def _reordered(captions: Sequence[str], rng: Rng) -> Alteration | None:
 # Verify: whether the words are what the rules make of them.
 
 
-def check_prompts(pair: Pair, source: SourceFilm, seed: int) -> Iterator[str]:
+def check_prompts(pair: Pair, source: SourceFilm, seed: int) -> Iterator[Fault]:
     """Find what is wrong with the two prompts of a pair."""
     prompts = pair.prompts
     assert prompts is not None
     change = pair.name.removesuffix(ELSEWHERE) if pair.kind is PairKind.PLACEBO else pair.name
     is_intact = pair.intact in {file.path for file in source.intact}
     if is_intact != (pair.kind is PairKind.PROMPT):
-        yield "the video is its own" if is_intact else "the video is that of another source"
+        yield (FaultKind.OWN_VIDEO if is_intact else FaultKind.ANOTHER_VIDEO).of()
     if prompts.true != _captions(source):
-        yield "the true prompt is not that of its source"
+        yield FaultKind.TRUE_PROMPT.of()
     if prompts.true == prompts.false:
-        yield "both prompts are the same"
+        yield FaultKind.SAME_PROMPTS.of()
     if change not in CHANGES:
-        yield f"there is no change of prompts called {change}"
+        yield FaultKind.NO_SUCH_CHANGE.of(name=change)
     elif change != SWAPPED and pair.recipe == str(_signature(change)):
         again = attempt(partial(changed_prompt, _captions(source), source.id, change, seed))
         if again.value != prompts:
-            yield "the false prompt is not what the rules make of the true one"
+            yield FaultKind.FALSE_PROMPT.of()

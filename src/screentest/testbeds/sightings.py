@@ -8,7 +8,7 @@ nothing can tell (no detector), these checks measure nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -17,6 +17,7 @@ import numpy as np
 from screentest.core import BadOption, Image, NoValue
 from screentest.models import Models
 from screentest.testbeds.contract import DegradationInfo, Details, Reach, Region
+from screentest.testbeds.faults import Fault, FaultKind
 from screentest.testbeds.operators.tracker import Box, boxes_of, guesses, overlap
 
 if TYPE_CHECKING:
@@ -93,14 +94,12 @@ class ClipSample:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What a check of a clip measured; a fault in words where it is not as it should be."""
+    """What a check of a clip measured, and what is not as it should be."""
 
     figures: Mapping[str, float] = field(default_factory=dict)
-    fault: str = ""
+    fault: Fault | None = None
     most: frozenset[str] = frozenset()
     """Figures of which the largest is the worst."""
-    unchanged: bool = False
-    """The fault is that nothing was changed."""
 
 
 ClipCheck: TypeAlias = Callable[[ClipSample], Measured]
@@ -165,20 +164,23 @@ def _in_thing(
             inside.append(float((moved & near).sum() / max(1, moved.sum())))
     shown = len(changed) + left
     if not shown:
-        return Measured(fault=f"{thing} is in none of the pictures that were looked at")
+        return Measured(fault=FaultKind.THING_UNSEEN.of(thing=thing))
     figures = {
         "thing_changed": median(changed) if changed else 0.0,
         "inside": median(inside) if inside else 0.0,
         "astray": astray / len(sample.pictures),
     }
-    fault = ""
+    fault = None
     if left > max(1, NOW_AND_THEN * shown) or not changed:
-        fault = f"in {left} of {shown} pictures that show it, {thing} is as it was"
+        fault = replace(
+            FaultKind.THING_UNCHANGED.of(count=left, total=shown, thing=thing),
+            unchanged=not changed,
+        )
     elif figures["inside"] < INSIDE:
-        fault = f"{1 - figures['inside']:.0%} of what was changed lies beside {thing}"
+        fault = FaultKind.BESIDE_THING.of(share=1 - figures["inside"], thing=thing)
     elif figures["astray"] > 2 * NOW_AND_THEN:
-        fault = f"{astray} pictures that do not show {thing} were changed"
-    return Measured(figures, fault, frozenset({"astray"}), unchanged=not changed)
+        fault = FaultKind.WITHOUT_THING.of(count=astray, thing=thing)
+    return Measured(figures, fault, frozenset({"astray"}))
 
 
 def _reached(like: Map, boxes: Sequence[Box], region: Region, reach: Reach | None) -> Map:
@@ -228,9 +230,9 @@ def _beside_region(sample: ClipSample, region: Region, matting: Matting) -> Meas
         return Measured()
     figures = {"spoilt": median(spoilt)}
     other = "foreground" if region is Region.BACKGROUND else "background"
-    fault = f"{figures['spoilt']:.0%} of the {other} was changed too"
+    fault = FaultKind.REST_CHANGED.of(share=figures["spoilt"], part=other)
     bad = figures["spoilt"] > 1 - INSIDE
-    return Measured(figures, fault if bad else "", frozenset({"spoilt"}))
+    return Measured(figures, fault if bad else None, frozenset({"spoilt"}))
 
 
 # The checks that an operator may ask for by name.
@@ -251,9 +253,9 @@ def thing_gone(sample: ClipSample) -> Measured:
     if not shown:
         return Measured()
     share = still / shown
-    fault = f"{thing!r} is still found in {still} of {shown} pictures"
+    fault = FaultKind.STILL_FOUND.of(thing=thing, count=still, total=shown)
     most = frozenset({"still_found"})
-    return Measured({"still_found": share}, fault if share > NOW_AND_THEN else "", most)
+    return Measured({"still_found": share}, fault if share > NOW_AND_THEN else None, most)
 
 
 def colour_reached(sample: ClipSample) -> Measured:
@@ -272,17 +274,18 @@ def colour_reached(sample: ClipSample) -> Measured:
             was.append(float(has_colour(before[inner], old, in_any_light=True).mean()))
         boxy.append(_boxiness(moved))
     if not reached:
-        return Measured({"colour_reached": 0.0}, "nothing was recoloured", unchanged=True)
+        nothing = Fault(FaultKind.NOT_RECOLOURED, unchanged=True)
+        return Measured({"colour_reached": 0.0}, nothing)
     figures = {"colour_reached": median(reached), "boxy": median(boxy)}
     if was:
         figures["was_of_old_colour"] = median(was)
-    fault = ""
+    fault = None
     if figures["colour_reached"] < REACHED:
-        fault = f"{figures['colour_reached']:.0%} of what was recoloured is {new}"
+        fault = FaultKind.NEW_COLOUR.of(share=figures["colour_reached"], colour=new)
     elif was and figures["was_of_old_colour"] < WAS:
-        fault = f"{figures['was_of_old_colour']:.0%} of what was recoloured was {old}"
+        fault = FaultKind.OLD_COLOUR.of(share=figures["was_of_old_colour"], colour=old)
     elif figures["boxy"] > BOXY:
-        fault = "a rectangle was recoloured, and not a thing"
+        fault = FaultKind.RECTANGLE.of()
     return Measured(figures, fault, frozenset({"boxy"}))
 
 
@@ -355,33 +358,36 @@ def has_colour(pixels: Image, name: str, *, in_any_light: bool = False) -> Map:
 
 def subject_kept(sample: ClipSample) -> Measured:
     """Before a new background there is still a foreground, in one piece, with the subject in it."""
-    if sample.severity < 1 or not sample.pictures:
-        return Measured()
-    kept = [~changed_pixels(before, after) for before, after in sample.pictures]
-    shares = [float(mask.mean()) for mask in kept]
-    wholes = [_wholeness(mask) for mask in kept]
-    figures = {
-        "foreground": median(shares),
-        "foreground_whole": median(wholes),
-    }
-    fault = ""
-    if not FRONT[0] <= figures["foreground"] <= FRONT[1]:
-        fault = f"{figures['foreground']:.0%} of the picture was kept as the foreground"
-    elif figures["foreground_whole"] < WHOLE:
-        fault = "what was kept as the foreground is in pieces"
-    lost, front = _lost_subject(sample, figures), _lost_front(sample, kept, figures)
-    return Measured(figures, fault or lost or front)
+
+    def of_foreground(kept: Sequence[Map], figures: dict[str, float]) -> Fault | None:
+        figures["foreground"] = share = median(float(mask.mean()) for mask in kept)
+        figures["foreground_whole"] = whole = median(map(_wholeness, kept))
+        if not FRONT[0] <= share <= FRONT[1]:
+            return FaultKind.FOREGROUND_SIZE.of(share=share)
+        return FaultKind.FOREGROUND_PIECES.of() if whole < WHOLE else None
+
+    return _with_subject(sample, of_foreground)
 
 
 def subject_before_another(sample: ClipSample) -> Measured:
     """Return the subject stands before a background that is plainly another."""
+
+    def of_background(kept: Sequence[Map], figures: dict[str, float]) -> Fault | None:
+        figures["background_changed"] = share = 1 - median(float(mask.mean()) for mask in kept)
+        return FaultKind.SAME_BACKGROUND.of(share=share) if share < BEHIND else None
+
+    return _with_subject(sample, of_background)
+
+
+def _with_subject(
+    sample: ClipSample, check: Callable[[Sequence[Map], dict[str, float]], Fault | None]
+) -> Measured:
+    """Check what was kept of each picture, and that the subject is in it."""
     if sample.severity < 1 or not sample.pictures:
         return Measured()
     kept = [~changed_pixels(before, after) for before, after in sample.pictures]
-    figures = {"background_changed": 1 - median(float(mask.mean()) for mask in kept)}
-    fault = ""
-    if figures["background_changed"] < BEHIND:
-        fault = f"only {figures['background_changed']:.0%} of the picture is another"
+    figures: dict[str, float] = {}
+    fault = check(kept, figures)
     lost, front = _lost_subject(sample, figures), _lost_front(sample, kept, figures)
     return Measured(figures, fault or lost or front)
 
@@ -397,8 +403,8 @@ def _wholeness(kept: Map) -> float:
     return float(seen.max() / seen.sum()) if len(seen) else 0.0
 
 
-def _lost_front(sample: ClipSample, kept: Sequence[Map], figures: dict[str, float]) -> str:
-    """Check that what stands in front is kept; the fault in words.
+def _lost_front(sample: ClipSample, kept: Sequence[Map], figures: dict[str, float]) -> Fault | None:
+    """Check that what stands in front is kept.
 
     A detector sees where something stands even where it does not know what: its best box counts,
     whatever it calls it.
@@ -414,21 +420,22 @@ def _lost_front(sample: ClipSample, kept: Sequence[Map], figures: dict[str, floa
     if 2 * len(shares) <= len(kept):
         whole = [float(mask.mean()) for mask in kept]
         figures["foreground_steady"] = min(whole) / max(1e-9, median(whole))
-        return "in some pictures the foreground is lost" * (figures["foreground_steady"] < STEADY)
+        unsteady = figures["foreground_steady"] < STEADY
+        return FaultKind.FOREGROUND_LOST.of() if unsteady else None
     lost = sum(share < IN_FRONT for share in shares)
     figures["front_kept"] = 1 - lost / len(shares)
     if lost <= NOW_AND_THEN * len(shares):
-        return ""
-    return f"what stands in front is lost in {lost} of {len(shares)} pictures"
+        return None
+    return FaultKind.FRONT_LOST.of(count=lost, total=len(shares))
 
 
-def _lost_subject(sample: ClipSample, figures: dict[str, float]) -> str:
-    """Check that subjects of the caption found before are found after; the fault in words."""
+def _lost_subject(sample: ClipSample, figures: dict[str, float]) -> Fault | None:
+    """Check that subjects of the caption found before are found after."""
     detector = sample.detector()
     subjects = [name for name in str(sample.details.get("subjects", "")).split(", ") if name]
     if detector is None:
-        return ""
-    fault = ""
+        return None
+    fault = None
     for subject in subjects:
         shown = again = 0
         for before, after in sample.pictures:
@@ -441,7 +448,7 @@ def _lost_subject(sample: ClipSample, figures: dict[str, float]) -> str:
             share = again / shown
             figures["subject_found"] = min(share, figures.get("subject_found", 1.0))
             if share < FOUND:
-                fault = fault or f"{subject!r} is found again in {again} of {shown} pictures"
+                fault = fault or FaultKind.SUBJECT_LOST.of(thing=subject, count=again, total=shown)
     return fault
 
 

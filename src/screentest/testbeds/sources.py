@@ -170,7 +170,10 @@ def _degradations(options: BuildOptions, models: Models, extractor: str) -> Iter
                 "captions": extractor,
                 **{role: _backend(models, role) for role in info.roles},
                 "check": check_signature(info, models),
-                "ladder": _ladder(options),
+                # Of several rungs the strongest settles which clips all of them have.
+                "ladder": f"up to {max(options.severities):g} in {max(options.clips)}"
+                if len(options.rungs) > 1
+                else None,
             }
         )
         rungs = tuple(
@@ -197,13 +200,6 @@ def _degradations(options: BuildOptions, models: Models, extractor: str) -> Iter
             info.inputs,
             info.remarks,
         )
-
-
-def _ladder(options: BuildOptions) -> str | None:
-    """Return the strongest rung of several, where it is settled which clips all of them have."""
-    if len(options.rungs) < 2:
-        return None
-    return f"up to {max(options.severities):g} in {max(options.clips)}"
 
 
 def _placebos(options: BuildOptions) -> Iterator[Change]:

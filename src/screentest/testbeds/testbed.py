@@ -21,6 +21,7 @@ from screentest.core.item import Clip, Span, Time
 from screentest.core.outcome import Failure
 from screentest.testbeds.catalogue import OperatorSet
 from screentest.testbeds.contract import Details, Rng
+from screentest.testbeds.faults import Fault, FaultKind
 
 SCHEMA: Final = 1
 FILE: Final = "testbed.json"
@@ -202,7 +203,7 @@ def read_testbed(folder: Path) -> Testbed:
     if wrong:
         more = "; …" if len(wrong) > _SHOWN else ""
         raise DecodeError(
-            f"{folder / FILE} is not sound: {'; '.join(wrong[:_SHOWN])}{more}",
+            f"{folder / FILE} is not sound: {'; '.join(map(str, wrong[:_SHOWN]))}{more}",
             advice="See `screentest testbed verify`; build it again.",
         )
     return testbed
@@ -250,78 +251,78 @@ _LONGEST: Final = 1_000_000
 """Seconds of a film."""
 
 
-def faults(testbed: Testbed) -> Iterator[str]:
+def faults(testbed: Testbed) -> Iterator[Fault]:
     """Numbers that cannot be and names of nothing, each with its place in testbed.json."""
     sources = {source.id: source for source in testbed.sources}
     videos = {file.path: file for source in testbed.sources for file in source.intact}
-    yield from _twins("sources have the id", [source.id for source in testbed.sources])
+    yield from _twins(FaultKind.TWO_SOURCES, [source.id for source in testbed.sources])
     if not 0 <= testbed.pending < _MOST:
-        yield f"pending: invalid number {testbed.pending}"
+        yield FaultKind.NUMBER.of(where="pending", number=testbed.pending)
     for number, source in enumerate(testbed.sources):
         for place, clip in enumerate(source.clips):
             if clip.span is not None:
                 yield from _span(f"sources.{number}.clips.{place}", clip.span)
         for place, file in enumerate(source.intact):
             yield from _video(f"sources.{number}.intact.{place}", file)
-    yield from _twins("pairs are", [_identity(pair) for pair in testbed.pairs])
+    yield from _twins(FaultKind.TWO_PAIRS, [_identity(pair) for pair in testbed.pairs])
     for number, pair in enumerate(testbed.pairs):
         where = f"pairs.{number}"
         if pair.source not in sources:
-            yield f"{where}.source: there is no source {pair.source!r}"
+            yield FaultKind.NO_SOURCE.of(where=where, name=pair.source)
         elif pair.prompts is not None:
             yield from _prompts(where, pair, videos)
         elif pair.intact not in {file.path for file in sources[pair.source].intact}:
-            yield f"{where}.intact: {pair.intact!r} is not an intact video of its source"
+            yield FaultKind.NOT_INTACT.of(where=where, name=pair.intact)
         if pair.kind is PairKind.PROMPT and pair.prompts is None:
-            yield f"{where}.prompts: there are none"
+            yield FaultKind.NO_PROMPTS.of(where=where)
         if pair.kind is PairKind.DEGRADATION and pair.aspect is None:
-            yield f"{where}.aspect: a degradation needs one"
+            yield FaultKind.NO_ASPECT.of(where=where)
         if pair.kind is PairKind.PREFERENCE:
-            yield f"{where}.kind: votes of people are for `screentest certify-votes`"
+            yield FaultKind.VOTES.of(where=where)
         if pair.severity is not None and not 0 <= pair.severity <= 1:
-            yield f"{where}.severity: invalid severity {pair.severity}: must be in [0, 1]"
+            yield FaultKind.SEVERITY.of(where=where, severity=pair.severity)
         if pair.clips is not None and not 0 <= pair.clips < _MOST:
-            yield f"{where}.clips: invalid number {pair.clips}"
+            yield FaultKind.NUMBER.of(where=f"{where}.clips", number=pair.clips)
         yield from _video(f"{where}.changed", pair.changed)
         for place, touch in enumerate(pair.touched):
             if not 0 <= touch.clip < _MOST:
-                yield f"{where}.touched.{place}.clip: invalid number {touch.clip}"
+                yield FaultKind.NUMBER.of(where=f"{where}.touched.{place}.clip", number=touch.clip)
             for span in filter(None, (touch.intact, touch.degraded)):
                 yield from _span(f"{where}.touched.{place}", span)
 
 
-def _prompts(where: str, pair: Pair, videos: Mapping[str, VideoFile]) -> Iterator[str]:
+def _prompts(where: str, pair: Pair, videos: Mapping[str, VideoFile]) -> Iterator[Fault]:
     """Of a pair of prompts: the video is the same twice, and one of those that are listed."""
     if pair.intact != pair.changed.path or videos.get(pair.intact) != pair.changed:
-        yield f"{where}.changed: {pair.changed.path!r} is not a video of the testbed"
+        yield FaultKind.NOT_A_VIDEO.of(where=where, name=pair.changed.path)
     if pair.kind not in (PairKind.PROMPT, PairKind.PLACEBO):
-        yield f"{where}.prompts: a {pair.kind.value} has none"
+        yield FaultKind.NEEDLESS_PROMPTS.of(where=where, kind=pair.kind.value)
 
 
 def _identity(pair: Pair) -> tuple[Any, ...]:
     return pair.source, pair.kind.value, pair.name, pair.severity, pair.clips
 
 
-def _twins(what: str, names: Sequence[object]) -> Iterator[str]:
+def _twins(kind: FaultKind, names: Sequence[object]) -> Iterator[Fault]:
     for name, count in Counter(names).items():
         if count > 1:
             text = " ".join(map(str, name)) if isinstance(name, tuple) else str(name)
-            yield f"{count} {what} {text}"
+            yield kind.of(count=count, name=text)
 
 
-def _span(where: str, span: Span) -> Iterator[str]:
+def _span(where: str, span: Span) -> Iterator[Fault]:
     if not 0 <= span.start <= span.end <= _LONGEST:
-        yield f"{where}: invalid times {span.start} to {span.end} s"
+        yield FaultKind.TIMES.of(where=where, span=span)
 
 
-def _video(where: str, file: VideoFile) -> Iterator[str]:
+def _video(where: str, file: VideoFile) -> Iterator[Fault]:
     if not PurePosixPath(file.path).name:
-        yield f"{where}.path: names no file"
+        yield FaultKind.NO_FILE.of(where=where)
     if not 0 <= file.duration <= _LONGEST:
-        yield f"{where}.duration: invalid duration {file.duration}"
+        yield FaultKind.DURATION.of(where=where, duration=file.duration)
     for name in ("bytes", "frames", "width", "height"):
         if not 0 <= getattr(file, name) < _MOST:
-            yield f"{where}.{name}: invalid number {getattr(file, name)}"
+            yield FaultKind.NUMBER.of(where=f"{where}.{name}", number=getattr(file, name))
 
 
 # How a pair is called where people choose one: ``film-7/color``, as its file is called on the disk.

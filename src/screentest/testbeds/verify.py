@@ -17,9 +17,11 @@ from screentest.core.signature import options_of, write_options
 from screentest.models import ModelChoice, Models
 from screentest.run.inputs import hash_file
 from screentest.testbeds.checks import check_pair
+from screentest.testbeds.faults import Fault, FaultKind
 from screentest.testbeds.files import file_in, is_inside, video_in
 from screentest.testbeds.intact import load_intact
 from screentest.testbeds.packets import compare_tracks, read_track
+from screentest.testbeds.page import PAGE
 from screentest.testbeds.prompts import check_prompts
 from screentest.testbeds.testbed import (
     FILE,
@@ -49,32 +51,31 @@ class VerificationFinding:
     """manifest, unfinished, files, video, packets or harm."""
     where: str
     """A pair, a source or a path."""
-    what: str
+    fault: Fault
 
 
 def check_manifest(testbed: Testbed) -> Iterator[VerificationFinding]:
     """Everything in testbed.json that contradicts itself or points outside its folder."""
     sources = {source.id: source for source in testbed.sources}
-    for what in faults(testbed):
-        yield VerificationFinding("manifest", FILE, what)
+    for fault in faults(testbed):
+        yield VerificationFinding("manifest", FILE, fault)
     for path, count in Counter(file.path for file in all_videos(testbed)).items():
         if count > 1:
-            yield VerificationFinding("manifest", FILE, f"{count} entries have the path {path}")
+            fault = FaultKind.TWO_PATHS.of(count=count, name=path)
+            yield VerificationFinding("manifest", FILE, fault)
     for path in all_paths(testbed):
         if not is_inside(path):
-            yield VerificationFinding("manifest", path, "the path leads out of the testbed")
+            yield VerificationFinding("manifest", path, FaultKind.OUTSIDE.of())
     for source in testbed.sources:
         yield from _of_source(source, timed=not of_prompts(testbed))
     for pair in testbed.pairs:
         named = sources.get(pair.source)
         if named is not None and pair.prompts is not None:
-            yield from (_wrong(pair, what) for what in check_prompts(pair, named, testbed.seed))
+            yield from (_wrong(pair, fault) for fault in check_prompts(pair, named, testbed.seed))
         elif named is not None:
             yield from _of_pair(pair, named)
     if testbed.pending:
-        yield VerificationFinding(
-            UNFINISHED, "testbed.json", f"{testbed.pending} pairs are still to be made: build on"
-        )
+        yield VerificationFinding(UNFINISHED, FILE, FaultKind.PENDING.of(count=testbed.pending))
 
 
 def all_videos(testbed: Testbed) -> Iterator[VideoFile]:
@@ -94,27 +95,23 @@ def all_paths(testbed: Testbed) -> Iterator[str]:
 
 
 def _of_source(source: SourceFilm, *, timed: bool) -> Iterator[VerificationFinding]:
-    def wrong(what: str) -> VerificationFinding:
-        return VerificationFinding("manifest", source.id, what)
-
+    wrong = partial(VerificationFinding, "manifest", source.id)
     try:
         script = Script(source.clips)
     except ValueError as error:
-        yield wrong(str(error))
+        yield wrong(FaultKind.ERROR.of(error=error))
     else:
         if timed and not script.timed:
-            yield wrong("its clips have no times")
+            yield wrong(FaultKind.NO_TIMES.of())
     if not source.intact:
-        yield wrong("it has no intact video")
+        yield wrong(FaultKind.NO_INTACT.of())
     for number in source.lost:
         if not 0 <= number < len(source.clips):
-            yield wrong(
-                f"clip {number + 1} is listed as lost, and the script has {len(source.clips)}"
-            )
+            yield wrong(FaultKind.LOST_CLIP.of(number=number + 1, total=len(source.clips)))
 
 
-def _wrong(pair: Pair, what: str) -> VerificationFinding:
-    return VerificationFinding("manifest", pair_name(pair), what)
+def _wrong(pair: Pair, fault: Fault) -> VerificationFinding:
+    return VerificationFinding("manifest", pair_name(pair), fault)
 
 
 def _of_pair(pair: Pair, source: SourceFilm) -> Iterator[VerificationFinding]:
@@ -123,30 +120,31 @@ def _of_pair(pair: Pair, source: SourceFilm) -> Iterator[VerificationFinding]:
         return
     if pair.kind is PairKind.PLACEBO:
         if pair.touched:
-            yield _wrong(pair, "a placebo has touched clips")
+            yield _wrong(pair, FaultKind.TOUCHED_PLACEBO.of())
         return
     if (pair.changed.width, pair.changed.height) != (intact.width, intact.height):
-        yield _wrong(pair, "its two videos differ in size")
+        yield _wrong(pair, FaultKind.SIZES.of())
     if pair.aspect is None or pair.severity is None or pair.clips is None:
-        yield _wrong(pair, "aspect, severity or number of clips is missing")
+        yield _wrong(pair, FaultKind.INCOMPLETE.of())
     yield from _of_touched(pair, source, intact)
 
 
 def _of_touched(pair: Pair, source: SourceFilm, intact: VideoFile) -> Iterator[VerificationFinding]:
     numbers = [touch.clip for touch in pair.touched]
     if not numbers:
-        yield _wrong(pair, "no clip was touched")
+        yield _wrong(pair, FaultKind.NONE_TOUCHED.of())
     if pair.clips is not None and len(numbers) > pair.clips:
-        yield _wrong(pair, f"{len(numbers)} clips were touched, {pair.clips} were chosen")
+        fault = FaultKind.MANY_TOUCHED.of(count=len(numbers), chosen=pair.clips)
+        yield _wrong(pair, fault)
     if any(second <= first for first, second in pairwise(numbers)):
-        yield _wrong(pair, "touched clips are not in the order of the script")
+        yield _wrong(pair, FaultKind.TOUCHED_ORDER.of())
+    total = len(source.clips)
     for touch in pair.touched:
-        if not 0 <= touch.clip < len(source.clips):
-            yield _wrong(
-                pair, f"clip {touch.clip + 1} is touched; the script has {len(source.clips)}"
-            )
+        if not 0 <= touch.clip < total:
+            fault = FaultKind.NO_SUCH_CLIP.of(number=touch.clip + 1, total=total)
+            yield _wrong(pair, fault)
         elif touch.clip in source.lost:
-            yield _wrong(pair, f"clip {touch.clip + 1} is touched; the film has no frame of it")
+            yield _wrong(pair, FaultKind.NO_FRAME.of(number=touch.clip + 1))
         yield from _within(pair, touch.clip, touch.intact, intact.duration, "intact")
         if touch.degraded is not None:
             yield from _within(pair, touch.clip, touch.degraded, pair.changed.duration, "changed")
@@ -154,24 +152,20 @@ def _of_touched(pair: Pair, source: SourceFilm, intact: VideoFile) -> Iterator[V
     gained = sum((touch.degraded.duration for touch in pair.touched if touch.degraded), Time(0))
     expected = intact.duration - lost + gained
     if pair.changed.duration != expected:
-        yield _wrong(
-            pair,
-            f"it lasts {float(pair.changed.duration):.3f} s; "
-            f"by its touched clips it should last {float(expected):.3f} s",
-        )
+        lasts = float(pair.changed.duration)
+        yield _wrong(pair, FaultKind.LASTS.of(duration=lasts, expected=float(expected)))
 
 
 def _within(
-    pair: Pair, clip: int, span: Span, end: Time, which: str
+    pair: Pair, clip: int, span: Span, end: Time, part: str
 ) -> Iterator[VerificationFinding]:
     if span.start < 0 or span.end > end or not span.duration:
-        yield _wrong(
-            pair,
-            f"clip {clip + 1} at {span} is outside the {which} video, {float(end):.3f} s long",
+        fault = FaultKind.OUTSIDE_VIDEO.of(
+            number=clip + 1, span=span, part=part, duration=float(end)
         )
+        yield _wrong(pair, fault)
 
 
-PAGE = "testbed.html"
 WORKING = ("run", "joined")
 """Folders of the builder; what is in them belongs to it."""
 
@@ -212,7 +206,8 @@ def verify_testbed(
         progress.begin("verifying", float(len(tasks)), "sources")
         for task, outcome in zip(tasks, supervisor.map(check_source, tasks), strict=True):
             if outcome.failure is not None:
-                findings.append(VerificationFinding("video", task.source.id, str(outcome.failure)))
+                fault = FaultKind.ERROR.of(error=str(outcome.failure))
+                findings.append(VerificationFinding("video", task.source.id, fault))
             else:
                 findings += outcome.unwrap()
             progress.advance(1)
@@ -235,7 +230,7 @@ def stray_files(folder: Path, testbed: Testbed) -> Iterator[VerificationFinding]
         if name.parts[0] in WORKING or (path.is_dir() and not path.is_symlink()):
             continue
         if name.as_posix() not in listed:
-            yield VerificationFinding("files", name.as_posix(), "not listed in testbed.json")
+            yield VerificationFinding("files", name.as_posix(), FaultKind.UNLISTED.of())
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,44 +304,45 @@ class _Examination:
             info = build(PairKind.DEGRADATION.value, _spec(pair)).thing.info
             result = check_pair(pair, self._folder, info, self._models)
         except (NoValue, UserError) as error:
-            yield wrong(f"cannot be checked: {error.message}")
+            yield wrong(FaultKind.UNCHECKED.of(error=error.message))
             return
-        yield from (wrong(str(fault)) for fault in result.faults)
+        yield from map(wrong, result.faults)
 
     def _prompt(self) -> Iterator[VerificationFinding]:
         path = self._source.prompt
+        wrong = partial(VerificationFinding, "files", path)
         expected = joined(self._source.clips)
         try:
             text = file_in(self._folder, path).read_text(encoding="utf-8")
         except (OSError, ValueError, NoValue) as error:
-            yield VerificationFinding("files", path, f"cannot be read: {_message(error)}")
+            yield wrong(FaultKind.UNREADABLE.of(error=_message(error)))
             return
         # A film without captions may have a prompt of its own.
         if expected.strip() and text.strip() != expected.strip():
-            yield VerificationFinding("files", path, "not the captions of the script, joined")
+            yield wrong(FaultKind.CAPTIONS.of())
 
     def _file(self, file: VideoFile) -> Iterator[VerificationFinding]:
         wrong = partial(VerificationFinding, "files", file.path)
         try:
             path = video_in(self._folder, file, hash_file)
         except NoValue as error:
-            unread = error.reason is not Reason.WRONG_FILE
-            yield wrong(f"cannot be read: {error.message}" if unread else error.message)
+            is_other = error.reason is Reason.WRONG_FILE
+            kind = FaultKind.ERROR if is_other else FaultKind.UNREADABLE
+            yield wrong(kind.of(error=error.message))
             return
         try:
             info = probe(path)
         except NoValue as error:
-            yield VerificationFinding("video", file.path, error.message)
+            yield VerificationFinding("video", file.path, FaultKind.ERROR.of(error=error.message))
             return
-        for what, is_now, listed in (
+        for name, value, listed in (
             ("frames", info.frames, file.frames),
             ("duration", info.duration, file.duration),
             ("size", f"{info.width}×{info.height}", f"{file.width}×{file.height}"),
         ):
-            if is_now != listed:
-                yield VerificationFinding(
-                    "video", file.path, f"{what} {is_now}, listed with {listed}"
-                )
+            if value != listed:
+                fault = FaultKind.FIGURE.of(name=name, value=value, listed=listed)
+                yield VerificationFinding("video", file.path, fault)
 
     def _record(self, file: VideoFile) -> Iterator[VerificationFinding]:
         if not Path(file.path).name:
@@ -357,10 +353,10 @@ class _Examination:
             file_in(self._folder, name)
             film = load_intact(self._folder / file.path, Path(self._source.video))
         except (OSError, ValueError, NoValue, UserError) as error:
-            yield wrong(f"cannot be read: {_message(error)}")
+            yield wrong(FaultKind.UNREADABLE.of(error=_message(error)))
             return
         if (film.frames, film.duration) != (file.frames, file.duration):
-            yield wrong("frames or duration are not those of the intact video beside it")
+            yield wrong(FaultKind.RECORD.of())
         for pair in self._pairs:
             if pair.intact == file.path:
                 yield from self._places(pair, film)
@@ -376,14 +372,13 @@ class _Examination:
             try:
                 place = Span(film.at(span.start), film.at(span.end))
             except (UserError, ValueError) as error:
-                yield VerificationFinding("manifest", pair_name(pair), _message(error))
+                yield _wrong(pair, FaultKind.ERROR.of(error=_message(error)))
                 continue
             if place != touch.intact:
-                yield VerificationFinding(
-                    "manifest",
-                    pair_name(pair),
-                    f"clip {touch.clip + 1} is listed at {touch.intact}; by the script at {place}",
+                fault = FaultKind.MISPLACED.of(
+                    number=touch.clip + 1, span=touch.intact, place=place
                 )
+                yield _wrong(pair, fault)
 
     def _packets(self, pair: Pair) -> Iterator[VerificationFinding]:
         try:
@@ -391,10 +386,11 @@ class _Examination:
                 read_track(self._folder / path) for path in (pair.intact, pair.changed.path)
             )
         except NoValue as error:
-            yield VerificationFinding("video", pair_name(pair), error.message)
+            fault = FaultKind.ERROR.of(error=error.message)
+            yield VerificationFinding("video", pair_name(pair), fault)
             return
-        for what in compare_tracks(pair, intact, changed):
-            yield VerificationFinding("packets", pair_name(pair), what)
+        for fault in compare_tracks(pair, intact, changed):
+            yield VerificationFinding("packets", pair_name(pair), fault)
 
 
 def _spec(pair: Pair) -> str:

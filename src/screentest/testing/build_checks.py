@@ -91,7 +91,7 @@ def _check_build(
                 skip.operator_set is OperatorSet.PLUGIN and skip.failure.reason is Reason.NO_CHANGE
             ):
                 problems.append(f"{skip.name}: full severity changes nothing ({skip.failure})")
-            elif "more severity harms less" in skip.failure.detail:
+            elif skip.failure.reason is Reason.HARMS_LESS:
                 problems.append(f"{skip.name}: {skip.failure.detail}")
         handled = {pair.name for pair in once.testbed.pairs}
         handled |= {skip.name for skip in once.testbed.skips}

@@ -239,18 +239,15 @@ def _next_image(images: Iterator[object], shape: tuple[int, ...], name: str) -> 
             f"{name}: the frame function gives too few frames",
             advice="Give as many as come in, or declare the durations of all.",
         )
-    if not isinstance(image, np.ndarray) or image.dtype != np.uint8 or image.shape != shape:
-        raise BadOption(
-            f"{name}: the frame function gives {_described(image)}",
-            advice=f"Give an array of uint8, {_sides(shape)}.",
-        )
-    return np.ascontiguousarray(image)
-
-
-def _described(image: object) -> str:
+    given = f"type {type(image).__name__}"
     if isinstance(image, np.ndarray):
-        return f"an array of {image.dtype}, {_sides(image.shape)}"
-    return f"an object of type {type(image).__name__}"
+        if image.dtype == np.uint8 and image.shape == shape:
+            return np.ascontiguousarray(image)
+        given = f"{image.dtype}, {_sides(image.shape)}"
+    raise BadOption(
+        f"{name}: the frame function gives {given}",
+        advice=f"Give an array of uint8, {_sides(shape)}.",
+    )
 
 
 def _sides(shape: tuple[int, ...]) -> str:
