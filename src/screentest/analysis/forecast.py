@@ -28,8 +28,7 @@ from screentest.models.chat.messages import ChatRequest, Usage
 from screentest.models.choice import Models
 from screentest.run.reader import RunReader
 from screentest.run.session import Settings
-from screentest.stats.films import COIN, films_needed, smallest_found
-from screentest.stats.power import LEVEL, POWER
+from screentest.stats.power import COIN, LEVEL, POWER, films_needed, smallest_found
 
 if TYPE_CHECKING:
     from screentest.analysis.judges.plan import Plan

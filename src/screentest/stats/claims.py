@@ -32,10 +32,17 @@ from enum import StrEnum
 import numpy as np
 
 from screentest.stats.arrays import Floats
-from screentest.stats.films import CHANCE, MOST_FILMS, films_beyond, films_needed, power_of_each
 from screentest.stats.intervals import Interval, share_interval
 from screentest.stats.paired import holm
-from screentest.stats.power import LEVEL, POWER
+from screentest.stats.power import (
+    CHANCE,
+    LEVEL,
+    MOST_FILMS,
+    POWER,
+    films_beyond,
+    films_needed,
+    power_of_each,
+)
 from screentest.stats.signflip import sign_flip_p
 
 WORTH_FINDING = 0.75

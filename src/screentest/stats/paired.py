@@ -25,11 +25,6 @@ class McNemar:
     second_better: int
     p_value: float
 
-    @property
-    def discordant(self) -> int:
-        """Pairs that tell the two apart; all others say nothing."""
-        return self.first_better + self.second_better
-
 
 @dataclass(frozen=True, slots=True)
 class Difference:
