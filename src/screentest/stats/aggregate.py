@@ -16,7 +16,6 @@ import numpy as np
 from screentest.core import Failure, NoValue, Outcome, Reason, Summary
 from screentest.stats.arrays import Labels, Numbers, some
 from screentest.stats.intervals import (
-    CONFIDENCE,
     source_interval,
 )
 
@@ -37,7 +36,6 @@ def summarise(
     total: int | None = None,
     sources: Labels | None = None,
     bounds: Range | None = None,
-    confidence: float = CONFIDENCE,
 ) -> Outcome[Summary]:
     """Return the mean of the values there are, its interval, and how many there should have been.
 
@@ -57,10 +55,10 @@ def summarise(
     try:
         chosen = None if sources is None else [sources[place] for place in scored]
         if chosen is None or len(set(chosen)) == len(chosen):
-            interval = source_interval(values, confidence=confidence)
+            interval = source_interval(values)
         else:
             subset = [listed[place].unwrap() for place in scored]
-            interval = source_interval(subset, chosen, confidence=confidence)
+            interval = source_interval(subset, chosen)
     except NoValue:
         pass  # no spread, no interval
     if interval is not None:

@@ -25,12 +25,7 @@ from screentest.stats.signflip import LEVEL, POWER, fewest_sources
 
 
 def sample_size(
-    difference: float,
-    *,
-    discordance: float,
-    power: float = POWER,
-    level: float = LEVEL,
-    design_effect: float = 1.0,
+    difference: float, *, discordance: float, power: float = POWER, design_effect: float = 1.0
 ) -> int:
     """Pairs needed to find ``difference`` with probability ``power``.
 
@@ -38,7 +33,12 @@ def sample_size(
     """
     if design_effect <= 0:
         raise ValueError(f"invalid design effect {design_effect}")
-    return math.ceil(design_effect * _pairs(difference, discordance, power, level) - 1e-9)
+    size = abs(difference)
+    if not 0 < size <= discordance <= 1:
+        raise ValueError(
+            f"a difference of {difference} cannot come from {discordance:.0%} discordant pairs"
+        )
+    return math.ceil(design_effect * _connor(size, discordance, LEVEL, power) - 1e-9)
 
 
 def design_effect(values: Numbers, sources: Labels) -> float:
@@ -60,17 +60,12 @@ def design_effect(values: Numbers, sources: Labels) -> float:
     return clustered / (spread / array.size)
 
 
-def _pairs(difference: float, discordance: float, power: float, level: float) -> float:
-    size = abs(difference)
-    if not 0 < size <= discordance <= 1:
-        raise ValueError(
-            f"a difference of {difference} cannot come from {discordance:.0%} discordant pairs"
-        )
-    sure = critical(1 - proportion(level, "level"))
+def _connor(gap: float, square: float, level: float, power: float) -> float:
+    """Connor's formula for a mean of ``gap`` of points whose mean square is ``square``."""
     strong = NormalDist().inv_cdf(proportion(power, "power"))
-    spread = math.sqrt(discordance - size * size)
-    plain = (sure * math.sqrt(discordance) + strong * spread) ** 2 / (size * size)
-    return plain + 1 / size
+    spread = math.sqrt(max(0.0, square - gap * gap))
+    plain = (critical(1 - level) * math.sqrt(square) + strong * spread) ** 2 / (gap * gap)
+    return plain + 1 / gap
 
 
 # Films until a judge is found, and the accuracy that so many films find. A claim has to beat
@@ -83,18 +78,13 @@ MOST_FILMS = 100_000
 
 
 def films_needed(
-    accuracy: float,
-    *,
-    level: float = LEVEL,
-    power: float = POWER,
-    noise: float = 0.0,
-    kinds: int = 1,
+    accuracy: float, *, level: float = LEVEL, noise: float = 0.0, kinds: int = 1
 ) -> int:
     """Films, with one pair each, on which a judge of this accuracy is distinguished from chance.
 
-    The smallest number from which on the exact sign test at ``level`` finds it with probability
-    ``power``. The test moves in whole films, so its power rises like a saw: a number after
-    which it falls below ``power`` once more is not enough.
+    The smallest number from which on the exact sign test at ``level`` finds it four times in
+    five. The test moves in whole films, so its power rises like a saw: a number after which it
+    falls below that once more is not enough.
 
     A claim has to beat the placebos, too. ``noise`` is the variance of a fair judge's points on the
     placebos of one film and kind: 0 where it ties on them, ``COIN`` where it tosses a coin on one.
@@ -110,20 +100,20 @@ def films_needed(
         raise ValueError(f"invalid accuracy {accuracy}: must be in (0.5, 1]")
     if not 0 <= noise <= COIN:
         raise ValueError(f"invalid noise {noise}: must be in [0, {COIN}]")
-    alone = _films_alone(accuracy, proportion(level, "level"), power)
+    alone = _films_alone(accuracy, proportion(level, "level"))
     if not noise:
         return alone
-    return max(alone, _films_beside(accuracy, level, power, noise, kinds))
+    return max(alone, _films_beside(accuracy, level, noise, kinds))
 
 
 @cache
-def _films_beside(accuracy: float, level: float, power: float, noise: float, kinds: int) -> int:
+def _films_beside(accuracy: float, level: float, noise: float, kinds: int) -> int:
     """Films on which so many kinds of placebo are beaten, and chance as well."""
     gap, square = accuracy - CHANCE, COIN + noise
-    subset = films_beyond(gap, square, level, power_of_each(power, kinds))
+    subset = films_beyond(gap, square, level, power_of_each(POWER, kinds))
     # Where chance is not told, the placebos are beaten in vain.
-    missed = min((1 - power) / 2, 1 - found(accuracy, subset, level))
-    return films_beyond(gap, square, level, power_of_each(power + missed, kinds))
+    missed = min((1 - POWER) / 2, 1 - found(accuracy, subset, level))
+    return films_beyond(gap, square, level, power_of_each(POWER + missed, kinds))
 
 
 def power_of_each(power: float, kinds: int) -> float:
@@ -134,10 +124,10 @@ def power_of_each(power: float, kinds: int) -> float:
 
 
 @cache
-def _films_alone(accuracy: float, level: float, power: float) -> int:
-    enough = next(count for count in _doubling() if found(accuracy, count, level) >= power)
+def _films_alone(accuracy: float, level: float) -> int:
+    enough = next(count for count in _doubling() if found(accuracy, count, level) >= POWER)
     # The teeth of the saw are short against the doubling, so none is beyond twice the number.
-    weak = [count for count in range(1, 2 * enough) if found(accuracy, count, level) < power]
+    weak = [count for count in range(1, 2 * enough) if found(accuracy, count, level) < POWER]
     return max(weak, default=0) + 1
 
 
@@ -146,10 +136,7 @@ def films_beyond(gap: float, square: float, level: float, power: float) -> int:
 
     Connor's formula, with 1/gap films more because the test moves in whole films.
     """
-    strong = NormalDist().inv_cdf(proportion(power, "power"))
-    spread = math.sqrt(max(0.0, square - gap * gap))
-    plain = (critical(1 - level) * math.sqrt(square) + strong * spread) ** 2 / (gap * gap)
-    return max(fewest_sources(level), math.ceil(plain + 1 / gap - 1e-9))
+    return max(fewest_sources(level), math.ceil(_connor(gap, square, level, power) - 1e-9))
 
 
 def found(accuracy: float, films: int, level: float = LEVEL) -> float:
@@ -168,12 +155,7 @@ def found(accuracy: float, films: int, level: float = LEVEL) -> float:
 
 @cache
 def smallest_found(
-    films: int,
-    *,
-    level: float = LEVEL,
-    power: float = POWER,
-    noise: float = 0.0,
-    kinds: int = 1,
+    films: int, *, level: float = LEVEL, noise: float = 0.0, kinds: int = 1
 ) -> float | None:
     """Return the lowest accuracy, in whole per cent, that so many films tell from chance.
 
@@ -185,9 +167,9 @@ def smallest_found(
     """
 
     def is_found(accuracy: float) -> bool:
-        if found(accuracy, films, level) < power:
+        if found(accuracy, films, level) < POWER:
             return False
-        return not noise or _films_beside(accuracy, level, power, noise, kinds) <= films
+        return not noise or _films_beside(accuracy, level, noise, kinds) <= films
 
     accuracies = (percent / 100 for percent in range(51, 101))
     return next((item for item in accuracies if films and is_found(item)), None)
