@@ -49,11 +49,11 @@ from screentest.present.certificates import brief
 from screentest.present.screens import SENSIBLE
 from screentest.run.engine import InlineEngine
 from screentest.run.store import RunStore
-from screentest.stats.agreement import Vote, percent_agreement, review_workers
+from screentest.stats.agreement import Vote, review_workers
 from screentest.stats.claims import Claim, Finding, Placebos, Points, claims
-from screentest.stats.films import COIN, films_needed
 from screentest.stats.intervals import by_source, share_interval, source_interval
 from screentest.stats.paired import holm
+from screentest.stats.power import COIN, films_needed
 from screentest.stats.preference import POINTS
 from screentest.stats.rank import Correlation, clustered, compare_systems, kendall, spearman
 from screentest.stats.signflip import sign_flip_p
@@ -396,20 +396,6 @@ def voted(prompts: int, aspects: int, scores: int, runs: int) -> float:
 
 
 # People: what is said of their agreement, and of single workers.
-
-
-def agreement_coverage(units: int, raters: int, runs: int) -> float:
-    """Of the share of raters who agree, over units that are clear to most but not to all."""
-    rng = np.random.default_rng(9)
-    # Two of them agree on a unit of clearness c with c² + (1 - c)²; c is Beta(4, 1).
-    truth = 1 - 2 * 4 / 5 + 2 * (4 * 5) / (5 * 6)
-    inside = 0
-    for _ in range(runs):
-        clear = rng.beta(4, 1, units)
-        answers = (rng.random((units, raters)) < clear[:, None]).astype(int)
-        found = percent_agreement(answers.tolist()).interval
-        inside += found.low <= truth <= found.high
-    return inside / runs
 
 
 def flagged(right: float, pace: float, runs: int) -> float:
@@ -779,9 +765,6 @@ def rows(runs: int = RUNS) -> Iterator[Row]:
             if points < 40:
                 found = correlations(points, runs, measure, ties=True)
                 yield Row(f"{words}, with ties", 0.05, found, runs)
-    for units in (5, 10, 30):
-        words = f"agreement of 5 raters on {units} units"
-        yield Row(words, 0.95, agreement_coverage(units, 5, runs), runs, at_least=True)
     batches = max(100, runs // 10)
     yield Row("worker like the others: flagged", 0.05, flagged(0.9, 1.0, batches), batches)
     found = flagged(0.1, 0.2, batches)

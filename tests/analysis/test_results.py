@@ -21,13 +21,6 @@ def item(name: str, prompt: str = "", **groups: str) -> Item:
     return Item(id=name, video=Path(f"{name}.mp4"), prompt=prompt, groups=groups)
 
 
-def test_several_videos_of_one_prompt_are_one_mean_and_more_is_better() -> None:
-    items = [item("a1", "birds"), item("a2", "birds"), item("a3", "a dog"), item("a4")]
-    values = tuple(value(one.id, number) for one, number in zip(items, (1, 3, 5, 7), strict=True))
-    results = Results({one.id: one for one in items}, values, {"noise": NOISE})
-    assert results.by_case("noise") == {"birds": -2.0, "a dog": -5.0, "a4": -7.0}
-
-
 def test_the_group_case_goes_before_the_prompt() -> None:
     items = [item("a1", "make it blue", case="edit-1"), item("a2", "make it blue", case="edit-2")]
     results = Results({one.id: one for one in items}, (), {})

@@ -7,17 +7,11 @@ from hypothesis import strategies as st
 from scipy.stats import ttest_1samp
 
 from screentest.core import NoValue, Outcome, Reason
-from screentest.core.aspects import BUILTIN_ASPECTS
 from screentest.stats import (
-    bootstrap_mean,
     lower_tail,
-    macro_interval,
-    macro_mean,
-    micro_mean,
     source_interval,
     summarise,
 )
-from tests.stats.slvmeval import PAIRS, TABLE_5
 
 LOST: Outcome[float] = Outcome.failed(Reason.UNPARSABLE, "no score in the answer")
 
@@ -82,56 +76,12 @@ def test_where_nothing_has_a_value_the_commonest_reason_stands() -> None:
 @settings(max_examples=15)
 def test_order_changes_nothing(order: list[int]) -> None:
     values = np.random.default_rng(2).random(12)
-    source, group = [n % 5 for n in range(12)], [n % 3 for n in range(12)]
-    mixed = values[order]
-    sources, groups = [source[n] for n in order], [group[n] for n in order]
+    source = [n % 5 for n in range(12)]
+    mixed, sources = values[order], [source[n] for n in order]
     for given_sources, shuffled in ((None, None), (source, sources)):
         assert summarise(some(mixed.tolist()), signature="x", sources=shuffled) == summarise(
             some(values.tolist()), signature="x", sources=given_sources
         )
-        assert macro_interval(mixed, groups, shuffled) == macro_interval(
-            values, group, given_sources
-        )
-    assert macro_mean(mixed, groups) == macro_mean(values, group)
-
-
-def test_the_paper_averages_over_pairs() -> None:
-    # SLVMEval, appendix F.2, prints averages of 60.5 and 62.8 beside Table 5. They are taken
-    # over all pairs (1496 and 1551 of 2471), not over the ten aspects (61.9 and 63.9).
-    for policy, micro, macro in (("IGNMAX", 60.5, 61.87), ("EACHTRUNC", 62.8, 63.85)):
-        points, aspects = [], []
-        for aspect, percent in zip(BUILTIN_ASPECTS, TABLE_5[policy], strict=True):
-            right = round(percent / 100 * PAIRS[aspect])
-            points += [1] * right + [0] * (PAIRS[aspect] - right)
-            aspects += [aspect] * PAIRS[aspect]
-        assert len(points) == 2471
-        assert round(100 * micro_mean(points), 1) == micro
-        assert 100 * macro_mean(points, aspects) == pytest.approx(macro, abs=0.05)
-
-
-def test_macro_interval_covers_95_percent() -> None:
-    generator = np.random.default_rng(3)
-    held = 0
-    for _ in range(300):
-        # Forty sources, each with one easy and two hard questions that resemble each other.
-        mood = generator.normal(0, 0.1, (40, 1))
-        chance = np.clip(np.array([0.75, 0.5, 0.5]) + mood, 0, 1)
-        points = (generator.random((40, 3)) < chance).astype(float).ravel()
-        sources = np.repeat(np.arange(40), 3).tolist()
-        interval = macro_interval(points, ["easy", "hard", "hard"] * 40, sources, resamples=300)
-        held += 0.625 in interval
-    assert 0.92 <= held / 300 <= 0.98
-
-
-def test_macro_interval_of_one_group_is_the_plain_one() -> None:
-    values = np.random.default_rng(4).random(30)
-    sources = [n % 10 for n in range(30)]
-    plain = bootstrap_mean(values, sources)
-    macro = macro_interval(values, ["all"] * 30, sources)
-    # The plain one also holds Student's t interval, which is a little wider at either end.
-    assert (macro.low, macro.high) == pytest.approx((plain.low, plain.high), abs=0.02)
-    with pytest.raises(NoValue):
-        macro_interval([1, 2], ["a", "b"], ["one", "one"])
 
 
 def test_five_bad_clips_in_sixty() -> None:

@@ -12,7 +12,6 @@ from screentest.core import NoValue
 from screentest.stats import (
     Interval,
     bootstrap_mean,
-    macro_interval,
     mean_interval,
     paired_difference,
     share_interval,
@@ -129,8 +128,6 @@ def test_sources_that_are_alike_have_no_interval_of_a_mean() -> None:
         bootstrap_mean([0.1, 0.3, 0.3, 0.1], ["a", "a", "b", "b"])
     with pytest.raises(NoValue, match="equal"):
         mean_interval([0.7] * 9)
-    with pytest.raises(NoValue, match="alike"):
-        macro_interval([0.7] * 9, [0] * 9)
 
 
 @pytest.mark.parametrize("sources", [2, 3, 4])

@@ -11,7 +11,7 @@ from scipy.stats import binomtest
 from screentest.stats import Interval
 from screentest.stats.claims import Claim, Unsettled, claims
 from screentest.stats.claims import WhyUnsettled as Why
-from screentest.stats.films import COIN, films_needed
+from screentest.stats.power import COIN, films_needed
 
 
 def films(*points: float) -> dict[str, float]:

@@ -9,7 +9,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from screentest.core import BUILTIN_ASPECTS, Aspect, NoValue, Reason
 from screentest.stats import Interval, mean_interval, wald, wilson
-from screentest.stats.intervals import source_interval
+from screentest.stats.intervals import critical, source_interval
 from tests.stats.slvmeval import PAIRS, TABLE_3, TABLE_5, TABLE_5_MARGINS
 
 CELLS = [
@@ -123,7 +123,7 @@ def test_impossible_counts_are_refused(right: float, n: int) -> None:
 @pytest.mark.parametrize("confidence", [0.0, 1.0, 95.0])
 def test_confidence_is_a_proportion(confidence: float) -> None:
     with pytest.raises(ValueError, match="confidence"):
-        wilson(1, 2, confidence=confidence)
+        critical(confidence)
 
 
 def test_a_nan_is_never_averaged() -> None:

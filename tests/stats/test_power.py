@@ -3,15 +3,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import statsmodels.api as sm
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.stats import binom, binomtest
 
 from screentest.core import NoValue
 from screentest.stats import (
     design_effect,
-    detectable_difference,
-    expected_discordance,
     paired_difference,
     sample_size,
 )
@@ -52,22 +48,10 @@ def test_power_by_simulation() -> None:
     assert 0.85 < np.mean(found) < 0.94
 
 
-@given(st.integers(60, 100_000), st.floats(0.1, 0.9))
-def test_the_two_questions_answer_each_other(pairs: int, discordance: float) -> None:
-    try:
-        difference = detectable_difference(pairs, discordance=discordance)
-    except NoValue:
-        assert sample_size(discordance, discordance=discordance) > pairs
-        return
-    assert sample_size(difference, discordance=discordance) in (pairs, pairs + 1)
-
-
 def test_clusters_cost_pairs() -> None:
     assert sample_size(0.1, discordance=0.3, design_effect=2) == pytest.approx(
         2 * sample_size(0.1, discordance=0.3), abs=1
     )
-    alone = detectable_difference(400, discordance=0.3)
-    assert detectable_difference(400, discordance=0.3, design_effect=2) > alone
 
 
 def test_design_effect_is_the_cluster_robust_variance_over_the_plain_one() -> None:
@@ -85,19 +69,8 @@ def test_design_effect_is_the_cluster_robust_variance_over_the_plain_one() -> No
         design_effect([1, 1, 1], ["a", "b", "c"])
 
 
-def test_discordance_of_independent_judges() -> None:
-    answers = np.random.default_rng(1).random((2, 100_000)) < np.array([[0.9], [0.6]])
-    assert np.mean(answers[0] != answers[1]) == pytest.approx(
-        expected_discordance(0.9, 0.6), abs=0.01
-    )
-
-
 def test_what_cannot_be_is_refused() -> None:
     with pytest.raises(ValueError, match="discordant"):
         sample_size(0.4, discordance=0.3)
     with pytest.raises(ValueError, match="discordant"):
         sample_size(0.0, discordance=0.3)
-    with pytest.raises(ValueError, match="accuracy"):
-        expected_discordance(1.2, 0.5)
-    with pytest.raises(NoValue, match="too few"):
-        detectable_difference(5, discordance=0.3)

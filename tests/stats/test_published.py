@@ -15,13 +15,11 @@ import pytest
 from scipy.stats import binomtest, kendalltau, spearmanr
 
 from screentest.stats import (
-    cohen,
     fleiss,
     kendall,
     krippendorff,
     mcnemar,
     paired_difference,
-    percent_agreement,
     rank_agreement,
     share_interval,
     spearman,
@@ -178,16 +176,16 @@ def test_t2vscore(shared_data: Path, metric: str, rho: float, tau: float) -> Non
 # UVE's release has one label per question and no single votes, so what can agree are its
 # questions: how often people's answer to one is their answer to another on the same videos.
 UVE_AGREEMENT = """
-dynamic_degree static_visual_quality 83 29 -0.012
-dynamic_degree temporal_visual_quality 69 21 -0.026
-dynamic_degree tv_alignment_appearance 59 17 0.006
-dynamic_degree tv_alignment_motion 53 25 0.254
-static_visual_quality temporal_visual_quality 157 146 0.884
-static_visual_quality tv_alignment_appearance 46 16 0.066
-static_visual_quality tv_alignment_motion 44 17 0.122
-temporal_visual_quality tv_alignment_appearance 61 15 -0.001
-temporal_visual_quality tv_alignment_motion 58 17 0.079
-tv_alignment_appearance tv_alignment_motion 91 30 0.105
+dynamic_degree static_visual_quality 83 29
+dynamic_degree temporal_visual_quality 69 21
+dynamic_degree tv_alignment_appearance 59 17
+dynamic_degree tv_alignment_motion 53 25
+static_visual_quality temporal_visual_quality 157 146
+static_visual_quality tv_alignment_appearance 46 16
+static_visual_quality tv_alignment_motion 44 17
+temporal_visual_quality tv_alignment_appearance 61 15
+temporal_visual_quality tv_alignment_motion 58 17
+tv_alignment_appearance tv_alignment_motion 91 30
 """
 
 
@@ -198,17 +196,13 @@ def test_uve_agreement_of_questions(uve: list[Preference]) -> None:
     rows = [line.split() for line in UVE_AGREEMENT.strip().splitlines()]
     questions = sorted({question for row in rows for question in row[:2]})
     assert [tuple(row[:2]) for row in rows] == list(itertools.combinations(questions, 2))
-    for first, second, pairs, agreed, kappa in rows:
+    for first, second, pairs, agreed in rows:
         both = [
             (given[first], given[second])
             for given in answers.values()
             if first in given and second in given
         ]
         assert (len(both), sum(a == b for a, b in both)) == (int(pairs), int(agreed))
-        found = percent_agreement(both)
-        assert found.value == pytest.approx(int(agreed) / int(pairs))
-        assert found.value in found.interval
-        assert cohen(*zip(*both, strict=True)).unwrap() == pytest.approx(float(kappa), abs=0.0006)
 
 
 def test_uve_shows_no_side_more_often_as_the_better(uve: list[Preference]) -> None:

@@ -15,7 +15,6 @@ from screentest.stats import (
     mcnemar,
     order_effect,
     paired_difference,
-    percent_agreement,
     rank_agreement,
     share_interval,
     spearman,
@@ -50,7 +49,6 @@ def test_importing_it_is_light() -> None:
         dose_response([1, 2], [12, 19], [20, 20]).unwrap(),
         dose_response([1, 2], [1, 2], [20, 20]).unwrap(),
         order_effect([(Choice.FIRST, Choice.FIRST)]).unwrap(),
-        percent_agreement([[1, 1], [1, 2]]),
     ],
     ids=lambda value: type(value).__name__,
 )

@@ -28,8 +28,7 @@ from screentest.models.chat.messages import ChatRequest, Usage
 from screentest.models.choice import Models
 from screentest.run.reader import RunReader
 from screentest.run.session import Settings
-from screentest.stats.films import COIN, films_needed, smallest_found
-from screentest.stats.power import LEVEL, POWER
+from screentest.stats.power import COIN, LEVEL, films_needed, smallest_found
 
 if TYPE_CHECKING:
     from screentest.analysis.judges.plan import Plan
@@ -298,8 +297,8 @@ def _power(plan: Plan) -> Power:
             operator,
             len({case.id for case in selected}),
             films := len({case.cluster for case in selected}),
-            smallest_found(films, level=level, power=POWER),
-            smallest_found(films, level=level, power=POWER, noise=noise, kinds=kinds),
+            smallest_found(films, level=level),
+            smallest_found(films, level=level, noise=noise, kinds=kinds),
         )
         for (aspect, operator), selected in apart.items()
         for noise, kinds in [noises[aspect, operator]]

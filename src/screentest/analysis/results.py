@@ -237,20 +237,6 @@ class Results:
         units = {self.unit(item) for item in items}
         return len(cases), len({plain_text(case) for case in cases}), len(units)
 
-    def by_case(self, name: str) -> dict[str, float]:
-        """One value for each unit, turned so that more is better.
-
-        Several videos of one are one mean, since they are not independent.
-        """
-        sign = 1.0 if self.outputs[name].higher_is_better else -1.0
-        numbers: dict[str, list[float]] = {}
-        for value in self.of(name):
-            if value.outcome.value is not None:
-                numbers.setdefault(self.unit(value.item), []).append(
-                    sign * value.outcome.value.value
-                )
-        return {case: sum(values) / len(values) for case, values in numbers.items()}
-
     def by_group(self, by: str) -> dict[str, Results]:
         """Return the results of each group of items; items in no group of that kind are in
         ``""``."""

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 import numpy as np
 
 from screentest.core.errors import STOPPING
-from screentest.core.frames import Filter, Image, Size
+from screentest.core.frames import Filter, FrameRequest, Image, Size
 from screentest.core.functions import decorator, register_factory
 from screentest.core.item import Time
 from screentest.core.outcome import Failure
@@ -62,8 +62,6 @@ def playable(video: Path) -> bytes:
     if memory_video(video) is None and video.suffix.lower() in _PLAYED:
         return video.read_bytes()
     import av
-
-    from screentest.core.frames import FrameRequest
 
     info = probe(video)
     even = Size(exact=(max(2, info.width // 2 * 2), max(2, info.height // 2 * 2)))
@@ -151,20 +149,14 @@ class LoggedClip:
 
     def video(self) -> bytes:
         """Give the video as browsers play it: MP4."""
-        from screentest.hooks.contract import playable
-
         return playable(self.scores.item.video)
 
     def gif(self) -> bytes:
         """Give the video as a small GIF."""
-        from screentest.hooks.contract import animated
-
         return animated(self.scores.item.video)
 
     def worst(self) -> list[Moment]:
         """Pictures of the worst moments, each with what is low there."""
-        from screentest.hooks.contract import moments
-
         return moments(self.scores)
 
 

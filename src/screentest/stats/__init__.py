@@ -3,26 +3,19 @@
 from screentest.stats.aggregate import (
     lower_tail,
     lower_tails,
-    macro_interval,
-    macro_mean,
-    micro_mean,
     summarise,
 )
 from screentest.stats.agreement import (
     Evidence,
-    PercentAgreement,
     Sign,
     Vote,
     WorkerReport,
     WorkerRules,
-    cohen,
     fleiss,
     krippendorff,
-    percent_agreement,
     review_workers,
 )
 from screentest.stats.claims import Claim, Finding, claims
-from screentest.stats.films import films_needed, smallest_found
 from screentest.stats.intervals import (
     Interval,
     bootstrap_mean,
@@ -47,10 +40,10 @@ from screentest.stats.power import (
     FilteredPairs,
     Retention,
     design_effect,
-    detectable_difference,
-    expected_discordance,
+    films_needed,
     filter_pairs,
     sample_size,
+    smallest_found,
 )
 from screentest.stats.preference import Strength, WinRate, bradley_terry, win_rate
 from screentest.stats.rank import (
@@ -99,7 +92,6 @@ __all__ = [
     "Interval",
     "McNemar",
     "OrderEffect",
-    "PercentAgreement",
     "RankAgreement",
     "Ranking",
     "Retention",
@@ -117,13 +109,10 @@ __all__ = [
     "clustered",
     "coefficient",
     "coefficient_interval",
-    "cohen",
     "compare_systems",
     "design_effect",
-    "detectable_difference",
     "dose_response",
     "duration_trend",
-    "expected_discordance",
     "fewest_sources",
     "films_needed",
     "filter_pairs",
@@ -134,15 +123,11 @@ __all__ = [
     "krippendorff",
     "lower_tail",
     "lower_tails",
-    "macro_interval",
-    "macro_mean",
     "mcnemar",
     "mean_interval",
-    "micro_mean",
     "order_effect",
     "paired_difference",
     "pearson",
-    "percent_agreement",
     "rank_agreement",
     "review_workers",
     "sample_size",

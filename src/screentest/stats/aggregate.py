@@ -14,14 +14,8 @@ from typing import TypeAlias
 import numpy as np
 
 from screentest.core import Failure, NoValue, Outcome, Reason, Summary
-from screentest.stats.arrays import Labels, Numbers, codes, some
+from screentest.stats.arrays import Labels, Numbers, some
 from screentest.stats.intervals import (
-    CONFIDENCE,
-    RESAMPLES,
-    Interval,
-    alike,
-    bca,
-    resample,
     source_interval,
 )
 
@@ -42,7 +36,6 @@ def summarise(
     total: int | None = None,
     sources: Labels | None = None,
     bounds: Range | None = None,
-    confidence: float = CONFIDENCE,
 ) -> Outcome[Summary]:
     """Return the mean of the values there are, its interval, and how many there should have been.
 
@@ -62,10 +55,10 @@ def summarise(
     try:
         chosen = None if sources is None else [sources[place] for place in scored]
         if chosen is None or len(set(chosen)) == len(chosen):
-            interval = source_interval(values, confidence=confidence)
+            interval = source_interval(values)
         else:
             subset = [listed[place].unwrap() for place in scored]
-            interval = source_interval(subset, chosen, confidence=confidence)
+            interval = source_interval(subset, chosen)
     except NoValue:
         pass  # no spread, no interval
     if interval is not None:
@@ -80,63 +73,6 @@ def summarise(
             signature,
         )
     )
-
-
-def macro_mean(values: Numbers, groups: Labels) -> float:
-    """Return the mean of the groups' means: every group counts the same, however large.
-
-    >>> macro_mean([1, 1, 1, 0], ["a", "a", "a", "b"])
-    0.5
-    """
-    array = some(values)
-    group = codes(groups, array.size)
-    order = np.lexsort((array, group))
-    sums = np.bincount(group[order], weights=array[order])
-    return float(np.mean(sums / np.bincount(group)))
-
-
-def micro_mean(values: Numbers) -> float:
-    """Return the mean of all values: every value counts the same."""
-    return float(np.mean(np.sort(some(values))))
-
-
-def macro_interval(
-    values: Numbers,
-    groups: Labels,
-    sources: Labels | None = None,
-    *,
-    confidence: float = CONFIDENCE,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
-) -> Interval:
-    """Return the bootstrap interval of ``macro_mean``, over sources that several groups may share.
-
-    The groups themselves (such as the ten aspects) are fixed, not drawn. A group of which a
-    resample holds nothing is left out of that resample.
-    """
-    array = some(values)
-    group = codes(groups, array.size)
-    if sources is None:  # every value is its own source, in an order that is not that of coming
-        order = np.lexsort((array, group))
-        array, group = array[order], group[order]
-    source = codes(sources, array.size)
-    clusters, kinds = int(source.max()) + 1, int(group.max()) + 1
-    if clusters < 2:
-        raise NoValue(Reason.NOT_APPLICABLE, "values of one source say nothing about other sources")
-    order = np.lexsort((array, group, source))
-    cell = (source * kinds + group)[order]
-    shape, cells = (clusters, kinds), clusters * kinds
-    sums = np.bincount(cell, weights=array[order], minlength=cells).reshape(shape)
-    sizes = np.bincount(cell, minlength=cells).reshape(shape).astype(np.float64)
-    replicates = []
-    for draws in resample(clusters, resamples, seed):
-        times = np.stack([np.bincount(row, minlength=clusters) for row in draws])
-        replicates.append(_mean_of_means(times @ sums, times @ sizes))
-    left_out = _mean_of_means(sums.sum(axis=0) - sums, sizes.sum(axis=0) - sizes)
-    drawn = np.concatenate(replicates)
-    if alike(drawn):
-        raise NoValue(Reason.NOT_APPLICABLE, "all sources are alike, so their spread is not known")
-    return bca(macro_mean(values, groups), drawn, left_out, confidence)
 
 
 def lower_tail(
@@ -180,13 +116,6 @@ def lower_tails(values: Numbers, weights: Numbers | None = None) -> float:
     (True, True)
     """
     return sum(lower_tail(values, weights, share=share) for share in TAILS) / len(TAILS)
-
-
-def _mean_of_means(sums: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    present = sizes > 0
-    means = np.divide(sums, sizes, out=np.zeros_like(sums), where=present)
-    averages: np.ndarray = means.sum(axis=1) / present.sum(axis=1)
-    return averages
 
 
 def _nothing_scored(outcomes: list[Outcome[float]]) -> Failure:

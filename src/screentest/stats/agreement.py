@@ -17,10 +17,8 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from screentest.core import NoValue, Outcome, Reason
-from screentest.stats.aggregate import micro_mean
+from screentest.core import Outcome, Reason
 from screentest.stats.arrays import Floats
-from screentest.stats.intervals import Interval, share_interval
 
 Units: TypeAlias = Sequence[Sequence[Hashable]]
 Level: TypeAlias = Literal["nominal", "ordinal", "interval"]
@@ -69,45 +67,6 @@ def fleiss(units: Units) -> Outcome[float]:
     if len(pooled) < 2:
         return _undefined("all ratings are the same, so chance would agree as well")
     return Outcome.of((observed - chance) / (1 - chance))
-
-
-def cohen(first: Sequence[Hashable], second: Sequence[Hashable]) -> Outcome[float]:
-    """Cohen's κ of two raters who rated the same units."""
-    if len(first) != len(second):
-        raise ValueError(f"cannot pair {len(first)} ratings with {len(second)}")
-    if not first:
-        return _undefined("no unit has two ratings")
-    n = len(first)
-    observed = sum(item == other for item, other in zip(first, second, strict=True)) / n
-    left, right = Counter(first), Counter(second)
-    chance = sum(left[rating] * right[rating] for rating in left) / (n * n)
-    if len(left.keys() | right.keys()) < 2:
-        return _undefined("all ratings are the same, so chance would agree as well")
-    return Outcome.of((observed - chance) / (1 - chance))
-
-
-@dataclass(frozen=True, slots=True)
-class PercentAgreement:
-    """The share of pairs of raters who say the same, averaged over units."""
-
-    value: float
-    interval: Interval
-    """Over units, since ratings of one unit are not independent."""
-    units: int
-
-
-def percent_agreement(units: Units) -> PercentAgreement:
-    """Plain agreement; read it beside κ or α, since chance alone can make it high."""
-    shares = [
-        sum(n * (n - 1) for n in Counter(unit).values()) / (len(unit) * (len(unit) - 1))
-        for unit in units
-        if len(unit) >= 2
-    ]
-    if not shares:
-        raise NoValue(Reason.NOT_APPLICABLE, "no unit has two ratings")
-    value = micro_mean(shares)
-    interval = share_interval(shares).holding(value)
-    return PercentAgreement(value, interval, len(shares))
 
 
 def _categories(rated: list[list[Hashable]], level: Level) -> Sequence[Hashable]:

@@ -32,10 +32,17 @@ from enum import StrEnum
 import numpy as np
 
 from screentest.stats.arrays import Floats
-from screentest.stats.films import CHANCE, MOST_FILMS, films_beyond, films_needed, power_of_each
 from screentest.stats.intervals import Interval, share_interval
 from screentest.stats.paired import holm
-from screentest.stats.power import LEVEL, POWER
+from screentest.stats.power import (
+    CHANCE,
+    LEVEL,
+    MOST_FILMS,
+    POWER,
+    films_beyond,
+    films_needed,
+    power_of_each,
+)
 from screentest.stats.signflip import sign_flip_p
 
 WORTH_FINDING = 0.75
@@ -132,7 +139,6 @@ def claims(
     placebos: Sequence[Placebos] = (),
     *,
     intervals: Sequence[Interval | None] = (),
-    level: float = LEVEL,
     unit: str = "film",
 ) -> list[Finding]:
     """One finding for each group, corrected together.
@@ -149,7 +155,7 @@ def claims(
     adjusted = holm([item.p_value for item in tests])
     beyond_chance = holm([item.p_chance for item in tests])
     shown = list(intervals) or [None] * len(groups)
-    each = level / max(1, len(groups))
+    each = LEVEL / max(1, len(groups))
     findings = []
     for points, test, beside, p, chance_p in zip(
         groups, tests, shown, adjusted, beyond_chance, strict=True
@@ -159,13 +165,13 @@ def claims(
             interval = share_interval(list(points.values()), list(points))
         needed: int | None = test.enough(each)
         unsettled, at_most = None, None
-        if p <= level and test.toward:
+        if p <= LEVEL and test.toward:
             claim = Claim.SEES if test.toward > 0 else Claim.PREFERS_DEGRADED
-        elif interval and test.could_tell(each) and _is_chance(test, interval, level):
+        elif interval and test.could_tell(each) and _is_chance(test, interval):
             claim, at_most = Claim.CHANCE, interval.high
         else:
             claim = Claim.CANNOT_TELL
-            needed, unsettled = _unsettled(test, interval, each, beyond=chance_p <= level)
+            needed, unsettled = _unsettled(test, interval, each, beyond=chance_p <= LEVEL)
         mean, fair = test.mean if points else None, test.hardest
         findings.append(
             Finding(
@@ -176,10 +182,10 @@ def claims(
     return findings
 
 
-def _is_chance(test: _Test, interval: Interval, level: float) -> bool:
+def _is_chance(test: _Test, interval: Interval) -> bool:
     """Tell whether neither the test, uncorrected, nor the interval speaks against chance, and the
     interval leaves out whoever is much better."""
-    return test.p_chance > level and interval.low <= CHANCE <= interval.high < NEARLY_CHANCE
+    return test.p_chance > LEVEL and interval.low <= CHANCE <= interval.high < NEARLY_CHANCE
 
 
 def _unsettled(

@@ -72,7 +72,7 @@ class Interval:
         return f"[{self.low:.3f}, {self.high:.3f}]"
 
 
-def wilson(successes: float, n: int, *, confidence: float = CONFIDENCE) -> Interval:
+def wilson(successes: float, n: int) -> Interval:
     """Wilson's score interval of a share: right for small n and near 0 and 1.
 
     ``successes`` may be fractional: a tie counts half a point. Points of 0, ½ and 1 spread no
@@ -80,25 +80,25 @@ def wilson(successes: float, n: int, *, confidence: float = CONFIDENCE) -> Inter
     rather than too narrow.
     """
     share = _share(successes, n)
-    z = critical(confidence)
+    z = critical(CONFIDENCE)
     centre = (share + z * z / (2 * n)) / (1 + z * z / n)
     reach = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
     # At 0 and 1 the formula's own ends are exact; rounding must not push them out.
     return Interval(max(0.0, centre - reach), min(1.0, centre + reach)).holding(share)
 
 
-def wald(successes: float, n: int, *, confidence: float = CONFIDENCE) -> Interval:
+def wald(successes: float, n: int) -> Interval:
     """Return the textbook interval p ± z·√(p(1-p)/n), which the SLVMEval paper prints.
 
     Kept for comparison with published tables: it covers too seldom near 0 and 1, where it may
     even leave that range, and shrinks to nothing at 0 and 1 themselves.
     """
     share = _share(successes, n)
-    reach = critical(confidence) * math.sqrt(share * (1 - share) / n)
+    reach = critical(CONFIDENCE) * math.sqrt(share * (1 - share) / n)
     return Interval(share - reach, share + reach)
 
 
-def mean_interval(values: Numbers, *, confidence: float = CONFIDENCE) -> Interval:
+def mean_interval(values: Numbers) -> Interval:
     """Student's t interval of a mean; needs two values that differ: without spread it has none."""
     array = some(values)
     if array.size < 2:
@@ -110,13 +110,13 @@ def mean_interval(values: Numbers, *, confidence: float = CONFIDENCE) -> Interva
     if alike(array):
         raise NoValue(Reason.NOT_APPLICABLE, "all values are equal, so their spread is not known")
     error = float(array.std(ddof=1)) / math.sqrt(array.size)
-    return _student(float(array.mean()), error, array.size, confidence)
+    return _student(float(array.mean()), error, array.size)
 
 
-def _student(mean: float, error: float, count: int, confidence: float) -> Interval:
+def _student(mean: float, error: float, count: int) -> Interval:
     from scipy.special import stdtrit
 
-    reach = error * float(stdtrit(count - 1, 0.5 + proportion(confidence, "confidence") / 2))
+    reach = error * float(stdtrit(count - 1, 0.5 + CONFIDENCE / 2))
     return Interval(mean - reach, mean + reach)
 
 
@@ -138,9 +138,7 @@ def _share(successes: float, n: int) -> float:
     return successes / n
 
 
-def share_interval(
-    points: Numbers, sources: Labels | None = None, *, confidence: float = CONFIDENCE
-) -> Interval:
+def share_interval(points: Numbers, sources: Labels | None = None) -> Interval:
     """Return the interval of a share of points that come in clusters, one per source; never too
     narrow.
 
@@ -163,7 +161,7 @@ def share_interval(
     count, share = sums.size, float(sums.sum() / sizes.sum())
     pull = sums - share * sizes
     variance = float(pull @ pull) * count / max(1, count - 1) / array.size**2
-    tail = 0.5 + proportion(confidence, "confidence") / 2
+    tail = 0.5 + CONFIDENCE / 2
     trials = float(count)
     if count > 1 and variance > 1e-15:
         available = (float(stdtrit(array.size - 1, tail)) / float(stdtrit(count - 1, tail))) ** 2
@@ -178,9 +176,7 @@ MANY = 100
 """From so many sources on Student's t is as good for skewed values."""
 
 
-def source_interval(
-    values: Numbers, sources: Labels | None = None, *, confidence: float = CONFIDENCE
-) -> Interval:
+def source_interval(values: Numbers, sources: Labels | None = None) -> Interval:
     """Return the interval of a mean over sources; below a hundred made for skewed values, too.
 
     Student's t over sources, and below a hundred each end the wider of it and of Hall's (1992)
@@ -193,15 +189,15 @@ def source_interval(
     """
     sums, sizes = by_source(values, sources)
     _must_differ(sums, sizes)
-    return _over_sources(sums, sizes, confidence)
+    return _over_sources(sums, sizes)
 
 
-def _over_sources(sums: Floats, sizes: Floats, confidence: float) -> Interval:
+def _over_sources(sums: Floats, sizes: Floats) -> Interval:
     count, mean = sums.size, float(sums.sum() / sizes.sum())
     # Of sources of equal size these are their means less the mean of all.
     off = (sums - mean * sizes) * count / float(sizes.sum())
     error = math.sqrt(float(off @ off) / (count - 1) / count)
-    student = _student(mean, error, count, confidence)
+    student = _student(mean, error, count)
     spread = math.sqrt(float(off @ off) / count)
     if not 3 <= count < MANY or not spread:  # numbers as small as 1e-300 have squares of zero
         return student
@@ -249,7 +245,6 @@ def bootstrap_mean(
     values: Numbers,
     sources: Labels | None = None,
     *,
-    confidence: float = CONFIDENCE,
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Interval:
@@ -274,14 +269,14 @@ def bootstrap_mean(
     """
     sums, sizes = by_source(values, sources)
     _must_differ(sums, sizes)
-    wide = _over_sources(sums, sizes, confidence)
+    wide = _over_sources(sums, sizes)
     if sums.size < FEW:
         return wide
     total, count = sums.sum(), sizes.sum()
     draws = resample(sums.size, resamples, seed)
     replicates = np.concatenate([sums[d].sum(axis=1) / sizes[d].sum(axis=1) for d in draws])
     left_out = (total - sums) / (count - sizes)
-    drawn = bca(float(total / count), replicates, left_out, confidence)
+    drawn = bca(float(total / count), replicates, left_out)
     return Interval(min(drawn.low, wide.low), max(drawn.high, wide.high))
 
 
@@ -290,12 +285,7 @@ GROUPS = 50
 
 
 def coefficient_interval(
-    estimate: Callable[[np.ndarray], float],
-    sources: Labels,
-    count: int,
-    *,
-    confidence: float = CONFIDENCE,
-    seed: int = 0,
+    estimate: Callable[[np.ndarray], float], sources: Labels, count: int
 ) -> Interval:
     """Return the interval of a coefficient between -1 and 1 over ``count`` values that come in
     clusters.
@@ -310,13 +300,13 @@ def coefficient_interval(
         message = f"{there} sources are too few for the interval of a coefficient"
         raise NoValue(Reason.NOT_APPLICABLE, message, advice=f"Use at least {FEW}.")
     groups = min(GROUPS, there)
-    dealt = np.random.default_rng(seed).permutation(there) % groups
+    dealt = np.random.default_rng(0).permutation(there) % groups
     group = dealt[codes_of]
     whole = _fisher(estimate(np.ones(count, dtype=bool)))
     left_out = np.array([_fisher(estimate(group != item)) for item in range(groups)])
     pseudo = groups * whole - (groups - 1) * left_out
     error = float(pseudo.std(ddof=1)) / math.sqrt(groups)
-    reach = _student(0.0, error, groups, confidence).high
+    reach = _student(0.0, error, groups).high
     return Interval(math.tanh(whole - reach), math.tanh(whole + reach))
 
 
@@ -346,7 +336,7 @@ def resample(clusters: int, resamples: int, seed: int) -> Iterator[np.ndarray]:
         yield generator.integers(0, clusters, (min(rows, resamples - done), clusters))
 
 
-def bca(estimate: float, replicates: Floats, left_out: Floats, confidence: float) -> Interval:
+def bca(estimate: float, replicates: Floats, left_out: Floats) -> Interval:
     """Return the BCa interval from bootstrap replicates and leave-one-source-out estimates."""
     from scipy.special import stdtrit
 
@@ -358,7 +348,7 @@ def bca(estimate: float, replicates: Floats, left_out: Floats, confidence: float
     pull = left_out.mean() - left_out
     spread = float(np.sum(pull**2))
     acceleration = float(np.sum(pull**3)) / (6 * spread**1.5) if spread > 0 else 0.0
-    tail = 0.5 + proportion(confidence, "confidence") / 2
+    tail = 0.5 + CONFIDENCE / 2
     reach = math.sqrt(clusters / (clusters - 1)) * float(stdtrit(clusters - 1, tail))
     ends = [_adjusted(sign * reach, bias, acceleration) for sign in (-1, 1)]
     low, high = np.quantile(replicates, ends)

@@ -25,11 +25,6 @@ class McNemar:
     second_better: int
     p_value: float
 
-    @property
-    def discordant(self) -> int:
-        """Pairs that tell the two apart; all others say nothing."""
-        return self.first_better + self.second_better
-
 
 @dataclass(frozen=True, slots=True)
 class Difference:
@@ -118,21 +113,21 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def holm_levels(adjusted: Sequence[float], level: float = LEVEL) -> list[float]:
+def holm_levels(adjusted: Sequence[float]) -> list[float]:
     """Return the level at which Holm's correction tests each of the comparisons it adjusted.
 
     Those that hold are tested one after the other, each at a higher level; all others at the one at
     which the first of them failed. An interval at this level excludes 0 exactly where the adjusted
-    p-value is at most ``level``.
+    p-value is at most 5%.
 
     >>> holm_levels([0.03, 0.06, 0.06])
     [0.016666666666666666, 0.025, 0.025]
     """
-    count, held = len(adjusted), sum(p <= level for p in adjusted)
+    count, held = len(adjusted), sum(p <= LEVEL for p in adjusted)
     levels = [0.0] * count
     order = sorted(range(count), key=lambda place: adjusted[place])
     for rank, place in enumerate(order):
-        levels[place] = level / (count - min(rank, held))
+        levels[place] = LEVEL / (count - min(rank, held))
     return levels
 
 

@@ -1,4 +1,4 @@
-"""Pairs needed for a difference, the difference that pairs can show, filtered pairs.
+"""Pairs and films needed, the accuracy that films can show, filtered pairs.
 
 Two systems on the same pairs differ only through the pairs on which one is right and the
 other wrong. Their share is the discordance ψ; the difference of accuracies δ is what is left
@@ -7,33 +7,25 @@ pairs more because the exact test moves in whole pairs, which costs it about one
 
 >>> sample_size(0.05, discordance=0.30)
 960
->>> round(detectable_difference(960, discordance=0.30), 3)
-0.05
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from statistics import NormalDist
 
 from screentest.core import NoValue, Reason
 from screentest.stats.arrays import Labels, Numbers, proportion, some
 from screentest.stats.intervals import by_source, critical
-
-POWER = 0.8
-LEVEL = 0.05
+from screentest.stats.signflip import LEVEL, POWER, fewest_sources
 
 
 def sample_size(
-    difference: float,
-    *,
-    discordance: float,
-    power: float = POWER,
-    level: float = LEVEL,
-    design_effect: float = 1.0,
+    difference: float, *, discordance: float, power: float = POWER, design_effect: float = 1.0
 ) -> int:
     """Pairs needed to find ``difference`` with probability ``power``.
 
@@ -41,36 +33,12 @@ def sample_size(
     """
     if design_effect <= 0:
         raise ValueError(f"invalid design effect {design_effect}")
-    return math.ceil(design_effect * _pairs(difference, discordance, power, level) - 1e-9)
-
-
-def detectable_difference(
-    pairs: int,
-    *,
-    discordance: float,
-    power: float = POWER,
-    level: float = LEVEL,
-    design_effect: float = 1.0,
-) -> float:
-    """Return the smallest difference that ``pairs`` find with probability ``power``.
-
-    Raises NoValue where even the largest possible difference would be missed too often.
-    """
-    if pairs < 1 or design_effect <= 0:
-        raise ValueError(f"invalid {pairs} pairs with a design effect of {design_effect}")
-    effective = pairs / design_effect
-    if _pairs(discordance, discordance, power, level) > effective:
-        raise NoValue(
-            Reason.NOT_APPLICABLE,
-            f"{pairs} pairs are too few to find any difference at this discordance",
-            advice="Add pairs, or accept a lower power.",
+    size = abs(difference)
+    if not 0 < size <= discordance <= 1:
+        raise ValueError(
+            f"a difference of {difference} cannot come from {discordance:.0%} discordant pairs"
         )
-    from scipy.optimize import brentq
-
-    def excess(difference: float) -> float:
-        return _pairs(difference, discordance, power, level) - effective
-
-    return float(brentq(excess, 1e-9, discordance, xtol=1e-12))
+    return math.ceil(design_effect * _connor(size, discordance, LEVEL, power) - 1e-9)
 
 
 def design_effect(values: Numbers, sources: Labels) -> float:
@@ -92,31 +60,123 @@ def design_effect(values: Numbers, sources: Labels) -> float:
     return clustered / (spread / array.size)
 
 
-def expected_discordance(first_accuracy: float, second_accuracy: float) -> float:
-    """Return the discordance of two systems that err independently of each other.
-
-    Real systems stumble over the same pairs, so this is a cautious guess where none is known.
-
-    >>> round(expected_discordance(0.8, 0.7), 2)
-    0.38
-    """
-    for accuracy in (first_accuracy, second_accuracy):
-        if not 0 <= accuracy <= 1:
-            raise ValueError(f"invalid accuracy {accuracy}: must be in [0, 1]")
-    return first_accuracy * (1 - second_accuracy) + second_accuracy * (1 - first_accuracy)
-
-
-def _pairs(difference: float, discordance: float, power: float, level: float) -> float:
-    size = abs(difference)
-    if not 0 < size <= discordance <= 1:
-        raise ValueError(
-            f"a difference of {difference} cannot come from {discordance:.0%} discordant pairs"
-        )
-    sure = critical(1 - proportion(level, "level"))
+def _connor(gap: float, square: float, level: float, power: float) -> float:
+    """Connor's formula for a mean of ``gap`` of points whose mean square is ``square``."""
     strong = NormalDist().inv_cdf(proportion(power, "power"))
-    spread = math.sqrt(discordance - size * size)
-    plain = (sure * math.sqrt(discordance) + strong * spread) ** 2 / (size * size)
-    return plain + 1 / size
+    spread = math.sqrt(max(0.0, square - gap * gap))
+    plain = (critical(1 - level) * math.sqrt(square) + strong * spread) ** 2 / (gap * gap)
+    return plain + 1 / gap
+
+
+# Films until a judge is found, and the accuracy that so many films find. A claim has to beat
+# chance, and each kind of placebo by itself (:mod:`screentest.stats.claims`).
+
+CHANCE = 0.5
+COIN = 0.25
+"""The variance of a film's placebo points where one placebo is answered by the toss of a coin."""
+MOST_FILMS = 100_000
+
+
+def films_needed(
+    accuracy: float, *, level: float = LEVEL, noise: float = 0.0, kinds: int = 1
+) -> int:
+    """Films, with one pair each, on which a judge of this accuracy is distinguished from chance.
+
+    The smallest number from which on the exact sign test at ``level`` finds it four times in
+    five. The test moves in whole films, so its power rises like a saw: a number after which it
+    falls below that once more is not enough.
+
+    A claim has to beat the placebos, too. ``noise`` is the variance of a fair judge's points on the
+    placebos of one film and kind: 0 where it ties on them, ``COIN`` where it tosses a coin on one.
+    That comparison is McNemar's, and its films those of Connor's formula. Of several such ``kinds``
+    each has to be beaten, so that each is missed in only so small a part of the certificates.
+
+    >>> films_needed(0.9), films_needed(0.75), films_needed(0.6)
+    (12, 35, 210)
+    >>> films_needed(0.9, noise=COIN), films_needed(0.75, noise=COIN), films_needed(0.6, noise=COIN)
+    (25, 67, 422)
+    """
+    if not 0.5 < accuracy <= 1:
+        raise ValueError(f"invalid accuracy {accuracy}: must be in (0.5, 1]")
+    if not 0 <= noise <= COIN:
+        raise ValueError(f"invalid noise {noise}: must be in [0, {COIN}]")
+    alone = _films_alone(accuracy, proportion(level, "level"))
+    if not noise:
+        return alone
+    return max(alone, _films_beside(accuracy, level, noise, kinds))
+
+
+@cache
+def _films_beside(accuracy: float, level: float, noise: float, kinds: int) -> int:
+    """Films on which so many kinds of placebo are beaten, and chance as well."""
+    gap, square = accuracy - CHANCE, COIN + noise
+    subset = films_beyond(gap, square, level, power_of_each(POWER, kinds))
+    # Where chance is not told, the placebos are beaten in vain.
+    missed = min((1 - POWER) / 2, 1 - found(accuracy, subset, level))
+    return films_beyond(gap, square, level, power_of_each(POWER + missed, kinds))
+
+
+def power_of_each(power: float, kinds: int) -> float:
+    """Power that each of several tests needs for all to succeed with this power, at the worst."""
+    if kinds < 1:
+        raise ValueError(f"invalid number of kinds {kinds}: must be at least 1")
+    return 1 - (1 - power) / kinds
+
+
+@cache
+def _films_alone(accuracy: float, level: float) -> int:
+    enough = next(count for count in _doubling() if found(accuracy, count, level) >= POWER)
+    # The teeth of the saw are short against the doubling, so none is beyond twice the number.
+    weak = [count for count in range(1, 2 * enough) if found(accuracy, count, level) < POWER]
+    return max(weak, default=0) + 1
+
+
+def films_beyond(gap: float, square: float, level: float, power: float) -> int:
+    """Films until the sign-flip test finds a mean of ``gap``, the mean square being ``square``.
+
+    Connor's formula, with 1/gap films more because the test moves in whole films.
+    """
+    return max(fewest_sources(level), math.ceil(_connor(gap, square, level, power) - 1e-9))
+
+
+def found(accuracy: float, films: int, level: float = LEVEL) -> float:
+    """Return the chance that the exact test at ``level`` tells a judge of this accuracy from
+    chance.
+
+    >>> round(found(0.9, 12), 2), found(1.0, 5)
+    (0.89, 0.0)
+    """
+    from scipy.stats import binom
+
+    # The fewest right answers that are too many for chance, two-sided.
+    fewest = int(binom.isf(level / 2, films, CHANCE)) + 1
+    return float(binom.sf(fewest - 1, films, accuracy))
+
+
+@cache
+def smallest_found(
+    films: int, *, level: float = LEVEL, noise: float = 0.0, kinds: int = 1
+) -> float | None:
+    """Return the lowest accuracy, in whole per cent, that so many films tell from chance.
+
+    None where not even a judge that is always right is found: that takes six films at the least.
+    ``noise`` is that of the placebos, of so many ``kinds``, which it has to beat as well.
+
+    >>> smallest_found(12), smallest_found(35), smallest_found(5), smallest_found(35, noise=COIN)
+    (0.87, 0.74, None, 0.84)
+    """
+
+    def is_found(accuracy: float) -> bool:
+        if found(accuracy, films, level) < POWER:
+            return False
+        return not noise or _films_beside(accuracy, level, noise, kinds) <= films
+
+    accuracies = (percent / 100 for percent in range(51, 101))
+    return next((item for item in accuracies if films and is_found(item)), None)
+
+
+def _doubling() -> Sequence[int]:
+    return [2**step for step in range(MOST_FILMS.bit_length())]
 
 
 # Which degraded pairs people confirm, by the filter of the SLVMEval paper's appendix A.5.

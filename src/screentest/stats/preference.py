@@ -180,8 +180,6 @@ def bradley_terry(
     points: Numbers,
     prompts: Labels,
     workers: Labels,
-    *,
-    confidence: float = CONFIDENCE,
 ) -> list[Strength]:
     """Strengths such that a model beats another with odds of e to their difference; best first.
 
@@ -221,21 +219,21 @@ def bradley_terry(
         Strength(
             model,
             POINTS * float(strength[n]),
-            _around(float(strength[n]), float(error[n]), float(clusters[n]), confidence),
+            _around(float(strength[n]), float(error[n]), float(clusters[n])),
         )
         for model, n in place.items()
     ]
     return sorted(result, key=lambda item: (-item.value, item.model))
 
 
-def _around(value: float, error: float, clusters: float, confidence: float) -> Interval | None:
+def _around(value: float, error: float, clusters: float) -> Interval | None:
     from scipy.special import stdtrit
 
     if clusters < TWO or error <= 0:
         return None
-    reach = float(stdtrit(clusters - 1, 0.5 + proportion(confidence, "confidence") / 2)) * error
+    reach = float(stdtrit(clusters - 1, 0.5 + CONFIDENCE / 2)) * error
     interval = Interval(POINTS * (value - reach), POINTS * (value + reach))
-    return interval if can_settle(clusters, 1 - confidence) else interval.holding(0.0)
+    return interval if can_settle(clusters, 1 - CONFIDENCE) else interval.holding(0.0)
 
 
 def _information(wins: Floats, strength: Floats) -> Floats:

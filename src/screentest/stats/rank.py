@@ -320,12 +320,7 @@ class Ranking:
         return tuple(name for name in self.systems if name in tied)
 
 
-def compare_systems(
-    points: Mapping[str, Numbers],
-    sources: Labels | None = None,
-    *,
-    level: float = LEVEL,
-) -> Ranking:
+def compare_systems(points: Mapping[str, Numbers], sources: Labels | None = None) -> Ranking:
     """Rank systems by their mean points on the same pairs, listed in the same order.
 
     >>> points = {"a": [1] * 40, "b": [1] * 38 + [0] * 2, "c": [1] * 10 + [0] * 30}
@@ -343,7 +338,7 @@ def compare_systems(
         SystemPair(a, b, difference, p)
         for (a, b), difference, p in zip(couples, differences, adjusted, strict=True)
     )
-    apart = {frozenset((pair.first, pair.second)) for pair in pairs if pair.adjusted_p <= level}
+    apart = {frozenset((pair.first, pair.second)) for pair in pairs if pair.adjusted_p <= LEVEL}
     return Ranking(systems, pairs, tied_sets(systems, apart))
 
 

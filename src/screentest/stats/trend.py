@@ -163,7 +163,6 @@ def dose_response(
     points: Sequence[float],
     counts: Sequence[int],
     *,
-    target: float = TARGET,
     harmless: float | None = None,
 ) -> Outcome[DoseResponse]:
     """Points earned out of ``counts`` judgements at each of several severities.
@@ -197,7 +196,7 @@ def dose_response(
     z, p = cochran_armitage(dose, earned, number)
     highest = np.maximum.accumulate(accuracy)
     fall = float(np.max(highest - accuracy))
-    return Outcome.of(DoseResponse(doses, z, p, fall, _passes(dose, fitted, target, harmless)))
+    return Outcome.of(DoseResponse(doses, z, p, fall, _passes(dose, fitted, harmless)))
 
 
 def cochran_armitage(dose: Floats, earned: Floats, number: Floats) -> tuple[float, float]:
@@ -219,26 +218,26 @@ def _never_falling(accuracy: Floats, number: Floats) -> Floats:
     return np.clip(fitted, 0.0, 1.0)
 
 
-def _passes(dose: Floats, fitted: Floats, target: float, harmless: float | None) -> Outcome[float]:
+def _passes(dose: Floats, fitted: Floats, harmless: float | None) -> Outcome[float]:
     if harmless is not None and harmless < dose[0]:
         dose = np.concatenate(([harmless], dose))
         fitted = np.concatenate(([min(0.5, float(fitted[0]))], fitted))
-    above = np.flatnonzero(fitted >= target)
+    above = np.flatnonzero(fitted >= TARGET)
     if above.size == 0:
         return Outcome.failed(
             Reason.NOT_APPLICABLE,
-            f"accuracy never reaches {target:.0%}",
+            f"accuracy never reaches {TARGET:.0%}",
             "Test stronger severities, if there are any.",
         )
     first = int(above[0])
-    if fitted[first] == target:
+    if fitted[first] == TARGET:
         return Outcome.of(float(dose[first]))
     if first == 0:
         return Outcome.failed(
             Reason.NOT_APPLICABLE,
-            f"accuracy is above {target:.0%} at the lowest severity already",
+            f"accuracy is above {TARGET:.0%} at the lowest severity already",
             "Test weaker severities.",
         )
     low, high = first - 1, first
-    part = (target - fitted[low]) / (fitted[high] - fitted[low])
+    part = (TARGET - fitted[low]) / (fitted[high] - fitted[low])
     return Outcome.of(float(dose[low] + part * (dose[high] - dose[low])))

@@ -17,7 +17,7 @@ from screentest.api.certificates import forecast
 from screentest.core import BadOption, Item, Resources, registry
 from screentest.metrics.functions import metric
 from screentest.run.session import read_settings
-from screentest.stats.films import COIN, films_needed
+from screentest.stats.power import COIN, films_needed
 from tests.judges.written import written
 from tests.terminal import invoke
 
