@@ -17,8 +17,8 @@ from sqlalchemy import ColumnElement, Connection, Row, func, insert, or_, select
 from screentest.annotate.answers import EXAMPLE, STEPS
 from screentest.annotate.media import served_length
 from screentest.annotate.people import note
-from screentest.annotate.store.database import Database
-from screentest.annotate.store.schema import files, media, sittings, units
+from screentest.annotate.schema import files, media, sittings, units
+from screentest.annotate.store import Database
 from screentest.judges.votes import VoteTask
 
 LEASE_SECONDS: Final = 3600.0

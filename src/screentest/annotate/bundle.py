@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import secrets
+import shutil
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +20,7 @@ from screentest._util.atomic import atomic_output, write_whole
 from screentest.annotate.answers import STEPS, Step, Unit, check_answer
 from screentest.annotate.flashes import are_risky
 from screentest.annotate.language import Language
-from screentest.annotate.media import Padding, Prepared, served_length
+from screentest.annotate.media import Padding, served_length
 from screentest.annotate.records import choice_word
 from screentest.annotate.sitting import VOTE_ID, picked_video, side_of
 from screentest.annotate.web.screens import Line, MarkedPart, Screen, render, static_files
@@ -30,7 +31,6 @@ from screentest.judges.votes import VoteRecord, VoteTask, of_two, sides
 SCHEMA: Final = 1
 _SCRIPTS: Final = ("bundle.js", "players.js", "prompt.js", "form.js", "keys.js", "parts.js")
 _STATIC: Final = (*_SCRIPTS, "watch.js", "style.css")
-_CHUNK: Final = 1 << 20
 NOTHING: Final[Mapping[Path, int]] = {}
 
 
@@ -45,7 +45,7 @@ class Key:
 
 def write_bundle(
     units: Sequence[Unit],
-    prepared: Mapping[Path, Prepared],
+    prepared: Mapping[Path, Path],
     out: Path,
     language: Language,
     *,
@@ -152,16 +152,15 @@ def _text(unit: Unit) -> list[Line]:
     ]
 
 
-def _copy_videos(unit: Unit, prepared: Mapping[Path, Prepared], folder: Path) -> list[str]:
-    ready = [prepared[video.path] for video in unit.videos]
-    length = served_length(item.bytes for item in ready)
+def _copy_videos(unit: Unit, prepared: Mapping[Path, Path], folder: Path) -> list[str]:
+    paths = [prepared[video.path] for video in unit.videos]
+    length = served_length(path.stat().st_size for path in paths)
     names = []
-    for entry in ready:
+    for path in paths:
         name = f"{secrets.token_urlsafe(12)}.mp4"
-        with atomic_output(folder / name) as file, entry.path.open("rb") as source:
-            while chunk := source.read(_CHUNK):
-                file.write(chunk)
-            file.write(Padding(entry.bytes, length).read(0, length))
+        with atomic_output(folder / name) as file, path.open("rb") as source:
+            shutil.copyfileobj(source, file)
+            file.write(Padding(source.tell(), length).read(0, length))
         names.append(f"media/{name}")
     return names
 

@@ -14,8 +14,8 @@ from sqlalchemy import Connection, Row, insert, select, update
 from screentest.annotate.answers import STEPS, BadAnswer, Step, check_answer, check_comment
 from screentest.annotate.material import unit_key
 from screentest.annotate.people import imported_worker, note
-from screentest.annotate.store.database import Database
-from screentest.annotate.store.schema import sittings, texts, units, votes, workers
+from screentest.annotate.schema import sittings, texts, units, votes, workers
+from screentest.annotate.store import Database
 from screentest.core import PairKind, UserError, all_aspects
 from screentest.judges.votes import VoteRecord, VoteTask, of_two, sides
 from screentest.stats import FilteredPairs, Retention, filter_pairs

@@ -25,8 +25,8 @@ from screentest.annotate.answers import (
     step_after,
 )
 from screentest.annotate.assignment import Rules, has_room, keep_alive
-from screentest.annotate.store.database import Database
-from screentest.annotate.store.schema import files, media, sittings, texts, units, views, votes
+from screentest.annotate.schema import files, media, sittings, texts, units, views, votes
+from screentest.annotate.store import Database
 from screentest.judges.votes import VoteTask
 
 MAX_RATE: Final = 2.0
@@ -298,7 +298,6 @@ def take_views(
     database: Database,
     worker: int,
     rules: Rules,
-    *,
     sitting: str,
     step: str,
     reports: Mapping[str, Sequence[object]],

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 from urllib.parse import quote, urlsplit
 
@@ -14,11 +13,11 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from sqlalchemy import Connection, case, func, select
 
 from screentest.annotate.assignment import Rules
-from screentest.annotate.media import MediaResponse, is_whole
+from screentest.annotate.media import file_response
 from screentest.annotate.people import exclude, invite, invite_all
 from screentest.annotate.quality import agreement, review, rules_for
 from screentest.annotate.records import read_records
-from screentest.annotate.store.schema import files, log, sittings, texts, units, workers
+from screentest.annotate.schema import files, log, sittings, texts, units, workers
 from screentest.annotate.web.screens import page
 from screentest.annotate.web.visitor import FormName, NeedOperator, check_csrf, site_of
 from screentest.core import UserError
@@ -180,12 +179,7 @@ def decide(
     if act not in ("exclude", "restore") or len(reason) > _LONGEST_REASON:
         raise HTTPException(422, "The act must be exclude or restore, with a short reason.")
     try:
-        exclude(
-            site_of(request).database,
-            label,
-            reason,
-            excluded=act == "exclude",
-        )
+        exclude(site_of(request).database, label, reason, excluded=act == "exclude")
     except UserError as error:
         raise HTTPException(404, error.message) from None
     return RedirectResponse(f"/operator/worker/{quote(label)}", 303)
@@ -251,10 +245,9 @@ def one_file(request: Request, visitor: NeedOperator, number: int) -> Response:
     """Return a video, as it is served to workers."""
     with site_of(request).database.read() as connection:
         row = connection.execute(select(files).where(files.c.id == number)).first()
-    if row is None or not is_whole(Path(row.served), row.bytes):
+    if row is None:
         raise HTTPException(404)
-    asked = None if "if-range" in request.headers else request.headers.get("range")
-    return MediaResponse(Path(row.served), row.bytes, row.bytes, row.kind, asked)
+    return file_response(request, row, row.bytes)
 
 
 @router.post("/operator/invite")

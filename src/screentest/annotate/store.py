@@ -13,7 +13,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
 from screentest._util.optional import install_line
-from screentest.annotate.store import schema
+from screentest.annotate import schema
 from screentest.core import (
     BadOption,
     MissingPackage,
