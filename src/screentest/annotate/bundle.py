@@ -7,7 +7,6 @@ pages, one for each order.
 from __future__ import annotations
 
 import json
-import math
 import secrets
 import shutil
 import time
@@ -21,8 +20,8 @@ from screentest.annotate.answers import STEPS, Step, Unit, check_answer
 from screentest.annotate.flashes import are_risky
 from screentest.annotate.language import Language
 from screentest.annotate.media import Padding, served_length
-from screentest.annotate.records import choice_word
-from screentest.annotate.sitting import VOTE_ID, picked_video, side_of
+from screentest.annotate.records import ANSWERS, about, choice_word
+from screentest.annotate.sitting import VOTE_ID, finite, picked_video, side_of
 from screentest.annotate.web.screens import Line, MarkedPart, Screen, render, static_files
 from screentest.core import UserError
 from screentest.core.codec import parse_json
@@ -203,37 +202,14 @@ def _record(
         )
     choice = statement.get("choice")
     return VoteRecord(
-        task=task,
-        unit=unit.key,
-        source=unit.source,
-        video=unit.video,
-        name=unit.name,
-        aspect=unit.aspect,
-        severity=unit.severity,
-        clips=unit.clip_count,
+        **about(unit),
         worker=worker,
         left=sides(task)[key.left] if of_two(task) else "",
-        first=unit.models[0] if unit.models else "",
-        second=unit.models[1] if unit.models else "",
-        duration=unit.seconds,
-        seconds=_finite(answer["seconds"]),
+        seconds=finite(answer["seconds"]),
         at=time.time(),
-        gold=unit.gold is not None,
-        excluded=False,
-        finished=True,
         vote=answer["vote"],
         choice=choice_word(task, picked_video(choice, key.left)) if choice is not None else None,
-        rating=statement.get("rating"),
-        score=statement.get("score"),
-        answers=statement.get("answers"),
-        verdict=statement.get("verdict"),
-        text=statement.get("text"),
+        **{name: statement[name] for name in ANSWERS if name in statement},
         comment=str(answer.get("comment") or ""),
-        watched={str(side): _finite(share) for side, share in answer["watched"].items()},
+        watched={str(side): finite(share) for side, share in answer["watched"].items()},
     )
-
-
-def _finite(given: object) -> float:
-    if isinstance(given, bool) or not isinstance(given, int | float) or not math.isfinite(given):
-        raise ValueError("a time or share must be a finite number")
-    return float(given)

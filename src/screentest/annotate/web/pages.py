@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Header, HTTPException, Request
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from pydantic import BaseModel, Field
-from sqlalchemy import func, select
+from sqlalchemy import select
 
 from screentest.annotate import people
 from screentest.annotate.answers import BadAnswer
@@ -20,6 +20,7 @@ from screentest.annotate.assignment import current_sitting, left_for, next_sitti
 from screentest.annotate.media import file_response
 from screentest.annotate.schema import files, media, sittings, units
 from screentest.annotate.sitting import Implausible, Refused, take_views, take_vote
+from screentest.annotate.store import count
 from screentest.annotate.web.guard import Throttle
 from screentest.annotate.web.screens import page, screen_of, static_files
 from screentest.annotate.web.visitor import (
@@ -186,16 +187,14 @@ def _progress(site: Site, visitor: Visitor) -> tuple[int, int]:
     assert visitor.worker is not None
     worker = visitor.worker.id
     with site.database.read() as connection:
-        done = connection.execute(
-            select(func.count())
-            .select_from(sittings.join(units))
-            .where(
-                sittings.c.worker_id == worker,
-                sittings.c.done_at.is_not(None),
-                units.c.task == site.rules.task.value,
-            )
-        ).scalar_one()
-        return int(done), left_for(connection, worker, site.rules)
+        done = count(
+            connection,
+            sittings.join(units),
+            sittings.c.worker_id == worker,
+            sittings.c.done_at.is_not(None),
+            units.c.task == site.rules.task.value,
+        )
+        return done, left_for(connection, worker, site.rules)
 
 
 # What the scripts of a page send: votes, playheads; and the videos it plays.
