@@ -183,7 +183,7 @@ def open_stand(
     place: Path, store: str, task: str, *, rules: dict[str, Any] | None = None, **material: Any
 ) -> Iterator[Stand]:
     if material or "://" in store:
-        with patch("screentest.annotate.store.project.measure_all", _measured):
+        with patch("screentest.annotate.server.measure_all", _measured):
             database, _ = open_project(place, store, VoteTask(task), **material)
     else:
         shutil.copyfile(_filled(place, task), store)

@@ -18,7 +18,7 @@ from screentest.annotate.material import read_units
 from screentest.annotate.people import exclude, invite_all
 from screentest.annotate.quality import review, rules_for
 from screentest.annotate.records import import_records, read_records
-from screentest.annotate.store.schema import sittings, units
+from screentest.annotate.schema import sittings, units
 from screentest.annotate.vote_commands import results
 from screentest.annotate.web.visitor import Finish
 from screentest.core import BadOption, Reason, UserError

@@ -13,7 +13,7 @@ from sqlalchemy import func, select, update
 
 from screentest.annotate.assignment import next_sitting
 from screentest.annotate.people import exclude, invite
-from screentest.annotate.store.schema import sittings, units, votes, workers
+from screentest.annotate.schema import sittings, units, votes, workers
 from tests.annotate.stand import Stand, open_stand
 
 
@@ -222,7 +222,7 @@ def test_many_at_once_on_sqlite(pairs: Stand) -> None:
 def test_a_testbed_that_grew_and_shrank_keeps_its_votes(testbed: Path, tmp_path: Path) -> None:
     from screentest.annotate.material import read_units
     from screentest.annotate.media import prepare_all
-    from screentest.annotate.store.project import keep_units
+    from screentest.annotate.server import keep_units
     from screentest.judges.votes import VoteTask
 
     with open_stand(testbed, str(tmp_path / "k.sqlite"), "pairs") as stand:

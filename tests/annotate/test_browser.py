@@ -18,7 +18,7 @@ from sqlalchemy import select, update
 from screentest.annotate.language import read_language
 from screentest.annotate.people import invite
 from screentest.annotate.records import read_records
-from screentest.annotate.store.schema import files, texts, votes, workers
+from screentest.annotate.schema import files, texts, votes, workers
 from screentest.judges.votes import VoteRecord
 from tests.annotate.stand import OPERATOR, Stand, open_stand, served
 from tests.video.hostile import film

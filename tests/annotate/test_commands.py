@@ -123,7 +123,7 @@ def test_plan(testbed: Path) -> None:
 
 def test_mistakes_are_reported(testbed: Path, tmp_path: Path) -> None:
     for arguments, words in (
-        (["serve", testbed, "--task", "nonsense"], "invalid task"),
+        (["serve", testbed, "--task", "nonsense"], "'nonsense' is not one of 'pairs'"),
         (["serve", testbed, "--host", "0.0.0.0"], "needs a token"),
         (["serve", testbed, "--language", "xx"], "there is no language"),
         (["serve", testbed, "--task", "questions"], "manifest"),

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from sqlalchemy import select, text
 
 from screentest.annotate.flashes import MOST, flashes_in
+from screentest.annotate.schema import files
 from screentest.annotate.server import open_project
 from screentest.annotate.store import open_database
-from screentest.annotate.store.schema import files
 from screentest.judges.votes import VoteTask
 from screentest.testing.films import write_film
 from tests.annotate.stand import Stand
@@ -68,7 +68,7 @@ def test_each_video_is_measured_once_and_kept(
     database.close()
     assert rows
     assert all(row.flashes is not None and row.stamp for row in rows)
-    monkeypatch.setattr("screentest.annotate.store.project.measure_all", _never)
+    monkeypatch.setattr("screentest.annotate.server.measure_all", _never)
     again, _ = open_project(testbed, store, VoteTask.CHECK)
     again.close()
 
@@ -81,7 +81,7 @@ def test_what_was_measured_is_kept_where_the_rest_is_not(
         raise KeyboardInterrupt
 
     store = tmp_path / "votes.sqlite"
-    monkeypatch.setattr("screentest.annotate.store.project.measure_all", stopped)
+    monkeypatch.setattr("screentest.annotate.server.measure_all", stopped)
     with pytest.raises(KeyboardInterrupt):
         open_project(testbed, store, VoteTask.CHECK)
     database = open_database(store)

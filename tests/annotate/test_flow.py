@@ -7,7 +7,7 @@ import time
 import pytest
 from sqlalchemy import select, update
 
-from screentest.annotate.store.schema import sittings, votes
+from screentest.annotate.schema import sittings, votes
 from tests.annotate.stand import Page, Stand
 
 

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import select, update
 
 from screentest.annotate.media import Padding, Unsatisfiable, asked_range, prepare, served_length
-from screentest.annotate.store.schema import files, media, sittings
+from screentest.annotate.schema import files, media, sittings
 from tests.annotate.stand import Page, Person, Stand, served
 
 
@@ -155,10 +155,10 @@ def test_tags_are_taken_off(tmp_path: Path, sample: Path, ffmpeg: str, ffprobe: 
         check=True,
     )  # fmt: skip
     ready = prepare(tagged, tmp_path / "clean")
-    assert ready.path.parent == tmp_path / "clean"
+    assert ready.parent == tmp_path / "clean"
     assert b"SuperModel" in tagged.read_bytes()
-    assert b"SuperModel" not in ready.path.read_bytes()
-    assert packets(ffprobe, ready.path) == packets(ffprobe, tagged)
+    assert b"SuperModel" not in ready.read_bytes()
+    assert packets(ffprobe, ready) == packets(ffprobe, tagged)
     assert prepare(tagged, tmp_path / "clean") == ready
 
 
@@ -181,7 +181,7 @@ def test_what_no_browser_plays_is_made_playable(
             "stream=codec_name",
             "-of",
             "csv=p=0",
-            ready.path,
+            ready,
         ],
         capture_output=True,
         text=True,

@@ -13,8 +13,8 @@ import pytest
 from sqlalchemy import select, update
 
 from screentest.annotate.people import invite
+from screentest.annotate.schema import links, sessions, texts, votes, workers
 from screentest.annotate.server import check_address
-from screentest.annotate.store.schema import links, sessions, texts, votes, workers
 from screentest.annotate.web.guard import BODY_LIMIT
 from screentest.core import BadOption
 from tests.annotate.stand import OPERATOR, ORIGIN, Person, Stand, served
@@ -116,7 +116,7 @@ def test_reading_changes_nothing(stand: Stand) -> None:
 
 
 def dump(stand: Stand) -> list[Any]:
-    from screentest.annotate.store.schema import metadata
+    from screentest.annotate.schema import metadata
 
     with stand.database.read() as connection:
         return [connection.execute(select(table)).all() for table in metadata.sorted_tables]

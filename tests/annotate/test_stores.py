@@ -21,10 +21,9 @@ from screentest.annotate.assignment import next_sitting
 from screentest.annotate.material import read_units
 from screentest.annotate.media import prepare_all
 from screentest.annotate.people import invite
-from screentest.annotate.server import media_folder
+from screentest.annotate.schema import MIGRATIONS, metadata, sittings, units, votes, workers
+from screentest.annotate.server import keep_units, media_folder
 from screentest.annotate.store import Database, open_database
-from screentest.annotate.store.project import keep_units
-from screentest.annotate.store.schema import MIGRATIONS, metadata, sittings, units, votes, workers
 from screentest.core import BadOption, RunTooNew, StorageError, UserError
 from screentest.judges.votes import VoteTask
 from tests.annotate import postgres
@@ -411,7 +410,7 @@ def test_a_store_of_a_later_version_is_refused(store: str) -> None:
 
 def test_a_step_of_migration_is_taken_once(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """An older store gets the steps that it lacks, and keeps what it has."""
-    from screentest.annotate.store import schema
+    from screentest.annotate import schema
 
     database = open_database(store, create=True)
     invite(database, 1)

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import select
 
 from screentest.annotate.language import passages_of, read_language, shipped, translate
-from screentest.annotate.store.schema import translations
+from screentest.annotate.schema import translations
 from screentest.core import BUILTIN_ASPECTS, BadOption, UserError
 from screentest.testing.chat_answers import Answer
 from tests.annotate.stand import Stand

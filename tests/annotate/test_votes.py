@@ -21,7 +21,7 @@ from screentest.annotate.records import (
     without_excluded,
     write_filtered,
 )
-from screentest.annotate.store.schema import log, units
+from screentest.annotate.schema import log, units
 from screentest.core import UserError
 from screentest.judges.votes import (
     VoteRecord,

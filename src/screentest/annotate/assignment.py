@@ -17,8 +17,8 @@ from sqlalchemy import ColumnElement, Connection, Row, func, insert, or_, select
 from screentest.annotate.answers import EXAMPLE, STEPS
 from screentest.annotate.media import served_length
 from screentest.annotate.people import note
-from screentest.annotate.store.database import Database
-from screentest.annotate.store.schema import files, media, sittings, units
+from screentest.annotate.schema import files, media, sittings, units
+from screentest.annotate.store import Database, count
 from screentest.judges.votes import VoteTask
 
 LEASE_SECONDS: Final = 3600.0
@@ -78,37 +78,28 @@ def left_for(connection: Connection, worker: int, rules: Rules) -> int:
     """Return how many units the worker could still be given; those others are at are counted
     too."""
     wanted = _open(rules, gold=False)
-    everything = connection.execute(select(func.count()).select_from(units).where(*wanted))
-    mine = connection.execute(
-        select(func.count())
-        .select_from(sittings.join(units))
-        .where(
-            *wanted,
-            sittings.c.worker_id == worker,
-            or_(sittings.c.done_at.is_not(None), sittings.c.skipped.is_(True)),
-        )
-    )
-    left = int(everything.scalar_one()) - int(mine.scalar_one())
-    return (
-        left
-        if rules.most is None
-        else min(left, max(0, rules.most - _done(connection, worker, rules)))
-    )
+    mine = count(connection, sittings.join(units), *wanted, *_is_over(worker))
+    left = count(connection, units, *wanted) - mine
+    if rules.most is None:
+        return left
+    return min(left, max(0, rules.most - _done(connection, worker, rules)))
+
+
+def _is_over(worker: int) -> list[ColumnElement[bool]]:
+    """Sittings that the worker has finished or skipped."""
+    over = or_(sittings.c.done_at.is_not(None), sittings.c.skipped.is_(True))
+    return [sittings.c.worker_id == worker, over]
 
 
 def _done(connection: Connection, worker: int, rules: Rules) -> int:
     """Return how many ordinary units the worker has finished."""
-    return int(
-        connection.execute(
-            select(func.count())
-            .select_from(sittings.join(units))
-            .where(
-                units.c.task == rules.task.value,
-                units.c.is_gold.is_(False),
-                sittings.c.worker_id == worker,
-                sittings.c.done_at.is_not(None),
-            )
-        ).scalar_one()
+    return count(
+        connection,
+        sittings.join(units),
+        units.c.task == rules.task.value,
+        units.c.is_gold.is_(False),
+        sittings.c.worker_id == worker,
+        sittings.c.done_at.is_not(None),
     )
 
 
@@ -146,16 +137,14 @@ def has_room(connection: Connection, unit: Row[Any], worker: int, rules: Rules) 
     out."""
     if unit.gold is not None:
         return True
-    others = connection.execute(
-        select(func.count())
-        .select_from(sittings)
-        .where(
-            sittings.c.unit_id == unit.id,
-            sittings.c.worker_id != worker,
-            sittings.c.done_at.is_(None),
-            sittings.c.expires_at > time.time(),
-        )
-    ).scalar_one()
+    others = count(
+        connection,
+        sittings,
+        sittings.c.unit_id == unit.id,
+        sittings.c.worker_id != worker,
+        sittings.c.done_at.is_(None),
+        sittings.c.expires_at > time.time(),
+    )
     return bool(unit.votes + others < rules.votes)
 
 
@@ -164,10 +153,7 @@ def _candidate(
 ) -> Row[Any] | None:
     """Return what comes next, locked; among equals those begun by others, so that units get
     finished."""
-    done = select(sittings.c.unit_id).where(
-        sittings.c.worker_id == worker,
-        or_(sittings.c.done_at.is_not(None), sittings.c.skipped.is_(True)),
-    )
+    done = select(sittings.c.unit_id).where(*_is_over(worker))
     at_work = (
         select(sittings.c.unit_id, func.count().label("count"))
         .where(
@@ -198,10 +184,7 @@ def _candidate(
 
 def _example(connection: Connection, worker: int, rules: Rules) -> Row[Any] | None:
     """Return an example that the worker has not seen: examples come before everything else."""
-    begun = select(sittings.c.unit_id).where(
-        sittings.c.worker_id == worker,
-        or_(sittings.c.done_at.is_not(None), sittings.c.skipped.is_(True)),
-    )
+    begun = select(sittings.c.unit_id).where(*_is_over(worker))
     rows = connection.execute(
         select(units)
         .where(*_open(rules, gold=True), units.c.id.not_in(begun))
@@ -239,13 +222,11 @@ def _gold_is_due(connection: Connection, worker: int, rules: Rules) -> bool:
 
 
 def _sit(connection: Connection, worker: int, unit: Row[Any], rules: Rules, now: float) -> str:
-    earlier = connection.execute(
+    earlier = connection.scalar(
         select(sittings.c.id).where(sittings.c.unit_id == unit.id, sittings.c.worker_id == worker)
-    ).scalar()
+    )
     if earlier is not None:  # its time ran out, and nobody else has taken it
-        connection.execute(
-            update(sittings).where(sittings.c.id == earlier).values(expires_at=now + rules.lease)
-        )
+        keep_alive(connection, earlier, rules)
         return str(earlier)
     name = secrets.token_urlsafe(16)
     left = 0 if unit.second_file is None else _side(connection, unit.id)
@@ -268,14 +249,8 @@ def _sit(connection: Connection, worker: int, unit: Row[Any], rules: Rules, now:
 
 def _side(connection: Connection, unit: int) -> int:
     """Return which video goes to the left: the one that was there less often, else by chance."""
-    counts = [
-        connection.execute(
-            select(func.count())
-            .select_from(sittings)
-            .where(sittings.c.unit_id == unit, sittings.c.left_video == video)
-        ).scalar_one()
-        for video in (0, 1)
-    ]
+    here = sittings.c.unit_id == unit
+    counts = [count(connection, sittings, here, sittings.c.left_video == side) for side in (0, 1)]
     if counts[0] == counts[1]:
         return secrets.randbelow(2)
     return 0 if counts[0] < counts[1] else 1
@@ -284,11 +259,8 @@ def _side(connection: Connection, unit: int) -> int:
 def _lay_out(connection: Connection, sitting: str, unit: Row[Any], left: int) -> None:
     """Fresh names for the videos of every sitting: nobody recognises one by its address."""
     numbers = [unit.first_file] if unit.second_file is None else [unit.first_file, unit.second_file]
-    sizes = {
-        row.id: row.bytes
-        for row in connection.execute(select(files).where(files.c.id.in_(numbers)))
-    }
-    length = served_length(sizes.values())
+    sizes = connection.scalars(select(files.c.bytes).where(files.c.id.in_(numbers)))
+    length = served_length(sizes)
     order = numbers if left == 0 else numbers[::-1]
     for side, number in zip(("left", "right"), order, strict=False):
         connection.execute(

@@ -7,8 +7,8 @@ pages, one for each order.
 from __future__ import annotations
 
 import json
-import math
 import secrets
+import shutil
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,9 +19,9 @@ from screentest._util.atomic import atomic_output, write_whole
 from screentest.annotate.answers import STEPS, Step, Unit, check_answer
 from screentest.annotate.flashes import are_risky
 from screentest.annotate.language import Language
-from screentest.annotate.media import Padding, Prepared, served_length
-from screentest.annotate.records import choice_word
-from screentest.annotate.sitting import VOTE_ID, picked_video, side_of
+from screentest.annotate.media import Padding, served_length
+from screentest.annotate.records import ANSWERS, about, choice_word
+from screentest.annotate.sitting import VOTE_ID, finite, picked_video, side_of
 from screentest.annotate.web.screens import Line, MarkedPart, Screen, render, static_files
 from screentest.core import UserError
 from screentest.core.codec import parse_json
@@ -30,7 +30,6 @@ from screentest.judges.votes import VoteRecord, VoteTask, of_two, sides
 SCHEMA: Final = 1
 _SCRIPTS: Final = ("bundle.js", "players.js", "prompt.js", "form.js", "keys.js", "parts.js")
 _STATIC: Final = (*_SCRIPTS, "watch.js", "style.css")
-_CHUNK: Final = 1 << 20
 NOTHING: Final[Mapping[Path, int]] = {}
 
 
@@ -45,7 +44,7 @@ class Key:
 
 def write_bundle(
     units: Sequence[Unit],
-    prepared: Mapping[Path, Prepared],
+    prepared: Mapping[Path, Path],
     out: Path,
     language: Language,
     *,
@@ -152,16 +151,15 @@ def _text(unit: Unit) -> list[Line]:
     ]
 
 
-def _copy_videos(unit: Unit, prepared: Mapping[Path, Prepared], folder: Path) -> list[str]:
-    ready = [prepared[video.path] for video in unit.videos]
-    length = served_length(item.bytes for item in ready)
+def _copy_videos(unit: Unit, prepared: Mapping[Path, Path], folder: Path) -> list[str]:
+    paths = [prepared[video.path] for video in unit.videos]
+    length = served_length(path.stat().st_size for path in paths)
     names = []
-    for entry in ready:
+    for path in paths:
         name = f"{secrets.token_urlsafe(12)}.mp4"
-        with atomic_output(folder / name) as file, entry.path.open("rb") as source:
-            while chunk := source.read(_CHUNK):
-                file.write(chunk)
-            file.write(Padding(entry.bytes, length).read(0, length))
+        with atomic_output(folder / name) as file, path.open("rb") as source:
+            shutil.copyfileobj(source, file)
+            file.write(Padding(source.tell(), length).read(0, length))
         names.append(f"media/{name}")
     return names
 
@@ -204,37 +202,14 @@ def _record(
         )
     choice = statement.get("choice")
     return VoteRecord(
-        task=task,
-        unit=unit.key,
-        source=unit.source,
-        video=unit.video,
-        name=unit.name,
-        aspect=unit.aspect,
-        severity=unit.severity,
-        clips=unit.clip_count,
+        **about(unit),
         worker=worker,
         left=sides(task)[key.left] if of_two(task) else "",
-        first=unit.models[0] if unit.models else "",
-        second=unit.models[1] if unit.models else "",
-        duration=unit.seconds,
-        seconds=_finite(answer["seconds"]),
+        seconds=finite(answer["seconds"]),
         at=time.time(),
-        gold=unit.gold is not None,
-        excluded=False,
-        finished=True,
         vote=answer["vote"],
         choice=choice_word(task, picked_video(choice, key.left)) if choice is not None else None,
-        rating=statement.get("rating"),
-        score=statement.get("score"),
-        answers=statement.get("answers"),
-        verdict=statement.get("verdict"),
-        text=statement.get("text"),
+        **{name: statement[name] for name in ANSWERS if name in statement},
         comment=str(answer.get("comment") or ""),
-        watched={str(side): _finite(share) for side, share in answer["watched"].items()},
+        watched={str(side): finite(share) for side, share in answer["watched"].items()},
     )
-
-
-def _finite(given: object) -> float:
-    if isinstance(given, bool) or not isinstance(given, int | float) or not math.isfinite(given):
-        raise ValueError("a time or share must be a finite number")
-    return float(given)

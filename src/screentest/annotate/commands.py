@@ -1,51 +1,100 @@
-"""Ask people: a web app for judgements of videos."""
+"""``screentest annotate serve, invite, plan, translate, bundle``, and the arguments all share."""
 
 from __future__ import annotations
 
 import secrets
+from collections import defaultdict
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from sqlalchemy import Connection, select
 
 from screentest._util.text import plural
+from screentest.analysis.forecast import Effort, forecast_people
+from screentest.annotate import people
 from screentest.annotate.assignment import Rules
+from screentest.annotate.bundle import write_bundle
+from screentest.annotate.flashes import measure_all
 from screentest.annotate.language import read_language
-from screentest.annotate.options import (
-    By,
-    Place,
-    Questions,
-    ServedTask,
-    Store,
-    Ties,
-    Votes,
-    Watch,
-    task_named,
-    text_of,
-)
-from screentest.annotate.people import invite as make_links
-from screentest.annotate.people import invite_all, link_again
+from screentest.annotate.language import translate as translate_prompts
+from screentest.annotate.material import read_units
+from screentest.annotate.media import prepare_all
+from screentest.annotate.schema import units as units_table
 from screentest.annotate.server import (
     DEFAULT_LANGUAGES,
     bind,
     check_address,
     make_site,
+    media_folder,
     open_project,
     run,
 )
-from screentest.annotate.store import default_store, open_database
+from screentest.annotate.store import Database, default_store, open_database
 from screentest.annotate.web.visitor import Finish, allowed_origins
-from screentest.cli.console import err, out
-from screentest.cli.options import PromptsOption
+from screentest.cli.console import err, out, shown
+from screentest.cli.options import JsonOption, PromptsOption
 from screentest.cli.progress import watched
-from screentest.core import BadOption
+from screentest.cli.tables import print_models, show
+from screentest.core import BadOption, UserError
 from screentest.judges.votes import VoteTask
+from screentest.models import ModelChoice, Models
 from screentest.models.ask.templates import Prompts
+from screentest.models.chat.costs import Prices
+from screentest.present.forecast import people_table
+from screentest.run.store import RunStore
+
+Place = Annotated[
+    Path,
+    typer.Argument(
+        metavar="TESTBED|MANIFEST",
+        help="A folder made by `build`, or a manifest.",
+        exists=True,
+        show_default=False,
+    ),
+]
+Store = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE|URL",
+        help="SQLite file or postgresql:// URL.",
+        show_default="annotate/votes.sqlite beside it",
+    ),
+]
+ServedTask = Annotated[
+    VoteTask,
+    typer.Option("--task", metavar="NAME", help="pairs, check, rate, questions, prompts or arena."),
+]
+By = Annotated[
+    str,
+    typer.Option("--by", metavar="GROUP", help="For arena: what is compared; or model=A,B."),
+]
+Votes = Annotated[int, typer.Option("--votes", min=1, help="How many people judge each item.")]
+Questions = Annotated[
+    Path | None,
+    typer.Option("--questions", metavar="FILE", help="Questions per item (JSON lines)."),
+]
+Watch = Annotated[
+    float,
+    typer.Option(
+        "--watch",
+        min=0,
+        max=1,
+        metavar="SHARE",
+        help="Of each video, long films too, that must be played before an answer is taken. "
+        "0 asks for nothing.",
+    ),
+]
+Ties = Annotated[bool, typer.Option("--ties", help="Allow 'no difference'.")]
+TaskName = Annotated[
+    VoteTask | None, typer.Option(metavar="NAME", help="Needed if the store has several tasks.")
+]
 
 
 def serve(
     place: Place,
-    task: ServedTask = "pairs",
+    task: ServedTask = VoteTask.PAIRS,
     store: Store = None,
     votes: Votes = 5,
     host: Annotated[str, typer.Option(help="Any other address needs a token.")] = "127.0.0.1",
@@ -116,20 +165,19 @@ def serve(
           --public-url https://judge.example.org
     """
 
-    chosen = task_named(task)
     check_address(host, port, public_url, token)
     templates = Prompts(prompts)
     languages = [read_language(name, templates) for name in language or DEFAULT_LANGUAGES]
-    own_consent = text_of(consent)
+    own_consent = _text_of(consent)
     finish = Finish(code, return_url)
     # Equal models are equal: an arena without ties would make coins of them.
-    ties = ties or chosen is VoteTask.ARENA
-    rules = Rules(chosen, votes, lease * 60, gold_every, ties, watch, most)
+    ties = ties or task is VoteTask.ARENA
+    rules = Rules(task, votes, lease * 60, gold_every, ties, watch, most)
     with watched() as progress:
         database, units = open_project(
             place,
             store or default_store(place),
-            chosen,
+            task,
             questions=questions,
             gold=gold,
             by=by,
@@ -157,7 +205,7 @@ def serve(
         )
         address = public_url.rstrip("/") if public_url else f"http://{host}:{port}"
         if token is None:
-            mine = link_again(database, "local", create=True)
+            mine = people.link_again(database, "local", create=True)
             say(f"To judge:      {address}/join#{mine.token}", soft_wrap=True)
             say(f"To supervise:  {address}/join#{operator}", soft_wrap=True)
         else:
@@ -205,18 +253,182 @@ def invite(
 
     if platform and (worker or count != 1):
         raise BadOption("--platform makes one link, for everybody")
-    database = open_database(store or default_store(place))
-    if platform:
-        token = invite_all(database, days=days)
-        address = f"{url.rstrip('/')}/join?participant=ID#{token}"
-        out().print(f"ID\t{address}", soft_wrap=True)
-        database.close()
-        return
-    made = (
-        [link_again(database, worker, days=days)]
-        if worker
-        else make_links(database, count, days=days)
-    )
-    for item in made:
-        out().print(f"{item.label}\t{url.rstrip('/')}/join#{item.token}", soft_wrap=True)
-    database.close()
+    join = f"{url.rstrip('/')}/join"
+    with opened(place, store) as database:
+        if platform:
+            links = [("ID", f"?participant=ID#{people.invite_all(database, days=days)}")]
+        elif worker:
+            links = [(worker, f"#{people.link_again(database, worker, days=days).token}")]
+        else:
+            made = people.invite(database, count, days=days)
+            links = [(item.label, f"#{item.token}") for item in made]
+    for label, rest in links:
+        out().print(f"{label}\t{join}{rest}", soft_wrap=True)
+
+
+def plan(
+    place: Place,
+    wage: Annotated[float, typer.Option(min=0, help="Pay for one hour.", show_default=False)],
+    task: ServedTask = VoteTask.PAIRS,
+    votes: Votes = 5,
+    currency: Annotated[str, typer.Option(metavar="TEXT", help="For display only.")] = "",
+    fee: Annotated[
+        float, typer.Option(min=0, metavar="SHARE", help="The platform's fee; 0.2 is 20%.")
+    ] = 0.0,
+    watching: Annotated[
+        float, typer.Option(min=0, metavar="TIMES", help="Watching time, in lengths of the videos.")
+    ] = 1.5,
+    reading: Annotated[
+        float, typer.Option(min=0.1, metavar="N", help="Characters read per second.")
+    ] = 15.0,
+    reading_share: Annotated[
+        float, typer.Option(min=0, max=1, metavar="SHARE", help="Share of the text that is read.")
+    ] = 1.0,
+    overhead: Annotated[
+        float, typer.Option(min=0, metavar="SECONDS", help="Extra time for each task.")
+    ] = 40.0,
+    questions: Questions = None,
+    by: By = "model",
+    units: Annotated[bool, typer.Option("--units", help="List the items too.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Estimate minutes and price before you publish a task.
+
+    \b
+    Examples:
+      screentest annotate plan testbed/ --task check --wage 1200 --currency JPY
+      screentest annotate plan videos.jsonl --task rate --wage 15 --fee 0.2
+    """
+
+    result = read_units(place, task, questions=questions, by=by)
+    effort = Effort(watching, reading, reading_share, overhead)
+    sizes: dict[str, list[tuple[float, int]]] = defaultdict(list)
+    for unit in result:
+        sizes[unit.aspect or task].append((unit.seconds, len(unit.prompt)))
+    sizes["total"] = [(unit.seconds, len(unit.prompt)) for unit in result]
+    plans = [
+        (name, forecast_people(size, votes=votes, wage=wage, effort=effort, fee=fee))
+        for name, size in sizes.items()
+    ]
+    keys = [unit.key for unit in result] if units else []
+    show(people_table(plans, currency), as_json=as_json, **({"items": keys} if units else {}))
+    if units and not as_json:
+        for key in keys:
+            out().print(shown(key), soft_wrap=True)
+
+
+def translate(
+    place: Place,
+    to: Annotated[
+        str, typer.Option(metavar="CODE", help="ja, or another that you serve.", show_default=False)
+    ],
+    model: Annotated[
+        str, typer.Option(metavar="chat=…", help="Which model to ask.", show_default=False)
+    ],
+    language: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Its name in the prompt.", show_default="by its code"),
+    ] = None,
+    prompts: PromptsOption = None,
+    store: Store = None,
+) -> None:
+    """Translate the prompts with a chat model.
+
+    Workers see the translation below each passage of the original. Translations
+    are kept; run the command again for those that are missing. Open the testbed
+    with `serve` once before.
+
+    \b
+    Examples:
+      screentest annotate translate testbed/ --to ja \\
+          --model chat=openai:qwen3,base_url=http://127.0.0.1:8000/v1
+    """
+
+    choice = ModelChoice.parse(model)
+    models = Models([choice])
+    chat = models.role("chat")
+    names = {"ja": "Japanese", "en": "English", "de": "German", "fr": "French", "es": "Spanish"}
+    run = default_store(place).parent / "translation"
+    with (
+        opened(place, store) as database,
+        RunStore(run, command="annotate translate", arguments={"to": to}) as ledger,
+    ):
+        # What has no translation yet is asked for at every start, and so asked anew.
+        ledger.ledger.asks_again = True
+        if hasattr(chat, "attach"):
+            chat.attach(ledger.ledger, Prices())
+        done = translate_prompts(
+            database,
+            chat,
+            code=to,
+            language=language or names.get(to, to),
+            model=str(models.signature("chat")),
+            prompts=Prompts(prompts) if prompts else None,
+            progress=watched(),
+        )
+    err().print(f"{done.added:,} translated, {done.known:,} known, {len(done.failures):,} failed")
+    print_models(models.summary(["chat"]))
+    if done.failures:
+        err().print(str(done.failures[0]), soft_wrap=True)
+        raise typer.Exit(1)
+
+
+def bundle(
+    place: Place,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="A new folder.", show_default=False)],
+    task: ServedTask = VoteTask.PAIRS,
+    language: Annotated[
+        str, typer.Option(metavar="CODE|FILE", help="The language of the pages.")
+    ] = "en",
+    ties: Ties = False,
+    questions: Questions = None,
+    by: By = "model",
+    prompts: PromptsOption = None,
+) -> None:
+    """Make pages for another platform.
+
+    For a platform that shows an HTML page and returns what it posts. Upload the
+    folder `pages`; keep `key.json`, which maps pages to videos. Import the
+    answers with `screentest annotate import --key`.
+
+    \b
+    Examples:
+      screentest annotate bundle testbed/ --out bundle/
+      screentest annotate bundle videos.jsonl --task rate --language ja \\
+          --out bundle/
+    """
+
+    words = read_language(language, Prompts(prompts))
+    units = read_units(place, task, questions=questions, by=by)
+    ties = ties or units[0].task is VoteTask.ARENA
+    videos = [video.path for unit in units for video in unit.videos]
+    prepared = prepare_all(videos, media_folder(place), progress=watched())
+    flashes = dict(measure_all(videos, progress=watched()))
+    keys = write_bundle(units, prepared, out, words, ties=ties, flashes=flashes)
+    err().print(f"{plural(len(keys), 'page')} in {out / 'pages'}", soft_wrap=True)
+
+
+def _text_of(path: Path | None) -> str:
+    """Return the text of a file that the user has written."""
+    if path is None:
+        return ""
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"cannot read {path}: {error}") from None
+
+
+def opened(place: Path, store: str | None) -> closing[Database]:
+    """Return the store of a testbed or manifest, which must exist."""
+    return closing(open_database(store or default_store(place)))
+
+
+def wanted_task(connection: Connection, wanted: VoteTask | None) -> VoteTask:
+    """Return the given task if the store has it, or the only one in the store."""
+    result = [VoteTask(name) for name in connection.scalars(select(units_table.c.task).distinct())]
+    if wanted is None and len(result) != 1:
+        names = ", ".join(sorted(result)) or "none"
+        raise UserError(f"the store has the tasks {names}", advice="Say which with --task.")
+    if wanted is not None and wanted not in result:
+        raise UserError(f"the store has no task {wanted}")
+    return wanted or result[0]

@@ -20,8 +20,8 @@ from typing import Any, Final
 from pydantic import BaseModel
 from sqlalchemy import insert, select
 
-from screentest.annotate.store.database import Database
-from screentest.annotate.store.schema import texts, translations
+from screentest.annotate.schema import texts, translations
+from screentest.annotate.store import Database
 from screentest.core import BadOption, Failure, Outcome, Progress, Silent, UserError, all_aspects
 from screentest.models.ask import Query, send
 from screentest.models.ask.templates import Prompts, Slot, Trusted

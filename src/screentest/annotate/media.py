@@ -12,11 +12,15 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import anyio
+from sqlalchemy import Row
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
@@ -38,21 +42,12 @@ _PIXELS = {"yuv420p", "yuvj420p"}
 _SOUNDS = {"aac", "mp3", "opus"}
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """What is served in place of a file."""
-
-    path: Path
-    bytes: int
-    kind: str
-
-
 def prepare_all(
     paths: Iterable[Path], folder: Path, *, progress: Progress | None = None
-) -> dict[Path, Prepared]:
+) -> dict[Path, Path]:
     """Return each file as it is to be served; those that had to be copied are in ``folder``."""
     wanted = list(dict.fromkeys(paths))
-    ready: dict[Path, Prepared] = {}
+    ready = {}
     with progress or Silent() as watched:
         watched.begin("looking at videos", len(wanted), "video")
         for path in wanted:
@@ -61,7 +56,7 @@ def prepare_all(
     return ready
 
 
-def prepare(path: Path, folder: Path) -> Prepared:
+def prepare(path: Path, folder: Path) -> Path:
     """One file; raises VideoError where it is none."""
     container = open_container(path)
     try:
@@ -73,10 +68,10 @@ def prepare(path: Path, folder: Path) -> Prepared:
         isom = "mp4" in container.format.name.split(",")
         playable = codec in _IN_MP4 and pixels in _PIXELS
         if playable and isom and not _tags(container):
-            return Prepared(path, path.stat().st_size, MP4)
+            return path
         target = folder / f"{_digest(path)}.mp4"
         if target.is_file():
-            return Prepared(target, target.stat().st_size, MP4)
+            return target
         folder.mkdir(parents=True, exist_ok=True)
         if playable:
             _copy(container, stream, target)
@@ -84,7 +79,7 @@ def prepare(path: Path, folder: Path) -> Prepared:
         container.close()
     if not target.is_file():
         normalize(path, target)
-    return Prepared(target, target.stat().st_size, MP4)
+    return target
 
 
 def _tags(container: InputContainer) -> bool:
@@ -285,13 +280,16 @@ class MediaResponse(Response):
             await send({"type": "http.response.body", "body": body, "more_body": more})
 
 
-def is_whole(path: Path, real: int) -> bool:
-    """Return whether the file is still the one that was looked at."""
-    try:
+def file_response(request: Request, row: Row[Any], length: int) -> MediaResponse:
+    """Answer with a file of the store; 404 where it is no longer the one that was looked at."""
+    path = Path(row.served)
+    with suppress(OSError):
         status = path.lstat()
-    except OSError:
-        return False
-    return stat.S_ISREG(status.st_mode) and status.st_size == real
+        if stat.S_ISREG(status.st_mode) and status.st_size == row.bytes:
+            # With no validator to compare, a conditional range is answered with all of it.
+            asked = None if "if-range" in request.headers else request.headers.get("range")
+            return MediaResponse(path, row.bytes, length, row.kind, asked)
+    raise HTTPException(404)
 
 
 def _open(path: Path, real: int) -> int:

@@ -12,8 +12,8 @@ from typing import Any, Final
 from sqlalchemy import Connection, Row, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from screentest.annotate.store.database import Database
-from screentest.annotate.store.schema import links, log, open_links, sessions, workers
+from screentest.annotate.schema import links, log, open_links, sessions, workers
+from screentest.annotate.store import Database
 from screentest.core import UserError
 
 DAY: Final = 86_400.0

@@ -11,8 +11,8 @@ from typing import Final
 from sqlalchemy import Connection, select
 
 from screentest.annotate.answers import SCORES
+from screentest.annotate.schema import log, workers
 from screentest.annotate.sitting import gold_answers
-from screentest.annotate.store.schema import log, workers
 from screentest.core import Failure
 from screentest.judges.votes import VoteRecord, VoteTask
 from screentest.stats import (

@@ -7,26 +7,49 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import Connection, Row, insert, select, update
 
-from screentest.annotate.answers import STEPS, BadAnswer, Step, check_answer, check_comment
+from screentest.annotate.answers import STEPS, BadAnswer, Step, Unit, check_answer, check_comment
 from screentest.annotate.material import unit_key
 from screentest.annotate.people import imported_worker, note
-from screentest.annotate.store.database import Database
-from screentest.annotate.store.schema import sittings, texts, units, votes, workers
+from screentest.annotate.schema import sittings, units, votes, workers
+from screentest.annotate.sitting import prompt_of
+from screentest.annotate.store import Database
 from screentest.core import PairKind, UserError, all_aspects
 from screentest.judges.votes import VoteRecord, VoteTask, of_two, sides
 from screentest.stats import FilteredPairs, Retention, filter_pairs
 from screentest.testbeds.subset import subset_of, write_subset
 from screentest.testbeds.testbed import Testbed, read_testbed
 
+ANSWERS: Final = ("rating", "score", "answers", "verdict", "text")
+"""Parts of an answer that records keep as they are."""
+
 
 def choice_word(task: VoteTask, picked: str) -> str:
     """Return the stored choice in the words of records: for pairs those of testbeds and of
     `certify`."""
     return dict(zip(("first", "second", "tie"), (*sides(task), "tie"), strict=True))[picked]
+
+
+def about(unit: Unit | Row[Any]) -> dict[str, Any]:
+    """Return what a record says of its unit, whether that is in the store or not."""
+    first, second = unit.models or ("", "")
+    return {
+        "task": VoteTask(unit.task),
+        "unit": unit.key,
+        "source": unit.source,
+        "video": unit.video,
+        "name": unit.name,
+        "aspect": unit.aspect,
+        "severity": unit.severity,
+        "clips": unit.clip_count,
+        "first": first,
+        "second": second,
+        "duration": unit.seconds,
+        "gold": unit.gold is not None,
+    }
 
 
 def read_records(
@@ -73,35 +96,15 @@ def _record(rows: list[Any]) -> VoteRecord:
     last = rows[-1]
     answer: dict[str, Any] = {}
     for row in rows:
-        match Step(row.step):
-            case Step.CHOICE:
-                answer["choice"] = choice_word(task, row.answer["picked"])
-            case Step.CHECK:
-                answer["rating"] = row.answer["rating"]
-            case Step.RATE:
-                answer["score"] = row.answer["score"]
-            case Step.ANSWERS:
-                answer["answers"] = row.answer["answers"]
-            case Step.REVIEW:
-                answer["verdict"], answer["text"] = row.answer["verdict"], row.answer.get("text")
-    first, second = last.models or ("", "")
+        answer |= {name: value for name, value in row.answer.items() if name in ANSWERS}
+        if "picked" in row.answer:
+            answer["choice"] = choice_word(task, row.answer["picked"])
     return VoteRecord(
-        task=task,
-        unit=last.key,
-        source=last.source,
-        video=last.video,
-        name=last.name,
-        aspect=last.aspect,
-        severity=last.severity,
-        clips=last.clip_count,
+        **about(last),
         worker=last.label,
         left=sides(task)[last.left_video] if of_two(task) else "",
-        first=first,
-        second=second,
-        duration=last.seconds,
         seconds=sum(row.took for row in rows),
         at=last.at,
-        gold=last.gold is not None,
         excluded=bool(last.excluded),
         finished=last.done_at is not None,
         vote=last.vote,
@@ -299,18 +302,7 @@ def _answer(
         picked = ("first", "second", "tie")[words.index(record.choice)]
         side = "left" if record.choice == record.left else "right"
         return {"choice": "same" if picked == "tie" else side, "picked": picked}
-    prompt = ""
-    if step is Step.REVIEW:
-        prompt = connection.execute(
-            select(texts.c.prompt).where(texts.c.id == unit.text_id)
-        ).scalar_one()
-    given = {
-        "rating": record.rating,
-        "confirmed": True,
-        "score": record.score,
-        "answers": record.answers,
-        "verdict": record.verdict,
-        "text": record.text,
-    }
+    prompt = prompt_of(connection, unit) if step is Step.REVIEW else ""
+    given = {name: getattr(record, name) for name in ANSWERS} | {"confirmed": True}
     names = [question["id"] for question in unit.questions]
     return check_answer(step, given, questions=names, prompt=prompt)

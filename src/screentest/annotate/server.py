@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
+from sqlalchemy import Connection, insert, select, update
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
 
 from screentest.annotate.answers import Unit
 from screentest.annotate.assignment import Rules
+from screentest.annotate.flashes import measure_all
 from screentest.annotate.language import Language, read_language
 from screentest.annotate.material import read_units
-from screentest.annotate.media import prepare_all
+from screentest.annotate.media import MP4, prepare_all
 from screentest.annotate.people import hashed
+from screentest.annotate.schema import files, texts, units
 from screentest.annotate.store import Database, default_store, open_database
-from screentest.annotate.store.project import keep_units, measure_flashes
-from screentest.annotate.web import api, operator, pages
+from screentest.annotate.web import operator, pages
 from screentest.annotate.web.guard import Guard, Throttle
 from screentest.annotate.web.visitor import (
     Finish,
@@ -50,18 +55,132 @@ def open_project(
 ) -> tuple[Database, list[Unit]]:
     """Return the database of a project with all units of the task in it, videos ready to be
     served."""
-    units = read_units(place, task, questions=questions, gold=gold, by=by)
-    videos = [video.path for unit in units for video in unit.videos]
+    given = read_units(place, task, questions=questions, gold=gold, by=by)
+    videos = [video.path for unit in given for video in unit.videos]
     prepared = prepare_all(videos, media_folder(place), progress=progress)
     database = open_database(store, create=True)
-    keep_units(database, task, units, prepared)
+    keep_units(database, task, given, prepared)
     measure_flashes(database, prepared, progress=progress)
-    return database, units
+    return database, given
 
 
 def media_folder(place: Path) -> Path:
     """Return where copies of videos are that could not be served as they were."""
     return default_store(place).parent / "media"
+
+
+def measure_flashes(
+    database: Database, paths: Iterable[Path], *, progress: Progress | None = None
+) -> None:
+    """Measure each video that is not measured yet, and keep it: it takes as long as decoding.
+
+    Each is kept as soon as it is known: who stops here does not begin again.
+    """
+    stamps = {path: _stamp(path) for path in paths}
+    with database.read() as connection:
+        rows = connection.execute(select(files.c.path, files.c.stamp))
+        available = {row.path: row.stamp for row in rows}
+    new = [path for path, stamp in stamps.items() if available.get(str(path)) != stamp]
+    if not new:
+        return
+    for path, flashes in measure_all(new, progress=progress):
+        row = {"flashes": flashes, "stamp": stamps[path]}
+        with database.write() as connection:
+            connection.execute(update(files).where(files.c.path == str(path)).values(row))
+
+
+def _stamp(path: Path) -> str:
+    status = path.stat()
+    return f"{status.st_size}-{status.st_mtime_ns}"
+
+
+def keep_units(
+    database: Database, task: VoteTask, given: Sequence[Unit], prepared: Mapping[Path, Path]
+) -> None:
+    """Put the units of a task into the database.
+
+    Started again with a testbed that has grown, the new ones are added; what is no longer
+    there is closed, and its votes are kept.
+    """
+    with database.write() as connection:
+        in_task = units.c.task == task.value
+        rows = connection.execute(select(units.c.key, units.c.id).where(in_task))
+        available = {row.key: row.id for row in rows}
+        connection.execute(update(units).where(in_task).values(closed=True))
+        numbers = _keep_files(connection, given, prepared)
+        for unit in given:
+            row = _row(unit, _keep_text(connection, unit), numbers) | {"closed": False}
+            if unit.key not in available:
+                new = {"place": _place(unit.key), "votes": 0}
+                connection.execute(insert(units).values(row | new))
+            else:
+                where = units.c.id == available[unit.key]
+                connection.execute(update(units).where(where).values(row))
+
+
+def _row(unit: Unit, text: str, numbers: Mapping[Path, int]) -> dict[str, Any]:
+    paths = [video.path for video in unit.videos]
+    return {
+        "task": unit.task.value,
+        "key": unit.key,
+        "source": unit.source,
+        "video": unit.video,
+        "name": unit.name,
+        "aspect": unit.aspect,
+        "severity": unit.severity,
+        "clip_count": unit.clip_count,
+        "groups": dict(unit.groups),
+        "models": list(unit.models) or None,
+        "text_id": text,
+        "first_file": numbers[paths[0]],
+        "second_file": numbers[paths[1]] if len(paths) > 1 else None,
+        "marks": [asdict(mark) for mark in unit.marks],
+        "questions": [asdict(question) for question in unit.questions],
+        "is_gold": unit.gold is not None,
+        "gold": dict(unit.gold) if unit.gold is not None else None,
+        "seconds": unit.seconds,
+    }
+
+
+def _place(key: str) -> float:
+    """Shuffled, so that what is finished at any time is a fair part of the whole."""
+    return int.from_bytes(hashlib.sha256(key.encode("utf-8", "replace")).digest()[:6]) / 2**48
+
+
+def _keep_text(connection: Connection, unit: Unit) -> str:
+    clips = [
+        [clip.caption]
+        if clip.span is None
+        else [clip.caption, float(clip.span.start), float(clip.span.end)]
+        for clip in unit.clips
+    ]
+    content = json.dumps([unit.prompt, clips]).encode()
+    name = hashlib.sha256(content).hexdigest()
+    if connection.execute(select(texts.c.id).where(texts.c.id == name)).first() is None:
+        connection.execute(insert(texts).values(id=name, prompt=unit.prompt, clips=clips))
+    return name
+
+
+def _keep_files(
+    connection: Connection, given: Sequence[Unit], prepared: Mapping[Path, Path]
+) -> dict[Path, int]:
+    numbers = {}
+    wanted = {video.path: video for unit in given for video in unit.videos}
+    for path, video in wanted.items():
+        row = {
+            "served": str(prepared[path]),
+            "bytes": prepared[path].stat().st_size,
+            "seconds": float(video.duration),
+            "kind": MP4,
+        }
+        number = connection.scalar(select(files.c.id).where(files.c.path == str(path)))
+        if number is None:
+            added = connection.execute(insert(files).values(path=str(path), **row))
+            number = added.inserted_primary_key[0]  # type: ignore[index]
+        else:
+            connection.execute(update(files).where(files.c.id == number).values(row))
+        numbers[path] = number
+    return numbers
 
 
 def check_address(host: str, port: int, public_url: str | None, token: str | None) -> None:
@@ -146,7 +265,6 @@ def create_app(site: Site) -> ASGIApp:
     app.state.failures = Throttle(20, 60.0)
     app.state.busy = Throttle(1200, 60.0)
     app.include_router(pages.router)
-    app.include_router(api.router)
     app.include_router(operator.router)
     app.add_exception_handler(SignedOut, _signed_out)
     app.add_exception_handler(RequestValidationError, _malformed)

@@ -10,7 +10,7 @@ import math
 import re
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from sqlalchemy import Connection, Row, insert, select, update
@@ -25,8 +25,9 @@ from screentest.annotate.answers import (
     step_after,
 )
 from screentest.annotate.assignment import Rules, has_room, keep_alive
-from screentest.annotate.store.database import Database
-from screentest.annotate.store.schema import files, media, sittings, texts, units, views, votes
+from screentest.annotate.schema import files, media, sittings, texts, units, views, votes
+from screentest.annotate.store import Database
+from screentest.core.codec import from_object
 from screentest.judges.votes import VoteTask
 
 MAX_RATE: Final = 2.0
@@ -88,20 +89,6 @@ class Viewing:
         shown = sum(max(0.0, min(stop, duration) - begin) for begin, stop in self.played)
         return min(1.0, max(0.0, shown) / duration)
 
-    def as_object(self) -> dict[str, Any]:
-        return {"played": self.played, "rests": self.rests, "spent": self.spent}
-
-    @staticmethod
-    def of(stored: Mapping[str, Any] | None) -> Viewing:
-        """As the database gave it back."""
-        if stored is None:
-            return Viewing()
-        return Viewing(
-            tuple((begin, end) for begin, end in stored["played"]),
-            tuple((at, seconds) for at, seconds in stored["rests"]),
-            stored["spent"],
-        )
-
 
 def take_reports(before: Viewing, reports: Sequence[object], *, elapsed: float) -> Viewing:
     """Return what a page reports, added; raises Implausible where it contradicts the clock."""
@@ -116,13 +103,14 @@ def take_reports(before: Viewing, reports: Sequence[object], *, elapsed: float) 
 def _take(before: Viewing, report: object) -> Viewing:
     match report:
         case {"from": begin, "to": end, "rate": rate}:
-            return before.with_play(_number(begin), _number(end), _number(rate))
+            return before.with_play(finite(begin), finite(end), finite(rate))
         case {"at": at, "rest": seconds}:
-            return before.with_rest(_number(at), _number(seconds))
+            return before.with_rest(finite(at), finite(seconds))
     raise Implausible("a report is a stretch that was played, or a rest")
 
 
-def _number(given: object) -> float:
+def finite(given: object) -> float:
+    """Return a number that a page sent; raises Implausible where it is none."""
     if isinstance(given, bool) or not isinstance(given, int | float):
         raise Implausible(f"a time is a number, not {type(given).__name__}")
     try:
@@ -250,7 +238,7 @@ def _store(
         answer,
         questions=[question["id"] for question in unit.questions],
         ties=rules.ties,
-        prompt=_prompt(connection, unit) if step == Step.REVIEW else "",
+        prompt=prompt_of(connection, unit) if step == Step.REVIEW else "",
     )
     if step == Step.CHECK and not all(seen_marks(connection, sitting, unit)):
         raise Refused("unseen", "look at every marked part first")
@@ -274,10 +262,12 @@ def _store(
         )
     )
     following = step_after(VoteTask(unit.task), Step(step))
+    change = update(sittings).where(sittings.c.id == sitting.id)
     if following is not None:
-        _go_on(connection, sitting, rules, following, now)
+        later = {"step": following.value, "step_at": now, "expires_at": now + rules.lease}
+        connection.execute(change.values(later))
         return Taken(False, False)
-    connection.execute(update(sittings).where(sittings.c.id == sitting.id).values(done_at=now))
+    connection.execute(change.values(done_at=now))
     connection.execute(update(units).where(units.c.id == unit.id).values(votes=units.c.votes + 1))
     return Taken(False, True, _lesson(unit, sitting, checked))
 
@@ -285,11 +275,8 @@ def _store(
 def _lesson(unit: Row[Any], sitting: Row[Any], answer: Mapping[str, Any]) -> Lesson | None:
     if unit.gold is None or EXAMPLE not in unit.gold:
         return None
-    sides = {
-        "first": side_of(0, sitting.left_video),
-        "second": side_of(1, sitting.left_video),
-        "tie": "same",
-    }
+    first, second = side_of(0, sitting.left_video), side_of(1, sitting.left_video)
+    sides = {"first": first, "second": second, "tie": "same"}
     expected = sides.get(unit.gold.get("picked", ""), "")
     return Lesson(is_right(answer, unit.gold), unit.gold[EXAMPLE], expected)
 
@@ -298,7 +285,6 @@ def take_views(
     database: Database,
     worker: int,
     rules: Rules,
-    *,
     sitting: str,
     step: str,
     reports: Mapping[str, Sequence[object]],
@@ -325,14 +311,12 @@ def take_views(
         elapsed = time.time() - row.step_at
         for side, claimed in reports.items():
             before = _viewing(connection, row, side)
-            after = take_reports(before or Viewing(), claimed, elapsed=elapsed).as_object()
-            here = _view_key(row, side)
+            after = asdict(take_reports(before or Viewing(), claimed, elapsed=elapsed))
+            here = {"sitting_id": row.id, "step": row.step, "side": side}
             if before is None:
-                connection.execute(
-                    insert(views).values(sitting_id=row.id, step=row.step, side=side, viewing=after)
-                )
+                connection.execute(insert(views).values(here | {"viewing": after}))
             else:
-                connection.execute(update(views).where(*here).values(viewing=after))
+                connection.execute(update(views).filter_by(**here).values(viewing=after))
         keep_alive(connection, row.id, rules)
         unit = connection.execute(select(units).where(units.c.id == row.unit_id)).one()
         seen = seen_marks(connection, row, unit) if step == Step.CHECK else []
@@ -367,14 +351,6 @@ def gold_answers(connection: Connection) -> list[tuple[int, bool]]:
     ]
 
 
-def _go_on(connection: Connection, sitting: Row[Any], rules: Rules, step: Step, now: float) -> None:
-    connection.execute(
-        update(sittings)
-        .where(sittings.c.id == sitting.id)
-        .values(step=step.value, step_at=now, expires_at=now + rules.lease)
-    )
-
-
 def picked_video(choice: str, left_video: int) -> str:
     """Return the chosen side as a video of the unit."""
     if choice == "same":
@@ -382,25 +358,15 @@ def picked_video(choice: str, left_video: int) -> str:
     return "first" if (choice == "left") == (left_video == 0) else "second"
 
 
-def _prompt(connection: Connection, unit: Row[Any]) -> str:
-    return str(
-        connection.execute(select(texts.c.prompt).where(texts.c.id == unit.text_id)).scalar_one()
-    )
-
-
-def _view_key(sitting: Row[Any], side: str) -> tuple[Any, ...]:
-    return (
-        views.c.sitting_id == sitting.id,
-        views.c.step == sitting.step,
-        views.c.side == side,
-    )
+def prompt_of(connection: Connection, unit: Row[Any]) -> str:
+    """Return the text that a unit is judged by."""
+    return str(connection.scalar(select(texts.c.prompt).where(texts.c.id == unit.text_id)))
 
 
 def _viewing(connection: Connection, sitting: Row[Any], side: str) -> Viewing | None:
-    stored = connection.execute(
-        select(views.c.viewing).where(*_view_key(sitting, side))
-    ).scalar_one_or_none()
-    return None if stored is None else Viewing.of(stored)
+    here = {"sitting_id": sitting.id, "step": sitting.step, "side": side}
+    stored = connection.scalar(select(views.c.viewing).filter_by(**here))
+    return None if stored is None else from_object(Viewing, stored)
 
 
 def enough_watched(shares: Mapping[str, float], rules: Rules) -> bool:

@@ -14,14 +14,7 @@ from screentest._util.text import plural
 from screentest.analysis.people.arena import arena_of
 from screentest.annotate import people
 from screentest.annotate.bundle import read_answers, task_of
-from screentest.annotate.options import (
-    Place,
-    Store,
-    TaskName,
-    opened,
-    task_named,
-    wanted_task,
-)
+from screentest.annotate.commands import Place, Store, TaskName, opened, wanted_task
 from screentest.annotate.quality import AspectAgreement, WorkerState, agreement, review, rules_for
 from screentest.annotate.records import (
     Filtering,
@@ -31,9 +24,9 @@ from screentest.annotate.records import (
     write_filtered,
 )
 from screentest.annotate.records import without_excluded as reliable
+from screentest.annotate.schema import units
 from screentest.annotate.server import open_project
 from screentest.annotate.store import Database, default_store
-from screentest.annotate.store.schema import units
 from screentest.cli.console import err, out, shown
 from screentest.cli.options import JsonOption
 from screentest.cli.tables import COUNT, SHARE, show
@@ -79,8 +72,8 @@ def workers(
             people.exclude(database, exclude, reason)
         if restore is not None:
             people.exclude(database, restore, reason, excluded=False)
-        chosen = wanted_task(database, task)
         with database.read() as connection:
+            chosen = wanted_task(connection, task)
             result = review(connection, read_records(connection, chosen), rules_for(chosen))
     show(_workers_table(result), as_json=as_json)
 
@@ -108,7 +101,7 @@ def filter_(
     """
 
     with opened(place, store) as database, database.read() as connection:
-        records = read_records(connection, wanted_task(database, VoteTask.CHECK.value))
+        records = read_records(connection, wanted_task(connection, VoteTask.CHECK))
         asked = connection.execute(
             select(units.c.key, units.c.aspect).where(
                 units.c.task == VoteTask.CHECK.value,
@@ -159,7 +152,7 @@ def results(
         )
     else:
         with opened(place, store) as database, database.read() as connection:
-            chosen = wanted_task(database, VoteTask.ARENA.value)
+            chosen = wanted_task(connection, VoteTask.ARENA)
             records = read_records(connection, chosen, only_finished=True)
     result = arena_of(records)
     if not as_json:
@@ -192,7 +185,7 @@ def export(
     if out.suffix not in writers:
         raise BadOption(f"invalid --out {out}: must end in .csv or .json")
     with opened(place, store) as database, database.read() as connection:
-        records = read_records(connection, task_named(task) if task else None)
+        records = read_records(connection, task)
     if without_excluded:
         records = reliable(records)
     with atomic_output(out) as file:

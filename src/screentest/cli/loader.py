@@ -52,15 +52,15 @@ GROUPS = {
     "annotate": (
         "Ask people: a web app for judgements of videos.",
         """
-bundle    annotate.plan_commands:bundle    Make pages for another platform.
+bundle    annotate.commands:bundle         Make pages for another platform.
 export    annotate.vote_commands:export    Write the votes to a CSV or JSON file.
 filter    annotate.vote_commands:filter_   Keep the pairs whose degradation people confirm.
 import    annotate.vote_commands:import_   Import votes that were cast elsewhere.
 invite    annotate.commands:invite         Make personal links for workers.
-plan      annotate.plan_commands:plan      Estimate minutes and price before you publish a task.
+plan      annotate.commands:plan           Estimate minutes and price before you publish a task.
 results   annotate.vote_commands:results   Show which model people prefer.
 serve     annotate.commands:serve          Start the web app.
-translate annotate.plan_commands:translate Translate the prompts with a chat model.
+translate annotate.commands:translate      Translate the prompts with a chat model.
 workers   annotate.vote_commands:workers   Show the workers, and which ones to review.
 """,
     ),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 from urllib.parse import quote, urlsplit
 
@@ -14,11 +13,12 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from sqlalchemy import Connection, case, func, select
 
 from screentest.annotate.assignment import Rules
-from screentest.annotate.media import MediaResponse, is_whole
+from screentest.annotate.media import file_response
 from screentest.annotate.people import exclude, invite, invite_all
 from screentest.annotate.quality import agreement, review, rules_for
 from screentest.annotate.records import read_records
-from screentest.annotate.store.schema import files, log, sittings, texts, units, workers
+from screentest.annotate.schema import files, log, sittings, texts, units, workers
+from screentest.annotate.store import count
 from screentest.annotate.web.screens import page
 from screentest.annotate.web.visitor import FormName, NeedOperator, check_csrf, site_of
 from screentest.core import UserError
@@ -81,27 +81,18 @@ def progress_of(connection: Connection, rules: Rules) -> CollectionProgress:
         .order_by(units.c.aspect)
     )
     coverage = [
-        VoteCoverage(aspect or rules.task.value, count, complete, votes, count * rules.votes)
-        for aspect, count, complete, votes in rows
+        VoteCoverage(aspect or rules.task.value, total, complete, votes, total * rules.votes)
+        for aspect, total, complete, votes in rows
     ]
-    finished = connection.execute(
-        select(sittings.c.done_at)
-        .select_from(sittings.join(units))
-        .where(in_task, sittings.c.done_at > now - 24 * HOUR)
-    ).scalars()
+    recent = (in_task, sittings.c.done_at > now - 24 * HOUR)
+    finished = connection.scalars(select(sittings.c.done_at).join(units).where(*recent))
     hours = [0] * 24
     for moment in finished:
         hours[23 - min(23, int((now - moment) / HOUR))] += 1
-    alive = connection.execute(
-        select(func.count())
-        .select_from(sittings.join(units))
-        .where(in_task, sittings.c.done_at.is_(None), sittings.c.expires_at > now)
-    ).scalar_one()
-    invited = connection.execute(select(func.count()).select_from(workers)).scalar_one()
-    excluded = connection.execute(
-        select(func.count()).select_from(workers).where(workers.c.excluded.is_(True))
-    ).scalar_one()
-    return CollectionProgress(coverage, hours, alive, invited, excluded)
+    lively = (in_task, sittings.c.done_at.is_(None), sittings.c.expires_at > now)
+    alive = count(connection, sittings.join(units), *lively)
+    excluded = count(connection, workers, workers.c.excluded.is_(True))
+    return CollectionProgress(coverage, hours, alive, count(connection, workers), excluded)
 
 
 router = APIRouter()
@@ -155,15 +146,8 @@ def one_worker(request: Request, visitor: NeedOperator, label: str) -> HTMLRespo
     for record in records:
         if record.worker != label and record.unit in others:
             others[record.unit].append(summary_of(record))
-    return page(
-        request,
-        "operator_worker.html",
-        visitor,
-        person=person,
-        mine=mine,
-        others=others,
-        summary_of=summary_of,
-    )
+    values = {"person": person, "mine": mine, "others": others, "summary_of": summary_of}
+    return page(request, "operator_worker.html", visitor, **values)
 
 
 @router.post("/operator/worker")
@@ -180,12 +164,7 @@ def decide(
     if act not in ("exclude", "restore") or len(reason) > _LONGEST_REASON:
         raise HTTPException(422, "The act must be exclude or restore, with a short reason.")
     try:
-        exclude(
-            site_of(request).database,
-            label,
-            reason,
-            excluded=act == "exclude",
-        )
+        exclude(site_of(request).database, label, reason, excluded=act == "exclude")
     except UserError as error:
         raise HTTPException(404, error.message) from None
     return RedirectResponse(f"/operator/worker/{quote(label)}", 303)
@@ -229,9 +208,8 @@ def one_unit(request: Request, visitor: NeedOperator, number: int) -> HTMLRespon
         text = connection.execute(select(texts).where(texts.c.id == unit.text_id)).one()
         records = [record for record in read_records(connection, task) if record.unit == unit.key]
         numbers = [item for item in (unit.first_file, unit.second_file) if item is not None]
-        result = {
-            row.id: row for row in connection.execute(select(files).where(files.c.id.in_(numbers)))
-        }
+        rows = connection.execute(select(files).where(files.c.id.in_(numbers)))
+        result = {row.id: row for row in rows}
     names = unit.models or (sides(task) if of_two(task) else ("video",))
     videos = [(name, result[item]) for name, item in zip(names, numbers, strict=True)]
     return page(
@@ -251,10 +229,9 @@ def one_file(request: Request, visitor: NeedOperator, number: int) -> Response:
     """Return a video, as it is served to workers."""
     with site_of(request).database.read() as connection:
         row = connection.execute(select(files).where(files.c.id == number)).first()
-    if row is None or not is_whole(Path(row.served), row.bytes):
+    if row is None:
         raise HTTPException(404)
-    asked = None if "if-range" in request.headers else request.headers.get("range")
-    return MediaResponse(Path(row.served), row.bytes, row.bytes, row.kind, asked)
+    return file_response(request, row, row.bytes)
 
 
 @router.post("/operator/invite")

@@ -1,15 +1,26 @@
-"""The worker's pages. Reading a page changes nothing; what changes something is a POST."""
+"""The worker's pages, and what they send: votes and playheads.
+
+Reading a page changes nothing; what changes something is a POST.
+"""
 
 from __future__ import annotations
 
-from fastapi import APIRouter, HTTPException, Request
-from fastapi.responses import HTMLResponse, RedirectResponse, Response
-from pydantic import BaseModel
-from sqlalchemy import func, select
+import re
+from dataclasses import asdict
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Header, HTTPException, Request
+from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from pydantic import BaseModel, Field
+from sqlalchemy import select
 
 from screentest.annotate import people
+from screentest.annotate.answers import BadAnswer
 from screentest.annotate.assignment import current_sitting, left_for, next_sitting, skip
-from screentest.annotate.store.schema import sittings, units
+from screentest.annotate.media import file_response
+from screentest.annotate.schema import files, media, sittings, units
+from screentest.annotate.sitting import Implausible, Refused, take_views, take_vote
+from screentest.annotate.store import count
 from screentest.annotate.web.guard import Throttle
 from screentest.annotate.web.screens import page, screen_of, static_files
 from screentest.annotate.web.visitor import (
@@ -26,6 +37,8 @@ from screentest.annotate.web.visitor import (
 
 router = APIRouter()
 _KINDS = {"js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}
+_MEDIA_ID: Final = re.compile(r"[A-Za-z0-9_-]{22}", re.ASCII)
+CsrfHeader = Annotated[str | None, Header(alias="X-CSRF-Token")]
 
 
 class Token(BaseModel):
@@ -61,8 +74,6 @@ def join_page(request: Request) -> HTMLResponse:
 @router.post("/join")
 def join(request: Request, given: Token) -> Response:
     """Change a link's token for a session."""
-    from fastapi.responses import JSONResponse
-
     site = site_of(request)
     failures: Throttle = request.app.state.failures
     client = request.client.host if request.client else ""
@@ -160,15 +171,8 @@ def work(request: Request, visitor: NeedWorker) -> HTMLResponse:
         if current is not None:
             code = language_of(site, request, visitor).code
             screen = screen_of(connection, current, code, site.rules.watch)
-            return page(
-                request,
-                "work.html",
-                visitor,
-                s=screen,
-                ties=site.rules.ties,
-                done=done,
-                left=left,
-            )
+            values = {"s": screen, "ties": site.rules.ties, "done": done, "left": left}
+            return page(request, "work.html", visitor, **values)
     if left == 0:
         # Who found nothing to do has not completed anything.
         finish = site.finish if done else None
@@ -183,13 +187,107 @@ def _progress(site: Site, visitor: Visitor) -> tuple[int, int]:
     assert visitor.worker is not None
     worker = visitor.worker.id
     with site.database.read() as connection:
-        done = connection.execute(
-            select(func.count())
-            .select_from(sittings.join(units))
-            .where(
-                sittings.c.worker_id == worker,
-                sittings.c.done_at.is_not(None),
-                units.c.task == site.rules.task.value,
-            )
-        ).scalar_one()
-        return int(done), left_for(connection, worker, site.rules)
+        done = count(
+            connection,
+            sittings.join(units),
+            sittings.c.worker_id == worker,
+            sittings.c.done_at.is_not(None),
+            units.c.task == site.rules.task.value,
+        )
+        return done, left_for(connection, worker, site.rules)
+
+
+# What the scripts of a page send: votes, playheads; and the videos it plays.
+
+
+class VoteSent(BaseModel):
+    """One click."""
+
+    vote: Name
+    sitting: Name
+    step: Name
+    answer: dict[str, Any]
+    comment: str | None = None
+
+
+class ViewsSent(BaseModel):
+    """Where the playheads were since the last report."""
+
+    sitting: Name
+    step: Name
+    left: list[Any] = Field(default_factory=list, max_length=500)
+    right: list[Any] = Field(default_factory=list, max_length=500)
+
+
+@router.post("/api/vote")
+def vote(
+    request: Request, visitor: NeedWorker, sent: VoteSent, csrf: CsrfHeader = None
+) -> Response:
+    """Take a vote. The same id again is answered the same way and stored once."""
+    worker, site = _at_work(request, visitor, csrf), site_of(request)
+    try:
+        taken = take_vote(site.database, worker, site.rules, **sent.model_dump())
+    except Refused as refused:
+        return _refused(refused)
+    except BadAnswer as error:
+        return JSONResponse({"error": "answer", "message": str(error)}, 422)
+    if taken.finished:
+        next_sitting(site.database, worker, site.rules)
+    answer: dict[str, Any] = {"repeated": taken.repeated, "finished": taken.finished}
+    if taken.finished and taken.lesson is not None:
+        answer["lesson"] = asdict(taken.lesson)
+    return JSONResponse(answer)
+
+
+@router.post("/api/view")
+def view(
+    request: Request, visitor: NeedWorker, sent: ViewsSent, csrf: CsrfHeader = None
+) -> Response:
+    """Take a report of what was played."""
+    worker, site = _at_work(request, visitor, csrf), site_of(request)
+    given = {"left": sent.left, "right": sent.right}
+    reports = {side: claims for side, claims in given.items() if claims}
+    try:
+        watched = take_views(site.database, worker, site.rules, sent.sitting, sent.step, reports)
+    except Refused as refused:
+        return _refused(refused)
+    except Implausible as error:
+        return JSONResponse({"error": "implausible", "message": str(error)}, 422)
+    return JSONResponse({"seen": watched.seen, "watched": watched.shares})
+
+
+@router.api_route("/media/{name}", methods=["GET", "HEAD"])
+def video(request: Request, name: str) -> Response:
+    """Return a video of the visitor's own sitting, by its opaque id."""
+    visitor = visitor_of(request)
+    if visitor is None or not _MEDIA_ID.fullmatch(name):
+        raise HTTPException(404)
+    site = site_of(request)
+    with site.database.read() as connection:
+        row = connection.execute(
+            select(files, media.c.length, sittings.c.worker_id)
+            .select_from(media.join(files).join(sittings, media.c.sitting_id == sittings.c.id))
+            .where(media.c.id == name)
+        ).first()
+    allowed = row is not None and (
+        visitor.operator or (visitor.worker is not None and visitor.worker.id == row.worker_id)
+    )
+    if row is None or not allowed:
+        raise HTTPException(404)
+    return file_response(request, row, row.length)
+
+
+def _at_work(request: Request, visitor: Visitor, csrf: str | None) -> int:
+    check_csrf(visitor, csrf)
+    assert visitor.worker is not None
+    busy: Throttle = request.app.state.busy
+    if not busy.allows(visitor.worker.label):
+        raise HTTPException(429, "Too fast. Wait a moment.", headers={"Retry-After": "5"})
+    if not visitor.worker.consented or visitor.worker.excluded:
+        raise HTTPException(403, "There is no work for you here.")
+    return visitor.worker.id
+
+
+def _refused(refused: Refused) -> JSONResponse:
+    content = {"error": refused.code, "message": str(refused)}
+    return JSONResponse(content, 404 if refused.code == "unknown" else 409)

@@ -19,8 +19,8 @@ from screentest._util.webpage import tokens
 from screentest.annotate.answers import EXAMPLE, Step
 from screentest.annotate.flashes import are_risky
 from screentest.annotate.language import Language, passage_hash
+from screentest.annotate.schema import files, media, texts, translations, units, votes
 from screentest.annotate.sitting import seen_marks, side_of, watched_shares
-from screentest.annotate.store.schema import files, media, texts, translations, units, votes
 from screentest.annotate.web.visitor import Visitor, language_of, site_of
 from screentest.judges.votes import VoteTask, of_two
 
@@ -40,9 +40,7 @@ def _environment() -> Environment:
     return environment
 
 
-def page(
-    request: Request, name: str, visitor: Visitor | None, *, status: int = 200, **values: object
-) -> HTMLResponse:
+def page(request: Request, name: str, visitor: Visitor | None, **values: object) -> HTMLResponse:
     """Return a page in the visitor's language."""
     site = site_of(request)
     language = language_of(site, request, visitor)
@@ -54,7 +52,7 @@ def page(
         signed_in=visitor is not None,
         **values,
     )
-    return HTMLResponse(text, status)
+    return HTMLResponse(text)
 
 
 def render(name: str, language: Language, **values: object) -> str:

@@ -8,12 +8,23 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, create_engine, event, insert, inspect, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    FromClause,
+    create_engine,
+    event,
+    func,
+    insert,
+    inspect,
+    select,
+    update,
+)
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
 from screentest._util.optional import install_line
-from screentest.annotate.store import schema
+from screentest.annotate import schema
 from screentest.core import (
     BadOption,
     MissingPackage,
@@ -87,11 +98,8 @@ class Database:
             if taken == 0:
                 connection.execute(insert(schema.meta).values(name="schema", value=str(available)))
             elif taken < available:
-                connection.execute(
-                    update(schema.meta)
-                    .where(schema.meta.c.name == "schema")
-                    .values(value=str(available))
-                )
+                row = update(schema.meta).where(schema.meta.c.name == "schema")
+                connection.execute(row.values(value=str(available)))
 
     @property
     def shown(self) -> str:
@@ -101,6 +109,12 @@ class Database:
     def close(self) -> None:
         """Give the connections back."""
         self._engine.dispose()
+
+
+def count(connection: Connection, table: FromClause, *conditions: ColumnElement[bool]) -> int:
+    """Return how many rows of a table, or of a join, meet the conditions."""
+    query = select(func.count()).select_from(table).where(*conditions)
+    return int(connection.execute(query).scalar_one())
 
 
 def default_store(place: Path) -> Path:
@@ -164,10 +178,8 @@ def _checked(url: str) -> Any:
 def _taken(connection: Connection) -> int:
     if not inspect(connection).has_table("meta"):
         return 0
-    result = connection.execute(
-        select(schema.meta.c.value).where(schema.meta.c.name == "schema")
-    ).scalar_one_or_none()
-    return int(result) if result is not None else 0
+    query = select(schema.meta.c.value).where(schema.meta.c.name == "schema")
+    return int(connection.scalar(query) or 0)
 
 
 def _prepare_sqlite(connection: Any, _: Any) -> None:
