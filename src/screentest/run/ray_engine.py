@@ -23,8 +23,8 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, Final, Self
 
+from screentest._util import VERSION
 from screentest._util.optional import optional
-from screentest._util.version import VERSION
 from screentest._util.workers import Done, Lost, Worker, WorkerPool, drain
 from screentest.core import BadOption, LedgerClient, RunError, ScreentestError, ServiceError
 from screentest.models.remote import use_remote

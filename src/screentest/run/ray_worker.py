@@ -23,7 +23,7 @@ from multiprocessing.connection import Client, Listener
 from pathlib import Path
 from typing import Any, Final
 
-from screentest._util.version import VERSION
+from screentest._util import VERSION
 from screentest.core.calls import CallIntent, CallReceipt, LedgerClient
 from screentest.core.errors import NoValue, ScreentestError, StorageError
 from screentest.core.outcome import Reason

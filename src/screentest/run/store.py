@@ -19,7 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
 
-from screentest._util.version import VERSION
+from screentest._util import VERSION
 from screentest.core import Item, RunError, StorageError, VideoInfo
 from screentest.core.outcome import Json
 from screentest.run import notes as kept_notes
