@@ -81,7 +81,7 @@ __all__ = ["__version__", *sorted(name for names in _HOMES.values() for name in 
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        return importlib.import_module("screentest._util.version").VERSION
+        return importlib.import_module("screentest._util").VERSION
     for module, names in _HOMES.items():
         if name in names:
             return getattr(importlib.import_module(f"screentest.{module}"), name)

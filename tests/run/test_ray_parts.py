@@ -7,6 +7,7 @@ import os
 import pickle
 from collections.abc import Iterator
 from decimal import Decimal
+from functools import partial
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Client
 from pathlib import Path
@@ -17,9 +18,10 @@ import pytest
 import screentest
 from screentest.core import BadOption, CallIntent, CallReceipt, CallStatus, RunError, StorageError
 from screentest.models.chat.costs import MemoryLedger
+from screentest.run.channel import RemoteLedger
 from screentest.run.inputs import Stamp
 from screentest.run.ray_engine import RayEngine, RayPool, _refuse_other_version
-from screentest.run.ray_worker import DriverLedger, LedgerAddress, LedgerListener, RayWorker
+from screentest.run.ray_worker import LedgerAddress, LedgerListener, RayWorker, connect
 from tests.run.work import key, measure, task
 
 
@@ -76,7 +78,7 @@ def test_a_ledger_from_afar() -> None:
     ledger = MemoryLedger()
     listener = LedgerListener(ledger, "127.0.0.1")
     try:
-        distant = DriverLedger(listener.address)
+        distant = RemoteLedger(partial(connect, listener.address))
         call = distant.intend(CallIntent("question", "model", max_cost=Decimal(1)))
         distant.settle(call, CallReceipt(CallStatus.ANSWERED, answer="yes", cost=Decimal(1)))
         known = ledger.recall("question")
@@ -89,12 +91,12 @@ def test_a_ledger_from_afar() -> None:
     finally:
         listener.close()
     with pytest.raises(StorageError, match="cannot reach the process that writes"):
-        DriverLedger(listener.address).recall("question")
+        RemoteLedger(partial(connect, listener.address)).recall("question")
 
 
 @pytest.mark.parametrize(
     "options",
-    [{"workers": 0}, {"max_deaths": 0}, {"cpus": 0}, {"gpus": -1}, {"address": "ray://a:1"}],
+    [{"workers": 0}, {"max_deaths": 0}, {"gpus": -1}, {"address": "ray://a:1"}],
 )
 def test_options_that_cannot_be(options: dict[str, Any]) -> None:
     with pytest.raises(BadOption):

@@ -16,6 +16,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from screentest._util.text import plural
 from screentest.api import progress_of
 from screentest.core.aspects import Aspect, all_aspects
 from screentest.core.calls import Progress
@@ -110,8 +111,20 @@ class OpenRun:
 
     @property
     def spent(self) -> str:
-        """One line on what chat models took."""
-        return str(self.store.spending())
+        """One line on what chat models took; empty where nothing was asked."""
+        spending = self.store.spending()
+        if not spending.calls:
+            return ""
+        words = f"{plural(spending.calls, 'call')}, {spending.tokens_in:,} tokens in,"
+        words += f" {spending.tokens_out:,} out"
+        if spending.unpriced == spending.calls:
+            return f"{words}; what they cost is not known without a price list"
+        words += f"; cost {spending.cost:.4f}"
+        if spending.unpriced:
+            words += f" without {spending.unpriced:,} of unknown price"
+        if spending.at_risk:
+            words += f", at most {spending.at_risk:.4f} more at risk"
+        return words
 
 
 @contextmanager

@@ -114,7 +114,9 @@ def _cells(run: RunSummary) -> tuple[Cell, ...]:
         return (str(run.folder), *[None] * 6, run.state, run.problem, *[None] * 15)
     last = run.starts[-1] if run.starts else None
     coverage, spending = run.coverage, run.spending
-    state = f"{run.state} by {run.held_by}" if run.held_by else run.state
+    state, who = run.state, run.held_by
+    if who is not None:
+        state += f" by process {who.pid} on {who.host}, since {who.since}"
     return (
         str(run.folder),
         last.command if last else "",

@@ -12,8 +12,7 @@ from screentest.core.metric import Calls, JudgeInfo, Question, Resources
 from screentest.core.outcome import Outcome, attempt
 from screentest.core.registry import register
 from screentest.core.verdict import Choice, Shown, Verdict
-from screentest.models.ask import Frames, Placing, Query, send
-from screentest.models.ask.forms import Explanation
+from screentest.models.ask import Explanation, Frames, Placing, Query, send
 from screentest.models.ask.templates import ASPECTS, Pictures, Slot, Trusted
 from screentest.models.chat.messages import Film, Picture, Sampling
 

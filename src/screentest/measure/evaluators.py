@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from screentest._util.version import VERSION
+from screentest._util import VERSION
 from screentest.core.errors import NoValue, UnknownName
 from screentest.core.metric import Judge, JudgeInfo, Metric, MetricInfo, RatingJudge
 from screentest.core.outcome import Json

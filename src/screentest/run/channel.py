@@ -13,9 +13,10 @@ from __future__ import annotations
 import json
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from functools import partial
 from itertools import count
 from multiprocessing.connection import Connection
 from typing import Any, Final
@@ -131,12 +132,13 @@ class RemoteLedger:
     Any number of threads may ask at once; one thread of its own hands out the answers.
     """
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    def __init__(self, connect: Callable[[], Connection]) -> None:
+        """``connect`` is called by the first question, not before."""
+        self._connect = connect
+        self._connection: Connection | None = None
         self._sending = threading.Lock()
         self._numbers = count()
         self._waiting: dict[int, Future[Any]] = {}
-        self._listener: threading.Thread | None = None
 
     def recall(self, request: str) -> CallReceipt | None:
         answer = self._ask("recall", request)
@@ -152,18 +154,19 @@ class RemoteLedger:
     def _ask(self, what: str, *arguments: str) -> Any:
         answer: Future[Any] = Future()
         with self._sending:
-            if self._listener is None:
-                self._listener = threading.Thread(target=self._listen, daemon=True)
-                self._listener.start()
+            if self._connection is None:
+                self._connection = self._connect()
+                listen = partial(self._listen, self._connection)
+                threading.Thread(target=listen, daemon=True).start()
             number = next(self._numbers)
             self._waiting[number] = answer
             send(self._connection, number=number, what=what, arguments=arguments)
         return answer.result()
 
-    def _listen(self) -> None:
+    def _listen(self, connection: Connection) -> None:
         with suppress(EOFError, OSError):
             while True:
-                message = receive(self._connection)
+                message = receive(connection)
                 answer = self._waiting.pop(message["number"])
                 if "error" in message:
                     answer.set_exception(as_error(message["error"]))

@@ -133,28 +133,21 @@ def _give_up(event: Lost[Task], deaths: int) -> Finished:
     elif event.limit == "memory":
         failure = Failure(Reason.TOO_LARGE, "the worker went beyond its part of the memory", _LESS)
     else:
-        failure = Failure(
-            event.task.on_death,
-            f"{event.message or _exit_message(event.exit_code)} ({deaths} of {deaths} times)",
-            _ADVICE,
-        )
+        how, code = event.message, event.exit_code
+        if not how and code is None:
+            how = "the worker is gone, and nobody could say how it ended"
+        elif not how and code is not None:
+            named = {number.value: number.name for number in signal.Signals}
+            how = f"the worker ended by itself (exit code {code})"
+            if code < 0:
+                how = f"the worker died of {named.get(-code, f'signal {-code}')}"
+        failure = Failure(event.task.on_death, f"{how} ({deaths} of {deaths} times)", _ADVICE)
     outcomes = failed(event.task.keys, failure)
     return Finished(event.task, outcomes, elapsed=event.elapsed, attempts=deaths)
 
 
 _LESS = "Use fewer workers, so that each may hold more."
 _ADVICE = "If memory ran out, use fewer workers; otherwise the file or a library is at fault."
-
-
-def _exit_message(code: int | None) -> str:
-    if code is None:
-        return "the worker is gone, and nobody could say how it ended"
-    if code < 0:
-        try:
-            return f"the worker died of {signal.Signals(-code).name}"
-        except ValueError:
-            return f"the worker died of signal {-code}"
-    return f"the worker ended by itself (exit code {code})"
 
 
 _FOR_WORKERS = 0.9

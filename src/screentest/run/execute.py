@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from screentest.core import Progress, Reason, Silent, StorageError
 from screentest.run.engine import LocalEngine
 from screentest.run.records import RecordKey
 from screentest.run.store import RunStore
-from screentest.run.tasks import Engine, Finished, Stop, Task
+from screentest.run.tasks import Engine, Stop, Task
 
 
 class Retry(StrEnum):
@@ -88,18 +88,20 @@ def execute(
     missing = _missing(store, tasks, again)
     # Or what is tried again would be read again from the same bad answer.
     store.ledger.asks_again = again is Retry.ALL
-    tally = _Tally(len(keys), sum(len(task.keys) for task in missing))
+    total = len(keys)
+    reused = total - sum(len(task.keys) for task in missing)
     stop = Stop()
     try:
         with stop.listening(), progress or Silent() as shown:
-            shown.begin(what, total=len(keys), unit="records", done=tally.reused)
-            _carry_out(store, missing, engine or LocalEngine(), stop, shown, tally)
+            shown.begin(what, total=total, unit="records", done=reused)
+            done = Execution(total, reused, 0)
+            done += _carry_out(store, missing, engine or LocalEngine(), stop, shown)
     finally:
         stop.close()
-    if stop.requested and tally.pending:
+    if stop.requested and done.pending:
         store.interrupted()
-        return tally.result(stop.signal)
-    return tally.result(None)
+        return replace(done, signal=stop.signal)
+    return done
 
 
 def _refuse_twins(keys: Sequence[RecordKey]) -> None:
@@ -130,13 +132,15 @@ def _carry_out(
     engine: Engine,
     stop: Stop,
     progress: Progress,
-    tally: _Tally,
-) -> None:
+) -> Execution:
+    """Do the tasks; of what it returns, the total and what was reused are not counted."""
+    done = Execution(0, 0, 0)
     trouble: StorageError | None = None
-    with closing(engine.run(tasks, store.ledger, stop)) as ends:
-        for together in ends:
+    with closing(engine.run(tasks, store.ledger, stop)) as batches:
+        for together in batches:
             whole = [end for end in together if all(map(store.inputs.is_same, end.task.files))]
-            tally.changed += _count(together) - _count(whole)
+            ended, kept = (sum(len(end.task.keys) for end in ends) for ends in (together, whole))
+            done += Execution(0, 0, 0, changed=ended - kept)
             try:
                 store.write(*whole)
             except StorageError as error:
@@ -145,35 +149,9 @@ def _carry_out(
                 stop.request()
                 continue
             for end in whole:
-                tally.add(end)
+                failures = Counter(reason for one in end.outcomes for reason in one.reasons)
+                done += Execution(0, 0, len(end.outcomes), failures)
                 progress.advance(len(end.task.keys), note=end.task.keys[0].item)
     if trouble is not None:
         raise trouble
-
-
-def _count(ends: Sequence[Finished]) -> int:
-    return sum(len(end.task.keys) for end in ends)
-
-
-class _Tally:
-    """Counts while the run goes on."""
-
-    def __init__(self, total: int, wanted: int) -> None:
-        self.total = total
-        self.reused = total - wanted
-        self.made = 0
-        self.changed = 0
-        self._failures: Counter[Reason] = Counter()
-
-    @property
-    def pending(self) -> int:
-        return self.total - self.reused - self.made
-
-    def add(self, finished: Finished) -> None:
-        self.made += len(finished.outcomes)
-        for outcome in finished.outcomes:
-            self._failures.update(outcome.reasons)
-
-    def result(self, signal: int | None) -> Execution:
-        failures = dict(sorted(self._failures.items()))
-        return Execution(self.total, self.reused, self.made, failures, self.changed, signal)
+    return done

@@ -16,12 +16,12 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
 from screentest.core import Item, Progress, to_json
-from screentest.run.records import SqlRow, insert, select, update
+from screentest.run.records import from_row, put, select
 from screentest.run.writer import Writer
 from screentest.video.limits import DEFAULT_LIMITS
 
@@ -201,10 +201,10 @@ class InputHashes:
         if now in (stamp, self._same.get(stamp)):
             return True
         kept = self._writer.do(lambda db: self._known(db, stamp.path))
-        if kept is None or kept[1] != stamp:
+        if kept is None or kept[0] != stamp:
             return False
         digest = hash_file(Path(stamp.path), self.largest, self._heed)
-        if digest != kept[2] or not now.current:
+        if digest != kept[1] or not now.current:
             return False
         self._same[stamp] = now
         return True
@@ -224,8 +224,8 @@ class InputHashes:
         if not _is_text(before.path):
             return hash_file(path, self.largest, tell)
         kept = self._writer.do(lambda db: self._known(db, before.path))
-        if kept is not None and kept[1] == before:
-            return kept[2]
+        if kept is not None and kept[0] == before:
+            return kept[1]
         digest = hash_file(path, self.largest, tell)
         if digest != ABSENT and before.size <= self.largest and before.settled and before.current:
             self._writer.do(lambda db: self._remember(db, before, digest))
@@ -235,27 +235,15 @@ class InputHashes:
         """Return the hash of an item; see ``hash_item``."""
         return hash_item(item, self.of_file)
 
-    def _known(self, connection: sqlite3.Connection, path: str) -> tuple[int, Stamp, str] | None:
+    def _known(self, connection: sqlite3.Connection, path: str) -> tuple[Stamp, str] | None:
         for row in select(connection, "inputs", self._folder, "WHERE path = ?", [path]):
-            inode = int(str(row["inode"]))
-            size, mtime, ctime = (int(row[n] or 0) for n in ("size", "mtime_ns", "ctime_ns"))
-            return int(row["id"] or 0), Stamp(path, size, mtime, ctime, inode), str(row["sha256"])
+            return from_row(Stamp, row), str(row["sha256"])
         return None
 
     def _remember(self, connection: sqlite3.Connection, stamp: Stamp, sha256: str) -> None:
-        row: SqlRow = {
-            "path": stamp.path,
-            "size": stamp.size,
-            "mtime_ns": stamp.mtime_ns,
-            "ctime_ns": stamp.ctime_ns,
-            "inode": str(stamp.inode),  # may be larger than the integers of SQLite
-            "sha256": sha256,
-        }
-        kept = self._known(connection, stamp.path)
-        if kept is None:
-            insert(connection, "inputs", row)
-        else:
-            update(connection, "inputs", kept[0], row)
+        # An inode may be larger than the integers of SQLite.
+        row = {**asdict(stamp), "inode": str(stamp.inode), "sha256": sha256}
+        put(connection, "inputs", row, ["path"])
 
 
 def _is_text(path: str) -> bool:

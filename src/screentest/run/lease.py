@@ -35,9 +35,6 @@ class Holder:
     host: str
     since: str
 
-    def __str__(self) -> str:
-        return f"process {self.pid} on {self.host}, since {self.since}"
-
 
 class Lease:
     """The right to write to a run; held until ``release`` or the end of the process."""
@@ -57,8 +54,10 @@ class Lease:
             deadline = time.monotonic() + _PATIENCE
             while not _lock(descriptor, path):
                 if time.monotonic() > deadline:
+                    who = _read(path)
+                    known = f"process {who.pid} on {who.host}, since {who.since}" if who else ""
                     raise RunBusy(
-                        f"{folder} is being written by {_read(path) or 'another process'}",
+                        f"{folder} is being written by {known or 'another process'}",
                         advice="Wait until that has ended, or stop it (Ctrl-C once finishes what "
                         "is in flight). Reading the run works meanwhile.",
                     )

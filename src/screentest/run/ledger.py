@@ -9,16 +9,16 @@ from __future__ import annotations
 import sqlite3
 import uuid
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from decimal import ROUND_CEILING, Decimal
 from pathlib import Path
 from typing import Final
 
-from screentest.core.calls import NO_VALUE, CallIntent, CallReceipt, CallStatus
+from screentest.core.calls import NO_VALUE, CallIntent, CallReceipt
 from screentest.core.errors import BadOption, NoValue, RunError
 from screentest.core.outcome import Reason
 from screentest.run.database import explained
-from screentest.run.records import SqlRow, SqlValue, insert, now, select
+from screentest.run.records import SqlRow, SqlValue, from_row, insert, now, select
 from screentest.run.writer import Writer, cleared
 
 _UNITS: Final = Decimal(10) ** 12  # money is kept in trillionths, so that sums are exact
@@ -52,23 +52,6 @@ class Spending:
     """By the receipts."""
     at_risk: Decimal = Decimal(0)
     """The most that calls of unknown cost may add."""
-
-    def __str__(self) -> str:
-        """In a line; empty where nothing was asked.
-
-        >>> print(Spending(calls=3, tokens_in=4000, tokens_out=90, unpriced=3))
-        3 calls, 4,000 tokens in, 90 out; what they cost is not known without a price list
-        """
-        if not self.calls:
-            return ""
-        words = f"{self.calls:,} call{'s' * (self.calls != 1)}, {self.tokens_in:,} tokens in,"
-        words += f" {self.tokens_out:,} out"
-        if self.unpriced == self.calls:
-            return f"{words}; what they cost is not known without a price list"
-        words += f"; cost {self.cost:.4f}"
-        if self.unpriced:
-            words += f" without {self.unpriced:,} of unknown price"
-        return words + (f", at most {self.at_risk:.4f} more at risk" if self.at_risk else "")
 
 
 class Ledger:
@@ -117,19 +100,17 @@ class Ledger:
                     query = "SELECT count(*) FROM calls WHERE call = ? AND start < ?"
                     if connection.execute(query, (*whose, self._start)).fetchone()[0]:
                         return None
-                return _receipt(row, str(answer["body"]))
+                return _receipt(row, answer["body"])
         return None
 
     def _intend(self, connection: sqlite3.Connection, call: str, intent: CallIntent) -> None:
         self._reserve(connection, intent.max_cost)
         most = _units(intent.max_cost)
         row: SqlRow = {
+            **asdict(intent),
             "call": call,
-            "request": intent.request,
             "model": cleared(intent.model),
-            "attempt": intent.attempt,
             "purpose": cleared(intent.purpose),
-            "images": intent.images,
             "max_cost": most,
             "start": self._start,
             "intended": now(),
@@ -167,35 +148,17 @@ def read_calls(connection: sqlite3.Connection, folder: Path) -> Iterator[Call]:
         bodies = {row["call"]: row["body"] for row in select(connection, "answers", folder)}
         receipts = {row["call"]: row for row in select(connection, "receipts", folder)}
         for row in select(connection, "calls", folder, "ORDER BY id"):
-            intent = CallIntent(
-                request=str(row["request"]),
-                model=str(row["model"]),
-                attempt=int(row["attempt"] or 0),
-                purpose=str(row["purpose"]),
-                images=int(row["images"] or 0),
-                max_cost=_optional_money(row["max_cost"]),
-            )
+            intent = from_row(CallIntent, row, max_cost=_optional_money(row["max_cost"]))
             call, got = str(row["call"]), receipts.get(row["call"])
-            receipt = None if got is None else _receipt(got, _text(bodies.get(call)))
+            receipt = None if got is None else _receipt(got, bodies.get(call))
             yield Call(call, intent, str(row["intended"]), receipt)
 
 
 def read_spending(connection: sqlite3.Connection, folder: Path) -> Spending:
     """Sum up the calls."""
     with explained(folder):
-        row = connection.execute(_SPENDING).fetchone()
-    calls, answered, unknown, unpriced, tokens_in, tokens_out, images, cost, at_risk = row
-    return Spending(
-        calls,
-        answered,
-        unknown,
-        unpriced,
-        tokens_in,
-        tokens_out,
-        images,
-        _money(cost),
-        _money(at_risk),
-    )
+        *counts, cost, at_risk = connection.execute(_SPENDING).fetchone()
+    return replace(Spending(*counts), cost=_money(cost), at_risk=_money(at_risk))
 
 
 # A receipt whose intent was lost to damage still counts.
@@ -230,12 +193,11 @@ def _settle(connection: sqlite3.Connection, call: str, receipt: CallReceipt) -> 
     most, request = promised
     cost = _units(receipt.cost)
     row: SqlRow = {
+        **asdict(receipt),
         "call": call,
         "status": receipt.status.value,
         "model": cleared(receipt.model),
         "fingerprint": cleared(receipt.fingerprint),
-        "tokens_in": receipt.tokens_in,
-        "tokens_out": receipt.tokens_out,
         "cost": cost,
         "latency_us": round(receipt.latency * 1e6),
         "detail": cleared(receipt.detail),
@@ -249,18 +211,10 @@ def _settle(connection: sqlite3.Connection, call: str, receipt: CallReceipt) -> 
         _commit_more(connection, cost - (most or 0))
 
 
-def _receipt(row: SqlRow, answer: str | None) -> CallReceipt:
-    return CallReceipt(
-        status=CallStatus(str(row["status"])),
-        model=str(row["model"]),
-        fingerprint=str(row["fingerprint"]),
-        tokens_in=_optional_int(row["tokens_in"]),
-        tokens_out=_optional_int(row["tokens_out"]),
-        cost=_optional_money(row["cost"]),
-        latency=int(row["latency_us"] or 0) / 1e6,
-        detail=str(row["detail"]),
-        answer=answer,
-    )
+def _receipt(row: SqlRow, answer: SqlValue) -> CallReceipt:
+    latency = int(row["latency_us"] or 0) / 1e6
+    cost = _optional_money(row["cost"])
+    return from_row(CallReceipt, row, cost=cost, latency=latency, answer=answer)
 
 
 def _prepare_budget(connection: sqlite3.Connection) -> None:
@@ -295,11 +249,3 @@ def _money(units: int) -> Decimal:
 
 def _optional_money(cell: SqlValue) -> Decimal | None:
     return None if cell is None else _money(int(cell))
-
-
-def _optional_int(cell: SqlValue) -> int | None:
-    return None if cell is None else int(cell)
-
-
-def _text(cell: SqlValue) -> str | None:
-    return None if cell is None else str(cell)

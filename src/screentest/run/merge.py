@@ -11,7 +11,7 @@ import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
@@ -19,13 +19,12 @@ from typing import Any, Final
 from screentest.core import BadOption, Item, RunError, VideoInfo
 from screentest.run.notes import EvaluatorNote
 from screentest.run.reader import RunReader, Start
-from screentest.run.records import RecordKey, SqlRow, insert, select, update
+from screentest.run.records import KEY, RecordKey, SqlRow, find, insert, select, update
 from screentest.run.store import RunStore
 
 NOTE: Final = "merged"
 """The note of a run that tells of what it was merged from."""
 
-_KEY: Final = ("item", "evaluator", "aspect", "order", "repeat", "signature", "inputs")
 _SHOWN: Final = 5
 
 
@@ -132,12 +131,12 @@ class _MergePlan:
 
     def __init__(self, rule: Prefer) -> None:
         self._rule = rule
-        self._asked: dict[tuple[Any, ...], tuple[RecordKey, str, Path]] = {}
+        self._asked: dict[RecordKey, tuple[RecordKey, str, Path]] = {}
         self._conflicts: list[str] = []
 
     def add(self, folder: Path, keys: Iterator[RecordKey], started: str) -> None:
         for key in keys:
-            question = tuple(key.row[name] for name in _KEY[:-1])
+            question = replace(key, inputs="")
             there = self._asked.get(question)
             if there is None or there[0].inputs == key.inputs:
                 self._asked.setdefault(question, (key, started, folder))
@@ -204,11 +203,7 @@ def _bring(
 def _bring_record(
     db: sqlite3.Connection, row: SqlRow, share: Share, rule: Prefer, conflicts: list[str]
 ) -> None:
-    present = db.execute(
-        "SELECT id, outcomes, reasons, written FROM records WHERE "
-        '(item, evaluator, aspect, "order", repeat, signature, inputs) = (?, ?, ?, ?, ?, ?, ?)',
-        [row[name] for name in _KEY],
-    ).fetchone()
+    present = find(db, "records", row, KEY, "id, outcomes, reasons, written")
     if present is None:
         insert(db, "records", row)
         share.added += 1
@@ -248,7 +243,6 @@ def _bring_calls(db: sqlite3.Connection, run: RunReader, share: Share, start: in
     """Merge calls by their names: what was paid once is counted once."""
     for table in ("calls", "receipts", "answers"):
         for row in select(run._reading, table, run.folder, "ORDER BY id"):
-            present = db.execute(f"SELECT 1 FROM {table} WHERE call = ?", [row["call"]]).fetchone()
-            if present is None:
+            if find(db, table, row, ["call"]) is None:
                 insert(db, table, {**row, "start": start} if table == "calls" else row)
                 share.calls += table == "calls"

@@ -7,20 +7,19 @@ from __future__ import annotations
 
 import json
 import math
-import sqlite3
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Self
 
 from screentest._util.text import escaped
-from screentest.core.codec import DecodeError, from_json, from_object, parse_json, to_json
+from screentest.core.codec import DecodeError, from_object, parse_json, to_json
 from screentest.core.errors import UserError
 from screentest.core.frames import VideoInfo
 from screentest.core.item import Item
 from screentest.core.metric import MetricInfo, OutputInfo, Traits
 from screentest.core.outcome import Json
-from screentest.run.records import SqlRow, insert, now, select, update
+from screentest.run.records import SqlRow
 from screentest.run.writer import cleared
 
 KINDS: Final = ("judge", "metric")
@@ -171,19 +170,15 @@ def evaluator_rows(notes: Iterable[EvaluatorNote]) -> list[SqlRow]:
             "evaluator": note.name,
             "kind": note.kind,
             "signature": note.signature,
-            "about": cleared(_text(dict(note.about))),
+            "about": document_text(dict(note.about)),
         }
         for note in notes
     ]
 
 
-def note_row(name: str, document: Json) -> SqlRow:
-    """Return a document as a row."""
-    return {"name": name, "body": cleared(_text(document))}
-
-
-def _text(value: Json) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True)
+def document_text(value: Json) -> str:
+    """Write a document as it is kept, without secrets."""
+    return cleared(json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True))
 
 
 IDENTITY: Final[Mapping[str, tuple[str, ...]]] = {
@@ -192,70 +187,6 @@ IDENTITY: Final[Mapping[str, tuple[str, ...]]] = {
     "notes": ("name",),
 }
 """What makes a row the same row."""
-
-
-def keep(connection: sqlite3.Connection, table: str, rows: Iterable[SqlRow], start: int) -> None:
-    """Write rows, each in the place of the one about the same before."""
-    names = IDENTITY[table]
-    where = " AND ".join(f"{name} = ?" for name in names)
-    moment = now()
-    for row in rows:
-        whole: SqlRow = {**row, "start": start, "written": moment}
-        present = connection.execute(
-            f"SELECT id FROM {table} WHERE {where}", [row[name] for name in names]
-        ).fetchone()
-        if present is None:
-            insert(connection, table, whole)
-        else:
-            update(connection, table, present[0], whole)
-
-
-def read(
-    connection: sqlite3.Connection, table: str, folder: Path, *, current: bool
-) -> list[SqlRow]:
-    """Rows in the order they came in; with ``current`` those of the latest start that kept any."""
-    latest = f"WHERE start = (SELECT max(start) FROM {table})" if current else ""
-    return list(select(connection, table, folder, f"{latest} ORDER BY id"))
-
-
-def as_items(rows: Iterable[SqlRow]) -> dict[str, Item]:
-    """Return the items in rows of the database, by id."""
-    return {str(row["item"]): from_json(Item, str(row["body"])) for row in rows}
-
-
-def as_probes(rows: Iterable[SqlRow]) -> dict[str, VideoInfo]:
-    """Read the probes of videos, by the id of their item."""
-    return {
-        str(row["item"]): from_json(VideoInfo, str(row["probe"]))
-        for row in rows
-        if row["probe"] is not None
-    }
-
-
-def as_evaluators(rows: Iterable[SqlRow]) -> list[EvaluatorNote]:
-    """Read evaluators as they were kept."""
-    return [
-        EvaluatorNote(
-            str(row["evaluator"]),
-            str(row["kind"]),
-            str(row["signature"]),
-            _document(row, "about"),
-        )
-        for row in rows
-    ]
-
-
-def as_notes(rows: Iterable[SqlRow]) -> dict[str, Any]:
-    """Return the documents in rows of the database, by name."""
-    bodies = ((str(row["name"]), row["body"]) for row in rows)
-    return {name: parse_document(body, f"the run's {name}") for name, body in bodies}
-
-
-def _document(row: SqlRow, column: str) -> dict[str, Any]:
-    about = parse_document(row[column], f"the run's note on {row['evaluator']}")
-    if not isinstance(about, dict):
-        raise DecodeError(f"the run's note on {row['evaluator']} is not an object")
-    return about
 
 
 def parse_document(text: object, what: str) -> Any:

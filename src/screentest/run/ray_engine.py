@@ -23,8 +23,8 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, Final, Self
 
+from screentest._util import VERSION
 from screentest._util.optional import optional
-from screentest._util.version import VERSION
 from screentest._util.workers import Done, Lost, Worker, WorkerPool, drain
 from screentest.core import BadOption, LedgerClient, RunError, ScreentestError, ServiceError
 from screentest.models.remote import use_remote
@@ -44,21 +44,6 @@ class ActorWorker(Worker[Task]):
     actor: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Needs:
-    """What Ray is to keep free for each worker."""
-
-    cpus: float = 1.0
-
-    def fit_into(self, resources: Mapping[str, float]) -> int:
-        """Count the workers that a node has room for.
-
-        >>> Needs(cpus=2).fit_into({"CPU": 17})
-        8
-        """
-        return int(resources.get("CPU", 0) / self.cpus)
-
-
 class RayPool(WorkerPool[ActorWorker, Task]):
     """A number of workers, each replaced when it or its node is lost. Use it as a context."""
 
@@ -66,17 +51,16 @@ class RayPool(WorkerPool[ActorWorker, Task]):
         self,
         ray: Any,
         ledger: LedgerClient,
-        needs: Needs,
-        threads: Mapping[str, str],
         hosts: Sequence[Any] = (),
     ) -> None:
         """``hosts`` have the models that need a GPU."""
         super().__init__()
         self._ray = ray
         self._listener = LedgerListener(ledger, ray.util.get_node_ip_address())
-        self._arguments = (self._listener.address, str(Path.cwd()), dict(threads), tuple(hosts))
+        threads = shares(1, cores=1)
+        self._arguments = (self._listener.address, str(Path.cwd()), threads, tuple(hosts))
         self._actors = ray.remote(RayWorker).options(
-            num_cpus=needs.cpus,
+            num_cpus=1,
             num_gpus=0,
             max_restarts=0,  # a task is tried again by us, who count how often
             max_task_retries=0,
@@ -142,7 +126,10 @@ class RayPool(WorkerPool[ActorWorker, Task]):
     def _hear(self, worker: ActorWorker, future: Any) -> Iterator[Done[Task] | Lost[Task]]:
         trouble = future.exception()
         if trouble is not None:
-            yield from self._remove(worker, message=_in_short(trouble))
+            lines = [line.strip() for line in str(trouble).splitlines() if line.strip()]
+            what = ": ".join([type(trouble).__name__, *lines[:1]])
+            lost = f"the worker or its node was lost ({what})"
+            yield from self._remove(worker, message=lost)
             return
         message = json.loads(future.result())
         task, worker.task = worker.task, None
@@ -193,12 +180,6 @@ def _refuse_other_version(message: Mapping[str, str]) -> None:
         )
 
 
-def _in_short(trouble: BaseException) -> str:
-    lines = [line.strip() for line in str(trouble).splitlines() if line.strip()]
-    first = f": {lines[0]}" if lines else ""
-    return f"the worker or its node was lost ({type(trouble).__name__}{first})"
-
-
 _LOOK: Final = 5.0  # seconds between two looks at how large the cluster is
 
 
@@ -220,8 +201,6 @@ class RayEngine:
     """Seconds for a task that names none of its own."""
     max_deaths: int = 3
     """How often a task may lose its worker, or the node of it, before it is given up."""
-    cpus: float = 1.0
-    """Processors that Ray keeps free for each worker."""
     gpus: float = 1.0
     """GPUs, or the part of one, for each host of models; 0 for no hosts."""
     _hosts: list[Any] = field(default_factory=list, init=False, repr=False)
@@ -232,8 +211,6 @@ class RayEngine:
             raise BadOption(f"invalid number of workers {self.workers}: must be 1 or more")
         if self.max_deaths < 1:
             raise BadOption(f"invalid max_deaths {self.max_deaths}: must be 1 or more")
-        if self.cpus <= 0:
-            raise BadOption(f"invalid cpus {self.cpus:g}: must be above 0")
         if self.gpus < 0:
             raise BadOption(f"invalid gpus {self.gpus:g}: must be 0 or more")
         if self.address is not None and self.address.startswith("ray://"):
@@ -270,26 +247,23 @@ class RayEngine:
         if not self._open:
             raise RuntimeError("open it first: with RayEngine(…) as engine")
         ray = _connected(self.address)
-        needs = Needs(self.cpus)
-        room = _Room(ray, needs, self.workers)
+        room = _Room(ray, self.workers)
         limits = TaskLimits(self.timeout, self.max_deaths)
-        threads = shares(1, cores=max(1, math.floor(self.cpus)))
-        with RayPool(ray, ledger, needs, threads, self._hosts) as pool:
+        with RayPool(ray, ledger, self._hosts) as pool:
             yield from work_through(tasks, pool, room.now, limits, stop)
 
 
 class _Room:
     """How many workers the cluster has room for, looked up now and then: nodes come and go."""
 
-    def __init__(self, ray: Any, needs: Needs, most: int | None) -> None:
+    def __init__(self, ray: Any, most: int | None) -> None:
         self._ray = ray
-        self._needs = needs
         self._most = math.inf if most is None else most
         self._looked = time.monotonic()
         self._found = self._look()
         if self._found == 0:
             raise RunError(
-                f"no node of the Ray cluster has what a worker needs: {needs.cpus:g} processors",
+                "no node of the Ray cluster has what a worker needs: 1 processor",
                 advice="`ray status` shows what the nodes have.",
             )
 
@@ -301,7 +275,7 @@ class _Room:
 
     def _look(self) -> int:
         nodes = [node for node in self._ray.nodes() if node["Alive"]]
-        return sum(self._needs.fit_into(node["Resources"]) for node in nodes)
+        return sum(int(node["Resources"].get("CPU", 0)) for node in nodes)
 
 
 def _connected(address: str | None) -> Any:

@@ -16,15 +16,15 @@ import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import partial
 from itertools import count
 from multiprocessing import AuthenticationError
-from multiprocessing.connection import Client, Listener
+from multiprocessing.connection import Client, Connection, Listener
 from pathlib import Path
 from typing import Any, Final
 
-from screentest._util.version import VERSION
-from screentest.core.calls import CallIntent, CallReceipt, LedgerClient
+from screentest._util import VERSION
+from screentest.core.calls import LedgerClient
 from screentest.core.errors import NoValue, ScreentestError, StorageError
 from screentest.core.outcome import Reason
 from screentest.models.remote import ModelHost, use_remote
@@ -118,38 +118,17 @@ class LedgerAddress:
     """Whoever does not know it is not answered."""
 
 
-class DriverLedger:
-    """The driver's ledger; connected by the first call that needs it. A LedgerClient."""
-
-    def __init__(self, address: LedgerAddress) -> None:
-        self._endpoint = address
-        self._opening = threading.Lock()
-
-    def recall(self, request: str) -> CallReceipt | None:
-        return self._opened().recall(request)
-
-    def intend(self, intent: CallIntent) -> str:
-        return self._opened().intend(intent)
-
-    def settle(self, call: str, receipt: CallReceipt) -> None:
-        self._opened().settle(call, receipt)
-
-    def _opened(self) -> RemoteLedger:
-        with self._opening:
-            return self._connected
-
-    @cached_property
-    def _connected(self) -> RemoteLedger:
-        address = self._endpoint
-        try:
-            return RemoteLedger(Client((address.host, address.port), authkey=address.key))
-        except OSError as error:
-            raise StorageError(
-                f"{socket.gethostname()} cannot reach the process that writes the run, at "
-                f"{address.host}:{address.port}: {error}",
-                advice="Paid calls are written down there before they are made: let the nodes "
-                "of the cluster connect to it.",
-            ) from error
+def connect(address: LedgerAddress) -> Connection:
+    """Return a connection to the driver's ledger."""
+    try:
+        return Client((address.host, address.port), authkey=address.key)
+    except OSError as error:
+        raise StorageError(
+            f"{socket.gethostname()} cannot reach the process that writes the run, at "
+            f"{address.host}:{address.port}: {error}",
+            advice="Paid calls are written down there before they are made: let the nodes "
+            "of the cluster connect to it.",
+        ) from error
 
 
 class RayWorker:
@@ -168,7 +147,7 @@ class RayWorker:
             use_remote(RayModels(hosts))
         with suppress(OSError):  # where all paths are absolute, another folder does as well
             os.chdir(folder)
-        self._ledger = DriverLedger(address)
+        self._ledger = RemoteLedger(partial(connect, address))
 
     def hello(self) -> str:
         """Say which version this is, and where."""

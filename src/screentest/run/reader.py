@@ -9,22 +9,19 @@ import os
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final, Self
 
 from screentest.core import Item, Reason, RunError, ScreentestError, VideoInfo
-from screentest.core.codec import DecodeError
-from screentest.run import notes as kept_notes
+from screentest.core.codec import DecodeError, from_json
 from screentest.run.database import FILE, explained, open_for_reading
 from screentest.run.lease import Holder, holder
 from screentest.run.ledger import Call, Spending, read_calls, read_spending
-from screentest.run.notes import EvaluatorNote
-from screentest.run.records import Record, RecordKey, SqlRow, decode, select
+from screentest.run.notes import EvaluatorNote, parse_document
+from screentest.run.records import KEY, Record, RecordKey, SqlRow, decode, from_row, select
 
-_COLUMNS: Final = tuple(f'"{part.name}"' for part in fields(RecordKey))
-_KEY: Final = ", ".join(_COLUMNS)
+_KEY: Final = ", ".join(f'"{name}"' for name in KEY)
 _CURRENT: Final = f"JOIN plan USING ({_KEY})"
 
 
@@ -88,12 +85,7 @@ class RunReader:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -158,11 +150,13 @@ class RunReader:
 
     def items(self, *, current: bool = True) -> dict[str, Item]:
         """Return the items that were kept, by id; with ``current`` those of the latest start."""
-        return kept_notes.as_items(self._kept("items", current))
+        rows = self._kept("items", current)
+        return {str(row["item"]): from_json(Item, str(row["body"])) for row in rows}
 
     def probes(self, *, current: bool = True) -> dict[str, VideoInfo]:
         """Return the probes of the items' videos, by the item's id."""
-        return kept_notes.as_probes(self._kept("items", current))
+        rows = [row for row in self._kept("items", current) if row["probe"] is not None]
+        return {str(row["item"]): from_json(VideoInfo, str(row["probe"])) for row in rows}
 
     def contents(self) -> dict[str, str]:
         """Return the sha256 of the files that were read, by path; those just written are not
@@ -174,19 +168,28 @@ class RunReader:
     def evaluators(self, *, current: bool = True) -> list[EvaluatorNote]:
         """Return the metrics and judges that were kept; with ``current`` those of the latest
         start."""
-        return kept_notes.as_evaluators(self._kept("evaluators", current))
+        notes = []
+        for row in self._kept("evaluators", current):
+            about = parse_document(row["about"], f"the run's note on {row['evaluator']}")
+            notes.append(from_row(EvaluatorNote, row, name=row["evaluator"], about=about))
+        return notes
 
     def notes(self) -> dict[str, Any]:
         """Return the documents about the whole run, by name."""
-        return kept_notes.as_notes(self._kept("notes", current=False))
+        return {
+            str(row["name"]): parse_document(row["body"], f"the run's {row['name']}")
+            for row in self._kept("notes", current=False)
+        }
 
     def note(self, name: str) -> Any:
         """One of them; None where there is none of that name."""
         return self.notes().get(name)
 
     def _kept(self, table: str, current: bool) -> list[SqlRow]:
+        """Rows in the order they came in; if ``current``, of the latest start that kept any."""
+        latest = f"WHERE start = (SELECT max(start) FROM {table})" if current else ""
         with self._explained():
-            return kept_notes.read(self._reading, table, self.folder, current=current)
+            return list(select(self._reading, table, self.folder, f"{latest} ORDER BY id"))
 
     def _explained(self) -> Any:
         return explained(self.folder / FILE)
@@ -198,24 +201,8 @@ def _count(connection: sqlite3.Connection, query: str) -> int:
 
 
 def _start(row: SqlRow) -> Start:
-    return Start(
-        id=int(row["id"] or 0),
-        command=str(row["command"]),
-        arguments=_arguments(row),
-        package=str(row["package"]),
-        host=str(row["host"]),
-        pid=int(row["pid"] or 0),
-        started=str(row["started"]),
-        ended=str(row["ended"]),
-        ending=str(row["ending"]),
-    )
-
-
-def _arguments(row: SqlRow) -> dict[str, Any]:
-    arguments = kept_notes.parse_document(row["arguments"], f"the options of start {row['id']}")
-    if not isinstance(arguments, dict):
-        raise DecodeError(f"the options of start {row['id']} are not an object")
-    return arguments
+    options = parse_document(row["arguments"], f"the options of start {row['id']}")
+    return from_row(Start, row, arguments=options)
 
 
 def _reasons(names: object) -> tuple[Reason, ...]:
@@ -228,7 +215,7 @@ def _reasons(names: object) -> tuple[Reason, ...]:
 
 
 def _key(row: SqlRow) -> RecordKey:
-    return RecordKey(**{part.name: row[part.name] for part in fields(RecordKey)})  # type: ignore[arg-type]
+    return RecordKey(**{name: row[name] for name in KEY})  # type: ignore[arg-type]
 
 
 def _of(evaluator: str) -> tuple[str, tuple[str, ...]]:

@@ -17,15 +17,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 from screentest.core import Failure, Outcome, Reason, Score, Verdict, from_json, to_json
-from screentest.core.codec import DecodeError
+from screentest.core.codec import DecodeError, from_object
 from screentest.run.database import checked_columns, damaged
 from screentest.run.writer import cleared
 
 SqlValue: TypeAlias = str | int | None
 SqlRow: TypeAlias = dict[str, SqlValue]
+T = TypeVar("T")
 
 
 def checksum(table: str, values: Sequence[SqlValue]) -> str:
@@ -92,6 +93,36 @@ def select(
         yield dict(zip(columns, cells, strict=True))
 
 
+def find(
+    connection: sqlite3.Connection,
+    table: str,
+    values: Mapping[str, SqlValue],
+    same: Sequence[str],
+    columns: str = "id",
+) -> Any:
+    """Return ``columns`` of the row that has the ``same`` of these values; None for none."""
+    names, marks = ", ".join(f'"{name}"' for name in same), ", ".join("?" * len(same))
+    query = f"SELECT {columns} FROM {table} WHERE ({names}) = ({marks})"
+    return connection.execute(query, [values[name] for name in same]).fetchone()
+
+
+def put(
+    connection: sqlite3.Connection, table: str, values: Mapping[str, SqlValue], same: Sequence[str]
+) -> None:
+    """Write a row in the place of the one that has the ``same`` of its values, or as a new one."""
+    present = find(connection, table, values, same)
+    if present is None:
+        insert(connection, table, values)
+    else:
+        update(connection, table, present[0], values)
+
+
+def from_row(kind: type[T], row: SqlRow, **others: object) -> T:
+    """Return the object whose fields are columns of a row, apart from ``others``."""
+    names = {part.name for part in fields(kind)}  # type: ignore[arg-type]
+    return from_object(kind, {name: row[name] for name in names & row.keys()} | others)
+
+
 RecordValue: TypeAlias = Score | Verdict | dict[str, Any]
 """What a record may hold: a score, a verdict, or an object of plain JSON."""
 
@@ -117,7 +148,7 @@ class RecordKey:
     def __post_init__(self) -> None:
         if not self.item or not self.evaluator:
             raise ValueError("a record needs an item and an evaluator")
-        for name in _PARTS:
+        for name in KEY:
             value = getattr(self, name)
             if isinstance(value, str):
                 value.encode()  # refuses a lone surrogate now, not when the result is written
@@ -127,10 +158,11 @@ class RecordKey:
     @property
     def row(self) -> SqlRow:
         """Its parts by column."""
-        return {name: getattr(self, name) for name in _PARTS}
+        return {name: getattr(self, name) for name in KEY}
 
 
-_PARTS: Final = tuple(part.name for part in fields(RecordKey))  # asked for millions of times
+KEY: Final = tuple(part.name for part in fields(RecordKey))
+"""The columns of a record's key; those of a question are all but the last, the inputs."""
 
 
 @dataclass(frozen=True, slots=True)

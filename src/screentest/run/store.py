@@ -16,25 +16,26 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from decimal import Decimal
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Final
+from typing import Any
 
-from screentest._util.version import VERSION
+from screentest._util import VERSION
 from screentest.core import Item, RunError, StorageError, VideoInfo
 from screentest.core.outcome import Json
-from screentest.run import notes as kept_notes
 from screentest.run.database import FILE, open_for_writing
 from screentest.run.inputs import InputHashes
 from screentest.run.lease import Lease
 from screentest.run.ledger import Ledger, refuse_impossible_cap
-from screentest.run.notes import EvaluatorNote
+from screentest.run.notes import (
+    IDENTITY,
+    EvaluatorNote,
+    document_text,
+    evaluator_rows,
+    item_rows,
+)
 from screentest.run.reader import RunReader
-from screentest.run.records import RecordKey, SqlRow, insert, insert_as_is, now, select, update
+from screentest.run.records import KEY, RecordKey, SqlRow, find, insert, now, put, select, update
 from screentest.run.tasks import Finished
 from screentest.run.writer import Reserve, Writer, cleared
-
-_QUESTION: Final = 'item, evaluator, aspect, "order", repeat, signature'
-_KEY: Final = f"{_QUESTION}, inputs"
 
 
 class RunStore(RunReader):
@@ -77,15 +78,10 @@ class RunStore(RunReader):
             _sync_folder(folder)
             undo.pop_all()  # nothing went wrong
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if error is not None:
+    def __exit__(self, kind: object = None, *rest: object) -> None:
+        if kind is not None:
             self._ending = "failed"
-        super().__exit__(kind, error, trace)
+        super().__exit__(kind, *rest)
 
     def close(self) -> None:
         """Note how this start ended, write what waits, then let others write."""
@@ -136,15 +132,15 @@ class RunStore(RunReader):
 
         An item that was kept before is replaced.
         """
-        self._keep("items", kept_notes.item_rows(items, probes or {}))
+        self._keep("items", item_rows(items, probes or {}))
 
     def keep_evaluators(self, notes: Iterable[EvaluatorNote]) -> None:
         """Keep what evaluates it; one of the same kind, name and signature is replaced."""
-        self._keep("evaluators", kept_notes.evaluator_rows(notes))
+        self._keep("evaluators", evaluator_rows(notes))
 
     def keep_note(self, name: str, document: Json) -> None:
         """Keep a small document of plain JSON about the whole run, such as a certificate."""
-        self._keep("notes", [kept_notes.note_row(name, document)])
+        self._keep("notes", [{"name": name, "body": document_text(document)}])
 
     def write(self, *finished: Finished) -> None:
         """Write the records of tasks; on the disk when this returns, all of them or none."""
@@ -156,7 +152,15 @@ class RunStore(RunReader):
         self._writer.do(change, vital=True)
 
     def _keep(self, table: str, rows: Sequence[SqlRow]) -> None:
-        self._writer.do(lambda db: kept_notes.keep(db, table, rows, self._start))
+        """Write rows, each in the place of the one about the same before."""
+        moment = now()
+
+        def change(connection: sqlite3.Connection) -> None:
+            for row in rows:
+                whole = {**row, "start": self._start, "written": moment}
+                put(connection, table, whole, IDENTITY[table])
+
+        self._writer.do(change)
 
     def _begin(self, connection: sqlite3.Connection) -> int:
         mine = self._start_row["command"]
@@ -170,17 +174,9 @@ class RunStore(RunReader):
 
     def _add_to_plan(self, connection: sqlite3.Connection, rows: Sequence[SqlRow]) -> None:
         connection.execute("DELETE FROM plan WHERE start != ?", [self._start])
-        last: int = connection.execute("SELECT coalesce(max(id), 0) FROM plan").fetchone()[0]
         for row in rows:
-            question = [cell for name, cell in row.items() if name not in ("inputs", "start")]
-            present = connection.execute(
-                f"SELECT id FROM plan WHERE ({_QUESTION}) = (?, ?, ?, ?, ?, ?)", question
-            ).fetchone()
-            if present is not None:  # an earlier step asked the same, maybe of another input
-                update(connection, "plan", present[0], row)
-            else:
-                last += 1
-                insert_as_is(connection, "plan", {**row, "id": last})
+            # An earlier step may have asked the same, maybe of another input.
+            put(connection, "plan", row, KEY[:-1])
 
     def _write(self, connection: sqlite3.Connection, finished: Finished) -> None:
         keys = finished.task.keys
@@ -196,16 +192,10 @@ class RunStore(RunReader):
                 "start": self._start,
                 "written": now(),
             }
-            present = connection.execute(
-                f"SELECT id, attempts FROM records WHERE ({_KEY}) = (?, ?, ?, ?, ?, ?, ?)",
-                list(key.row.values()),
-            ).fetchone()
-            if present is None:
-                insert(connection, "records", row)
-            else:
-                number, attempts = present
-                row["attempts"] = attempts + finished.attempts
-                update(connection, "records", number, row)
+            present = find(connection, "records", row, KEY, "attempts")
+            if present is not None:
+                row["attempts"] = present[0] + finished.attempts
+            put(connection, "records", row, KEY)
 
 
 def _start_row(command: str, arguments: Mapping[str, Any]) -> SqlRow:

@@ -145,7 +145,7 @@ def live(
     for name in plugins:
         with suppress(Exception):  # whoever needs what it registers will say that it is not there
             importlib.import_module(name)
-    ledger = RemoteLedger(ledger_pipe)
+    ledger = RemoteLedger(lambda: ledger_pipe)
     serve(tasks, lambda parcel: as_bytes(do(parcel, ledger)))
 
 

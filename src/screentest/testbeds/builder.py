@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 
-from screentest._util.version import VERSION
+from screentest._util import VERSION
 from screentest.core import Aspect, BadOption, Failure, Item, Outcome, Progress, Reason, to_json
 from screentest.core.signature import parse
 from screentest.models import Models

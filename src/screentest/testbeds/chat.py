@@ -22,8 +22,7 @@ from screentest.core.item import Clip, Item
 from screentest.core.outcome import Outcome, Reason, attempt
 from screentest.core.signature import Signature
 from screentest.models import Models
-from screentest.models.ask import Frames, Query, send
-from screentest.models.ask.forms import NonBlank
+from screentest.models.ask import Frames, NonBlank, Query, send
 from screentest.models.ask.templates import Prompts, Slot
 from screentest.models.chat.messages import ChatRequest
 from screentest.models.roles import Chat

@@ -18,8 +18,8 @@ from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
+from screentest._util import VERSION
 from screentest._util.atomic import write_whole
-from screentest._util.version import VERSION
 from screentest.core.aspects import Aspect, PairKind
 from screentest.core.calls import Progress, Silent
 from screentest.core.codec import DecodeError

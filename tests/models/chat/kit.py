@@ -13,11 +13,10 @@ from pydantic import BaseModel, Field
 from screentest.core import CallStatus
 from screentest.models.chat.calls import CallSettings
 from screentest.models.chat.costs import MemoryLedger, Price, Prices
-from screentest.models.chat.endpoint import Endpoint
 from screentest.models.chat.faults import Retries
 from screentest.models.chat.messages import ChatRequest, Sampling, Text
 from screentest.models.chat.openai import OpenAIChat
-from screentest.models.chat.wire import dialect_for
+from screentest.models.chat.wire import Endpoint, dialect_for
 from screentest.testing.chat_server import FakeChatServer, Script
 
 KEY = "sk-test-0123456789abcdefSECRET"

@@ -5,7 +5,7 @@ import pickle
 import pytest
 
 from screentest.core import BadOption, ServiceError
-from screentest.models.chat.endpoint import DEFAULT_URL, Endpoint, Secret
+from screentest.models.chat.wire import DEFAULT_URL, Endpoint, Secret
 from tests.models.chat.kit import KEY
 
 

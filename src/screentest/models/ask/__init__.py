@@ -20,7 +20,7 @@ from fractions import Fraction
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from screentest.core.errors import BadOption, NoValue
 from screentest.core.frames import Filter, Frame, FrameRequest, Size, VideoInfo
@@ -37,6 +37,7 @@ from screentest.models.chat.messages import (
     Text,
     timed,
 )
+from screentest.models.chat.refusals import declines
 from screentest.video.samples import evenly
 
 if TYPE_CHECKING:
@@ -46,6 +47,41 @@ if TYPE_CHECKING:
     from screentest.models.roles import Chat
 
     Slots: TypeAlias = Mapping[str, Slot]
+
+
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """A check of a field; pydantic asks it for its schema, and is not imported before."""
+
+    check: Callable[[str], str]
+
+    def __get_pydantic_core_schema__(self, kind: Any, handler: Callable[[Any], Any]) -> Any:
+        from pydantic_core.core_schema import no_info_after_validator_function
+
+        return no_info_after_validator_function(self.check, handler(kind))
+
+
+def _explains(text: str) -> str:
+    if not any(letter.isalnum() for letter in text):
+        raise ValueError("must say why")
+    if declines(text):
+        # Not a ValueError: this is not sent back to be worded better.
+        raise NoValue(Reason.REFUSED, "the model declined")
+    return text
+
+
+def _not_blank(text: str) -> str:
+    if not text.strip():
+        raise ValueError("must not be blank")
+    return text
+
+
+NonBlank: TypeAlias = Annotated[str, _Checked(_not_blank)]
+"""A field of a form: a text that is not blank."""
+
+Explanation: TypeAlias = Annotated[str, _Checked(_explains)]
+"""Why the model answers as it does; one that gives none, or says that it guesses, has not
+answered."""
 
 GREEDY = Sampling(temperature=0.0)
 """Where no paper says how answers are sampled."""

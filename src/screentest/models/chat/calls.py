@@ -23,13 +23,12 @@ from screentest.core.errors import NoValue, ServiceError
 from screentest.core.outcome import Reason
 from screentest.models.chat import wire
 from screentest.models.chat.costs import Price
-from screentest.models.chat.endpoint import Endpoint, Secret
 from screentest.models.chat.faults import CallFault, Clock, FaultKind, Retries
 from screentest.models.chat.limiter import Limiter, SharedCalls
 from screentest.models.chat.messages import ChatAnswer, ChatRequest, ModelReply, Usage
 from screentest.models.chat.parsing import conclude, repair_turns
 from screentest.models.chat.videos import NativeVideo, digests, films, pictures_sent
-from screentest.models.chat.wire import Dialect
+from screentest.models.chat.wire import Dialect, Endpoint, Secret
 
 if TYPE_CHECKING:
     from pydantic import BaseModel

@@ -14,8 +14,8 @@ from typing import Any, cast
 import httpx2
 from openai import APIConnectionError, APIStatusError, AsyncOpenAI, Omit
 
-from screentest.models.chat.endpoint import Endpoint, Secret
 from screentest.models.chat.faults import CallFault, FaultKind, connection_fault, status_fault
+from screentest.models.chat.wire import Endpoint, Secret
 
 MOST_BYTES = 8 * 2**20
 """Of a response. No verdict is longer."""

@@ -15,13 +15,12 @@ from typing import Any, Literal
 from screentest.core import BadOption, DecodeError, LedgerClient, Outcome, from_object, register
 from screentest.models.chat.calls import CallSettings
 from screentest.models.chat.costs import MemoryLedger, Prices
-from screentest.models.chat.endpoint import Endpoint
 from screentest.models.chat.faults import Clock, Retries, SystemClock
 from screentest.models.chat.messages import ChatAnswer, ChatRequest, Sampling
 from screentest.models.chat.replay import Recorder
 from screentest.models.chat.session import CallEstimate, Session, estimate, event_loop, run
 from screentest.models.chat.videos import NativeVideo, VideoOption
-from screentest.models.chat.wire import dialect_for
+from screentest.models.chat.wire import Endpoint, dialect_for
 
 logger = logging.getLogger("screentest.chat")
 

@@ -18,11 +18,11 @@ from screentest.core import LedgerClient, NoValue, Outcome, ServiceError
 from screentest.models.chat import wire
 from screentest.models.chat.calls import Caller, CallLedger, CallSettings, call_digest
 from screentest.models.chat.costs import Price, estimate_input_tokens
-from screentest.models.chat.endpoint import Secret
 from screentest.models.chat.faults import Clock
 from screentest.models.chat.limiter import Limiter
 from screentest.models.chat.messages import ChatAnswer, ChatRequest, Text, Usage
 from screentest.models.chat.videos import pictures_sent
+from screentest.models.chat.wire import Secret
 
 
 class Session:

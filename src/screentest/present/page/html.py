@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from screentest._util import VERSION
 from screentest._util.atomic import atomic_output
-from screentest._util.version import VERSION
 from screentest._util.webpage import data_address, embedded_json, policy, tokens
 from screentest.analysis.models.grid import Grid, GridRow, excuse, prompt_grid, uncompared
 from screentest.analysis.models.moments import direction, over_time, scales_of

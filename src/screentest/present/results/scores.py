@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from screentest._util.display import MOST_LINES, short_text
 from screentest._util.text import one_line, plural
 from screentest.analysis.models.comparison import ModelComparison, compare_models
 from screentest.analysis.models.coverage import (
@@ -24,7 +23,7 @@ from screentest.core.errors import UnknownName
 from screentest.core.item import Item, Time, timecode
 from screentest.core.outcome import Failure, Point
 from screentest.core.table import ARROWS, Cell, Column, Table
-from screentest.present.notebook import Shown, Tabular, data_frame
+from screentest.present.notebook import MOST_LINES, Shown, Tabular, data_frame, short_text
 from screentest.present.screens import Screen, comparison_screen, scores_screen
 from screentest.present.tables import (
     missing_table,

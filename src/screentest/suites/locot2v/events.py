@@ -8,8 +8,7 @@ from pydantic import BaseModel, Field
 
 from screentest.core import Resources
 from screentest.english.chunks import chunks_of
-from screentest.models.ask import Query
-from screentest.models.ask.forms import NonBlank
+from screentest.models.ask import NonBlank, Query
 from screentest.suites.locot2v.data import Event, HumanAction, PromptRecord
 
 _LONGEST = 2000

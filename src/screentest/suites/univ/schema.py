@@ -26,7 +26,7 @@ from pydantic import (
 )
 
 from screentest.core import NoValue
-from screentest.models.ask.forms import Explanation
+from screentest.models.ask import Explanation
 from screentest.suites.univ.vocabulary import VOCABULARIES, Dimension
 
 

@@ -10,8 +10,7 @@ import numpy as np
 from pydantic import BaseModel, Field
 
 from screentest.core import Filter, FrameRequest, Image, NoValue, Reason, Resources, Size
-from screentest.models.ask import Query
-from screentest.models.ask.forms import Explanation, NonBlank
+from screentest.models.ask import Explanation, NonBlank, Query
 from screentest.suites.locot2v.metrics.herd import Expectations
 from screentest.video.samples import evenly
 

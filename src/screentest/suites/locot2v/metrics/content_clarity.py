@@ -18,8 +18,7 @@ from screentest.core.item import Item
 from screentest.core.metric import MetricInfo, Outcomes, OutputInfo, Resources
 from screentest.core.outcome import Outcome, Score
 from screentest.core.registry import register
-from screentest.models.ask import Frames, Query
-from screentest.models.ask.forms import Explanation
+from screentest.models.ask import Explanation, Frames, Query
 from screentest.models.chat.messages import Sampling
 from screentest.suites.locot2v.requests import Work, few, mean
 

@@ -25,8 +25,7 @@ from screentest.core.item import Item
 from screentest.core.metric import MetricInfo, Outcomes, OutputInfo, Resources
 from screentest.core.outcome import Outcome, Score
 from screentest.core.registry import register
-from screentest.models.ask import Frames, Query
-from screentest.models.ask.forms import NonBlank
+from screentest.models.ask import Frames, NonBlank, Query
 from screentest.models.ask.templates import Trusted
 from screentest.suites.locot2v.data import DIMENSIONS, ExpectationQuestion, PromptRecord
 from screentest.suites.locot2v.requests import Records, Work, few, no_score
