@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from screentest.core import BadOption, UserError
-from screentest.suites.locot2v.construction.sources import download, sources_in
+from screentest.suites.locot2v.construction.build import download, sources_in
 
 
 def test_folders_are_themes(tmp_path: Path) -> None:

@@ -25,7 +25,6 @@ from screentest.suites.locot2v.construction.forms import (
     look,
 )
 from screentest.suites.locot2v.data import COMPLEXITIES, DIMENSIONS, Event, PromptRecord
-from screentest.suites.locot2v.events import ACTIONS, EVENTS, actions_of, events_of_text
 from screentest.suites.locot2v.metrics.herd import (
     POLARITY,
     QUESTIONS,
@@ -33,7 +32,7 @@ from screentest.suites.locot2v.metrics.herd import (
     dimensions,
     questions_on,
 )
-from screentest.suites.locot2v.requests import few
+from screentest.suites.locot2v.requests import ACTIONS, EVENTS, actions_of, events_of_text, few
 
 if TYPE_CHECKING:
     from screentest.core.outcome import Json

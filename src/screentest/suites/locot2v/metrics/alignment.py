@@ -17,15 +17,19 @@ from screentest.core.registry import register
 from screentest.models.ask import Frames, Query
 from screentest.models.ask.templates import Trusted
 from screentest.suites.locot2v.data import Event
-from screentest.suites.locot2v.events import ACTIONS, EVENTS, actions_of, events_of, events_of_text
 from screentest.suites.locot2v.requests import (
+    ACTIONS,
     DESCRIBE,
+    EVENTS,
     FPS,
     MOST_SHOWN,
     Records,
     Work,
+    actions_of,
     by_rate,
     description,
+    events_of,
+    events_of_text,
     inapplicable,
     mean,
 )

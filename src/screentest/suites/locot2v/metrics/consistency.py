@@ -18,9 +18,9 @@ from screentest.core.registry import register
 from screentest.models.ask import Frames
 from screentest.models.roles import ImageFeatures
 from screentest.suites.locot2v import similarity
-from screentest.suites.locot2v.events import EVENTS, events_of, subjects_of
 from screentest.suites.locot2v.metrics.motion import STILLNESS
 from screentest.suites.locot2v.requests import (
+    EVENTS,
     FPS,
     GROUND,
     GROUND_TAGGED,
@@ -31,9 +31,11 @@ from screentest.suites.locot2v.requests import (
     Timeline,
     Work,
     by_rate,
+    events_of,
     ground,
     inapplicable,
     no_score,
+    subjects_of,
 )
 from screentest.suites.locot2v.similarity import (
     Light,
