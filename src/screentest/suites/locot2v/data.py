@@ -11,6 +11,7 @@ import hashlib
 import json
 import math
 import re
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -26,46 +27,21 @@ PROMPT_GROUP = "prompt_id"
 """The group of an item that says which record of a suite it was made from."""
 COMPLEXITIES = ("semantic", "structural", "control")
 """In which ways a prompt is complex, each from 1 to 10."""
+TERMS: Mapping[str, Any] = tomllib.loads(
+    Path(__file__).with_name("terms.toml").read_text(encoding="utf-8")
+)
 DIMENSIONS: Mapping[str, str] = {
-    "emotional_response": "Emotional Response",
-    "narrative_flow": "Narrative Flow",
-    "character_development": "Character Development",
-    "visual_style": "Visual Style",
-    "themes": "Themes",
-    "interpretive_depth": "Interpretive Depth",
-    "overall_impression": "Overall Impression",
+    name: title for name, title, *_ in TERMS["dimensions"][-1]["parts"]
 }
 """The seven dimensions of human expectation, by our names, with the paper's."""
-# The suite file calls some of them otherwise than the paper does.
-_ALIASES = {
+_ALIASES: Mapping[str, str] = {
     **{title.lower(): name for name, title in DIMENSIONS.items()},
     **{name: name for name in DIMENSIONS},
-    "narrative structure and pacing": "narrative_flow",
-    "characterization and relationships": "character_development",
-    "themes and messages": "themes",
-    "openness and interpretive depth": "interpretive_depth",
-    "overall evaluation": "overall_impression",
+    **TERMS["aliases"],
 }
 _POLARITY = {"positive": True, "negative": False}
-CATEGORIES: Mapping[str, tuple[str, ...]] = {
-    "Human Real Life": (
-        *("food", "cooking", "sport", "sports", "fitness", "travel", "fashion", "dance", "music"),
-        *("family", "daily", "life", "vlog", "soap", "interview", "wedding", "school", "education"),
-        *("work", "news", "city", "street", "health", "art", "craft", "documentary", "history"),
-        *("car", "cars", "vehicle", "vehicles", "party", "festival", "makeup", "human", "people"),
-    ),
-    "Nature Exploration": (
-        *("nature", "animal", "animals", "wildlife", "pet", "pets", "ocean", "sea", "underwater"),
-        *("space", "universe", "planet", "landscape", "forest", "mountain", "weather", "plant"),
-        *("plants", "garden", "science", "earth", "exploration", "panda", "bird", "birds"),
-    ),
-    "Virtual Entertainment": (
-        *("anime", "animation", "cartoon", "game", "games", "gaming", "film", "movie", "movies"),
-        *("fantasy", "scifi", "virtual", "fiction", "superhero", "horror", "magic", "trailer"),
-    ),
-}
-"""The paper's three categories, and words of themes that we count to each. The paper shows its
-assignment in a figure only, so this one is ours; a file of categories replaces it."""
+CATEGORIES: Mapping[str, list[str]] = TERMS["categories"]
+"""The paper's three categories, and words of themes that we count to each."""
 _LONG_WORD = 4
 """Letters of a word that tells what a compound is: "seafood" is food, an "oscar" is not a car."""
 

@@ -19,6 +19,7 @@ from screentest.inputs.layouts.contents import TABLES, read_prompts, table_rows,
 from screentest.present.charts import COLOURS, new_figure, styled
 from screentest.suites.locot2v.data import (
     COMPLEXITIES,
+    TERMS,
     PromptRecord,
     category_of,
     read_prompt_suite,
@@ -32,30 +33,7 @@ LENGTH_BOUND, COMPLEXITY_BOUND = 500, 10
 STEP_WORDS, STEP_SECONDS = 50, 5
 _COMMON_WORDS = 30
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
-_SMALL = frozenset(
-    (
-        *(
-            "a",
-            "an",
-            "the",
-            "and",
-            "or",
-            "but",
-            "of",
-            "in",
-            "on",
-            "at",
-            "to",
-            "for",
-            "with",
-            "from",
-        ),
-        *("by", "as", "into", "through", "over", "under", "is", "are", "was", "be", "it", "its"),
-        *("his", "her", "their", "they", "he", "she", "that", "this", "these", "which", "while"),
-        *("who", "where", "then", "than", "each", "one", "two", "up", "down", "out", "against"),
-        *("before", "after", "between", "across", "around", "their", "them", "has", "have", "not"),
-    )
-)
+_SMALL = frozenset(TERMS["small_words"])
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,13 @@ from screentest.core.signature import value_name
 from screentest.core.table import Chart
 from screentest.present.charts import figure_chart, radar, radars, scatter, violins
 from screentest.stats import Correlation, kendall, pearson, spearman
-from screentest.suites.locot2v.data import COMPLEXITIES, PROMPT_GROUP, PromptSuite, complexity_of
-from screentest.suites.locot2v.data import DIMENSIONS as EXPECTATIONS
+from screentest.suites.locot2v.data import (
+    COMPLEXITIES,
+    PROMPT_GROUP,
+    TERMS,
+    PromptSuite,
+    complexity_of,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -39,82 +44,12 @@ class SubDimension:
     """Where it differs from the metric's name."""
 
 
-STATIC = (
-    SubDimension("aesthetic_quality", "Aesthetic Quality", "AQ", "locot2v_aesthetic_quality"),
-    SubDimension("technical_quality", "Technical Quality", "TQ", "locot2v_technical_quality"),
-)
-ALIGNMENT = (
-    SubDimension("overall_alignment", "Overall Alignment", "OA", "locot2v_overall_alignment"),
-    SubDimension("event_alignment", "Event-level Alignment", "EA", "locot2v_event_alignment"),
-)
-TEMPORAL = (
-    SubDimension("dynamic_degree", "Dynamic Degree", "DD", "locot2v_dynamic_degree"),
-    SubDimension("motion_smoothness", "Motion Smoothness", "MS", "locot2v_motion_smoothness"),
-    SubDimension("warping_error", "Warping Error", "WE", "locot2v_warping_error"),
-    SubDimension(
-        "semantic_consistency", "Semantic Consistency", "SC", "locot2v_semantic_consistency"
-    ),
-    SubDimension("temporal_flickering", "Temporal Flickering", "TF", "locot2v_temporal_flickering"),
-    SubDimension(
-        "transition_smoothness", "Transition Smoothness", "TS", "locot2v_transition_smoothness"
-    ),
-    SubDimension("human_action", "Human Action", "HA", "locot2v_human_action"),
-    SubDimension(
-        "intra_event_subject",
-        "Intra-event Subject Consistency",
-        "ITAE SC",
-        "locot2v_event_consistency",
-        "intra_event_subject",
-    ),
-    SubDimension(
-        "intra_event_background",
-        "Intra-event Background Consistency",
-        "ITAE BC",
-        "locot2v_event_consistency",
-        "intra_event_background",
-    ),
-    SubDimension(
-        "inter_event_subject",
-        "Inter-event Subject Consistency",
-        "ITRE SC",
-        "locot2v_event_consistency",
-        "inter_event_subject",
-    ),
-    SubDimension(
-        "inter_event_background",
-        "Inter-event Background Consistency",
-        "ITRE BC",
-        "locot2v_event_consistency",
-        "inter_event_background",
-    ),
-)
-CLARITY = tuple(
-    SubDimension(name, title, short, "locot2v_content_clarity", name)
-    for name, title, short in (
-        ("theme_clarity", "Theme Clarity", "TC"),
-        ("logical_structure", "Logical Structure", "LS"),
-        ("information_completeness", "Information Completeness", "ICP"),
-        ("information_consistency", "Information Consistency", "ICS"),
-    )
-)
-HERD = tuple(
-    SubDimension(name, title, "".join(word[0] for word in title.split()), "locot2v_herd", name)
-    for name, title in EXPECTATIONS.items()
-)
 FIVE: Mapping[str, tuple[SubDimension, ...]] = {
-    "static_quality": STATIC,
-    "text_video_alignment": ALIGNMENT,
-    "temporal_quality": TEMPORAL,
-    "content_clarity": CLARITY,
-    "herd": HERD,
+    group["name"]: tuple(SubDimension(*part) for part in group["parts"])
+    for group in TERMS["dimensions"]
 }
-TITLES: Mapping[str, str] = {
-    "static_quality": "Static Quality",
-    "text_video_alignment": "Text-Video Alignment",
-    "temporal_quality": "Temporal Quality",
-    "content_clarity": "Content Clarity",
-    "herd": "HERD",
-}
+STATIC, ALIGNMENT, TEMPORAL, CLARITY, HERD = FIVE.values()
+TITLES: Mapping[str, str] = {group["name"]: group["title"] for group in TERMS["dimensions"]}
 ALL: tuple[SubDimension, ...] = tuple(item for group in FIVE.values() for item in group)
 METRICS: tuple[str, ...] = tuple(dict.fromkeys(item.metric for item in ALL))
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from screentest.core import Signature
 from screentest.english.chunks import Chunk, Clauses, chunks_of
 from screentest.english.lexicon import Tag, lexicon
-from screentest.suites.etva.graph import Category
+from screentest.suites.etva.graph import Category, terms
 from screentest.suites.etva.questions import QuestionSet
 from screentest.suites.etva.rules.phrases import (
     MATERIALS,
@@ -47,9 +47,7 @@ from screentest.suites.etva.rules.scenes import (
     read_filming,
 )
 
-_TURNING = frozenset(
-    ("turn", "change", "shift", "fade", "transition", "transform", "become", "morph", "ripen")
-)
+_TURNING = terms("turning")
 _TURNING_WORDS = ("changing", "turning", "shifting", "fading", "transitioning")
 _FARTHEST = 12
 
@@ -141,22 +139,10 @@ def _colours_after(chunks: Sequence[Chunk]) -> str:
     return " ".join(words) if words[-1] not in ("to", "into", "from") else ""
 
 
-_WAYS = frozenset(
-    (
-        *("forward", "forwards", "backward", "backwards", "up", "down", "upwards", "downwards"),
-        *("upward", "downward", "leftward", "leftwards", "rightward", "rightwards", "away"),
-        *("sideways", "apart", "together", "off", "out", "around", "past", "by", "in", "along"),
-        *("above", "below", "outside", "inside"),
-    )
-)
-_SILENT = frozenset(
-    (
-        *("be", "have", "show", "feature", "depict", "contain", "include", "see", "make", "try"),
-        *("go", "start", "begin", "cause", "base"),
-    )
-)
+_WAYS = terms("directions")
+_SILENT = terms("silent")
 """Verbs that say nothing by themselves."""
-_VAGUE = frozenset(("on", "in", "at", "during", "over", "for", "with", "as", "after", "before"))
+_VAGUE = terms("vague")
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,10 +262,7 @@ def _leads_on(clauses: Clauses, here: int) -> bool:
 
 NAME = "rules"
 VERSION = 2
-_COUNTS = (
-    *("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
-    *("eleven", "twelve"),
-)
+_COUNTS = terms("counts") - {"zero"}
 _SHORT = re.compile(r"[A-Za-z'-]+(?: [A-Za-z'-]+){0,4}")
 """A prompt of a few words, such as "industrial area"."""
 _SUBJECT = re.compile(r"(?<=, )(?P<noun>[a-z]+s)(?= [a-z]+ing\b)")

@@ -32,7 +32,7 @@ from screentest.models.ask import Frames, Query
 from screentest.models.ask.forms import Explanation, NonBlank
 from screentest.models.ask.templates import Trusted
 from screentest.models.chat.messages import Sampling
-from screentest.suites.locot2v.data import DIMENSIONS, ExpectationQuestion, PromptRecord
+from screentest.suites.locot2v.data import DIMENSIONS, TERMS, ExpectationQuestion, PromptRecord
 from screentest.suites.locot2v.requests import Records, Work, few, mean, no_score
 
 if TYPE_CHECKING:
@@ -118,16 +118,7 @@ def _score(name: str, rounds: list[Marks]) -> Score:
 
 
 PER_DIMENSION = 6
-ABOUT: Mapping[str, str] = {
-    "emotional_response": "what the viewer feels, and whether attention is held to the end",
-    "narrative_flow": "how the story unfolds: order, transitions, pace",
-    "character_development": "how full and believable the characters are, and how their "
-    "relations change",
-    "visual_style": "camera work, colour, light and framing, and the mood they make",
-    "themes": "the ideas and messages, and how clearly they come across",
-    "interpretive_depth": "symbols, open questions, and room for more than one reading",
-    "overall_impression": "what stays with the viewer, and for whom it is worth watching",
-}
+ABOUT: Mapping[str, str] = TERMS["expectations"]
 """What each dimension is about, in our words."""
 
 
