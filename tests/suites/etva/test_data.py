@@ -73,7 +73,7 @@ def test_broken_transcripts(tmp_path: Path) -> None:
     pair = {"question": "A cat?"}
     with pytest.raises(ManifestError, match="without question and answer"):
         read_transcripts(lines(tmp_path / "a.json", {"prompt": "x", "question_answer": [pair]}))
-    with pytest.raises(ManifestError, match="does not open"):
+    with pytest.raises(ManifestError, match="is not there"):
         read_transcripts(tmp_path / "missing.json")
 
 

@@ -31,9 +31,7 @@ def read_text(path: Path) -> str:
         if not path.is_file():
             raise ManifestError(f"{path} is not a plain file")
         if path.stat().st_size > LARGEST:
-            raise ManifestError(
-                f"{path} is larger than {LARGEST // 2**20} MiB", advice="Split it by aspects."
-            )
+            raise ManifestError(f"{path} is larger than {LARGEST // 2**20} MiB", advice="Split it.")
         return path.read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise ManifestError(f"{path} does not open: {error.strerror}") from None

@@ -9,15 +9,17 @@ given as written: what they mean is the metric's business.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from screentest.analysis.people.released import read_text
 from screentest.core import ManifestError
 from screentest.inputs.fields import Complaint, load_json, one_line
 
-LONGEST_FILE = 256 * 2**20
+_LINE_END = re.compile(r"\r\n?|\n")
 _FORM = "Give one of ETVA's files as they were released: JSON lines."
 
 
@@ -174,18 +176,14 @@ def _text(path: Path, line: int, row: Mapping[str, Any], name: str) -> str:
     return result.strip()
 
 
+def lines_of(path: Path) -> list[str]:
+    """Return the lines of a file; a text in them may hold other line ends of Unicode."""
+    return _LINE_END.split(read_text(path))
+
+
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the objects of a file, one per line, each with the number of its line."""
-    try:
-        if path.stat().st_size > LONGEST_FILE:
-            raise ManifestError(f"{path} is larger than {LONGEST_FILE // 2**20} MiB", advice=_FORM)
-        # Not splitlines: a text may hold other line ends of Unicode.
-        lines = path.read_text(encoding="utf-8-sig").split("\n")
-    except OSError as error:
-        raise ManifestError(f"{path} does not open: {error.strerror}", advice=_FORM) from None
-    except UnicodeDecodeError:
-        raise ManifestError(f"{path} is not UTF-8", advice=_FORM) from None
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(lines_of(path), start=1):
         if not line.strip():
             continue
         try:

@@ -15,6 +15,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 from screentest._util.atomic import write_whole
@@ -31,7 +32,7 @@ from screentest.core import (
 from screentest.core.codec import parse_json
 from screentest.inputs.manifest import read_manifest
 from screentest.models.networks.runtimes import batches
-from screentest.suites.etva.data import ReleasedPrompt, read_prompts
+from screentest.suites.etva.data import ReleasedPrompt, lines_of, read_prompts
 from screentest.suites.etva.graph import Category, SceneGraph, read_category
 
 _PLACE = re.compile(
@@ -79,17 +80,23 @@ class QuestionSet:
             raise BadQuestions(f"two questions of {self.prompt[:60]!r} have the same id")
         for question in self.questions:
             _check(question, set(ids), self.graph)
-        _refuse_circles(self.questions)
+        try:
+            self._sorter().prepare()
+        except CycleError as error:
+            names = ", ".join(dict.fromkeys(error.args[1]))
+            raise BadQuestions(f"the questions {names} need each other in a circle") from None
 
     def round_by_round(self) -> Iterator[list[PromptQuestion]]:
         """Yield the questions in rounds: each needs only those of earlier rounds."""
-        done: set[str] = set()
-        waiting = list(self.questions)
-        while waiting:
-            ready = [item for item in waiting if done.issuperset(item.needs)]
-            yield ready
-            done.update(item.id for item in ready)
-            waiting = [item for item in waiting if item.id not in done]
+        sorter = self._sorter()
+        sorter.prepare()
+        while sorter.is_active():
+            ready = set(sorter.get_ready())
+            yield [item for item in self.questions if item.id in ready]
+            sorter.done(*ready)
+
+    def _sorter(self) -> TopologicalSorter[str]:
+        return TopologicalSorter({item.id: item.needs for item in self.questions})
 
 
 def distinct(questions: Iterable[PromptQuestion]) -> list[PromptQuestion]:
@@ -155,18 +162,6 @@ def _check(question: PromptQuestion, ids: set[str], graph: SceneGraph | None) ->
             raise BadQuestions(f"question {question.id!r} needs {need!r}, which is not there")
 
 
-def _refuse_circles(questions: Sequence[PromptQuestion]) -> None:
-    done: set[str] = set()
-    waiting = list(questions)
-    while waiting:
-        rest = [item for item in waiting if not done.issuperset(item.needs)]
-        if len(rest) == len(waiting):
-            names = ", ".join(item.id for item in rest[:5])
-            raise BadQuestions(f"the questions {names} need each other in a circle")
-        done.update(item.id for item in waiting if item not in rest)
-        waiting = rest
-
-
 RELEASED = "released"
 _ADVICE = "Write one with `screentest suite etva questions`, or give the released files."
 
@@ -181,7 +176,7 @@ def read_question_sets(path: Path, categories: Path | None = None) -> list[Quest
     if categories is not None or _is_released(path):
         return [from_released(prompt) for prompt in read_prompts(path, categories)]
     sets = []
-    for number, line in enumerate(_lines(path), start=1):
+    for number, line in enumerate(lines_of(path), start=1):
         if not line.strip():
             continue
         try:
@@ -238,7 +233,7 @@ def from_released(prompt: ReleasedPrompt) -> QuestionSet:
 def _is_released(path: Path) -> bool:
     """Return whether a file's first line is one of the released kind: its questions are plain
     texts."""
-    for line in _lines(path):
+    for line in lines_of(path):
         if line.strip():
             try:
                 row = parse_json(line)
@@ -249,15 +244,6 @@ def _is_released(path: Path) -> bool:
                 isinstance(question, str) for question in questions
             )
     return False
-
-
-def _lines(path: Path) -> list[str]:
-    try:
-        return path.read_text(encoding="utf-8-sig").split("\n")
-    except OSError as error:
-        raise UserError(f"{path} does not open: {error.strerror}", advice=_ADVICE) from None
-    except UnicodeDecodeError:
-        raise UserError(f"{path} is not UTF-8", advice=_ADVICE) from None
 
 
 class QuestionsFile:
@@ -333,12 +319,7 @@ def _texts(path: Path) -> list[str]:
         return texts
     if path.suffix.lower() in (".json", ".jsonl", ".ndjson"):
         return [prompt.prompt for prompt in read_prompts(path)]
-    try:
-        return path.read_text(encoding="utf-8-sig").split("\n")
-    except OSError as error:
-        raise UserError(f"{path} does not open: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise UserError(f"{path} is not UTF-8", advice="Give a text file with prompts.") from None
+    return lines_of(path)
 
 
 def _is_manifest(path: Path) -> bool:

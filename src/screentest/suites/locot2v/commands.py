@@ -12,11 +12,11 @@ import typer
 
 from screentest._util.optional import need
 from screentest._util.text import plural
+from screentest.analysis.people.released import read_json
 from screentest.cli.console import err, shown
 from screentest.cli.options import BACKENDS, MODELS, JsonOption, shares
 from screentest.cli.tables import print_indented, print_models, show
 from screentest.core import BadOption, Column, Image, Table
-from screentest.core.codec import parse_json
 from screentest.inputs.manifest import write_manifest
 from screentest.judges.votes import VoteTask, read_votes
 from screentest.present.charts import must_be_chart, save
@@ -151,10 +151,7 @@ def items(
 def _categories(path: Path | None) -> dict[str, str]:
     if path is None:
         return {}
-    try:
-        content = parse_json(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise BadOption(f"cannot read {path}: {error}") from None
+    content = read_json(path)
     if not isinstance(content, dict) or not all(isinstance(item, str) for item in content.values()):
         raise BadOption(f"{path} is not an object of themes", advice='Write {"food": "…"}.')
     return content

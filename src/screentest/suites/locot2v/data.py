@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from screentest._util.atomic import write_whole
+from screentest.analysis.people.released import read_text
 from screentest.core import BadOption, Item, ManifestError
 from screentest.inputs.fields import Complaint, Problem, ProblemKind, load_json, one_line
 from screentest.inputs.files import VIDEO_SUFFIXES
 
-LONGEST_FILE = 256 * 2**20
 PROMPT_GROUP = "prompt_id"
 """The group of an item that says which record of a suite it was made from."""
 COMPLEXITIES = ("semantic", "structural", "control")
@@ -166,14 +166,7 @@ def read_prompt_suite(path: Path, *, categories: Mapping[str, str] | None = None
     the file holds no records at all.
     """
     try:
-        if path.stat().st_size > LONGEST_FILE:
-            raise Complaint(f"is larger than {LONGEST_FILE // 2**20} MiB")
-        raw = path.read_bytes()
-        content = load_json(raw.decode("utf-8-sig"))
-    except OSError as error:
-        raise ManifestError(f"{path} does not open: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise ManifestError(f"{path} is not UTF-8") from None
+        content = load_json(read_text(path))
     except Complaint as complaint:
         raise ManifestError(f"{path}: {complaint.message}", advice=complaint.advice) from None
     records: dict[str, PromptRecord] = {}
@@ -195,7 +188,7 @@ def read_prompt_suite(path: Path, *, categories: Mapping[str, str] | None = None
             f"{path} holds no prompts of LoCoT2V-Bench",
             advice="Give locot2v_prompt_suite.json, or the second edition's prompt.json.",
         )
-    return PromptSuite(records, tuple(problems), hashlib.sha256(raw).hexdigest()[:16])
+    return PromptSuite(records, tuple(problems), hashlib.sha256(path.read_bytes()).hexdigest()[:16])
 
 
 def write_prompt_suite(path: Path, records: Sequence[PromptRecord]) -> None:

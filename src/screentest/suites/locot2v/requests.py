@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -265,6 +266,30 @@ class Records:
                 raise inapplicable("the item has no prompt")
             return PromptRecord(item.id, item.text)
         return result
+
+
+@dataclass(frozen=True)
+class Asking(ABC):
+    """A metric that asks models about chosen frames: it wants no stream of them."""
+
+    def start(self, item: Item, resources: Resources) -> Work:
+        return Work(partial(self.conclude, item, resources))
+
+    @abstractmethod
+    def conclude(self, item: Item, resources: Resources) -> Outcomes:
+        """Ask, and return the values."""
+
+
+@dataclass(frozen=True)
+class AskingByRecords(Asking):
+    """One that looks up what a prompt suite says of an item."""
+
+    records: Records
+
+    @property
+    def signature_parts(self) -> dict[str, str]:
+        """Return which suite the records come from."""
+        return self.records.signature_parts
 
 
 @lru_cache(4)

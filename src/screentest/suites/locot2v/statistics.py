@@ -14,6 +14,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
 
+from screentest.analysis.people.released import read_text
 from screentest.core import Cell, Column, ManifestError, Table
 from screentest.inputs.layouts.contents import TABLES, read_prompts, table_rows, text_of
 from screentest.present.charts import COLOURS, new_figure, styled
@@ -64,11 +65,7 @@ def read_prompt_file(path: Path) -> PromptFile:
     if suffix in TABLES:
         return PromptFile(path.stem, _listed(path))
     # Not as lists of prompts are read: these number their lines, so that a blank one is an error.
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ManifestError(f"{path} is not a text of prompts: {error}") from None
-    texts = [line.strip() for line in lines if line.strip()]
+    texts = [line.strip() for line in read_text(path).splitlines() if line.strip()]
     if not texts:
         raise ManifestError(f"{path} has no prompts")
     records = [PromptRecord(str(number), text) for number, text in enumerate(texts, start=1)]

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from screentest._util.optional import need
+from screentest.analysis.people.released import read_text
 from screentest.core import (
     BadOption,
     Failure,
@@ -72,10 +73,7 @@ def download(addresses: Path, into: Path, *, shortest: float, longest: float) ->
 
     Returns the addresses that could not be had. Needs the package yt-dlp.
     """
-    try:
-        lines = addresses.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise BadOption(f"{addresses} does not open: {error.strerror}") from None
+    lines = read_text(addresses).splitlines()
     wanted = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
     for address in wanted:
         if not re.match(r"https?://", address):

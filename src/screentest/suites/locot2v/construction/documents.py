@@ -21,7 +21,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from screentest.core import BadOption, StorageError, UserError
+from screentest._util.atomic import storage_error, write_whole
+from screentest.core import BadOption, UserError
 from screentest.core.codec import parse_json
 from screentest.inputs.manifest import write_manifest
 from screentest.suites.locot2v.construction.stages import SourceVideo
@@ -238,13 +239,11 @@ class Documents:
         return content
 
     def _put(self, path: Path, content: Mapping[str, Any]) -> None:
-        new = path.with_name(f".{path.name}.new")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            new.write_text(json.dumps(content, indent=2, ensure_ascii=False), encoding="utf-8")
-            new.replace(path)
         except OSError as error:
-            raise StorageError(f"cannot write {path}: {error.strerror}") from None
+            raise storage_error(path, error) from None
+        write_whole(path, json.dumps(content, indent=2, ensure_ascii=False))
 
 
 DRAFTS_FILE = "drafts.jsonl"

@@ -26,6 +26,7 @@ from screentest.suites.locot2v.requests import (
     GROUND_TAGGED,
     MOST_SHOWN,
     AnswerForm,
+    AskingByRecords,
     Grounded,
     Records,
     Timeline,
@@ -181,7 +182,7 @@ def event_consistency(
 
 
 @dataclass(frozen=True)
-class EventConsistency:
+class EventConsistency(AskingByRecords):
     """Intra- and inter-event consistency of subjects and backgrounds (equations 7–16).
 
     A chat model says when each event of the prompt happens. In frames of that range, the event's
@@ -195,7 +196,6 @@ class EventConsistency:
     a rate, so that consecutive frames are as far apart in a short event as in a long one.
     """
 
-    records: Records
     frames: Frames
     in_event: Frames
     answers: AnswerForm
@@ -218,22 +218,13 @@ class EventConsistency:
             prompts=(EVENTS.template, ask.template),
         )
 
-    @property
-    def signature_parts(self) -> dict[str, str]:
-        """Return which suite the events come from."""
-        return self.records.signature_parts
-
-    def start(self, item: Item, resources: Resources) -> Work:
-
-        def conclude() -> Outcomes:
-            events = events_of(self.records.of(item), resources)
-            result = ground(events, item, resources, self.frames, self.answers)
-            if not result:
-                raise inapplicable("none of the prompt's events can be found in the video")
-            seen = [self._look(entry, item, resources) for entry in result]
-            return self._outcomes(seen, same(seen, resources, self.same_subject))
-
-        return Work(conclude)
+    def conclude(self, item: Item, resources: Resources) -> Outcomes:
+        events = events_of(self.records.of(item), resources)
+        result = ground(events, item, resources, self.frames, self.answers)
+        if not result:
+            raise inapplicable("none of the prompt's events can be found in the video")
+        seen = [self._look(entry, item, resources) for entry in result]
+        return self._outcomes(seen, same(seen, resources, self.same_subject))
 
     def _look(self, one: Grounded, item: Item, resources: Resources) -> Seen:
         phrases = subjects_of(one.event)

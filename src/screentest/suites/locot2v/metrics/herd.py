@@ -33,7 +33,7 @@ from screentest.models.ask.forms import Explanation, NonBlank
 from screentest.models.ask.templates import Trusted
 from screentest.models.chat.messages import Sampling
 from screentest.suites.locot2v.data import DIMENSIONS, TERMS, ExpectationQuestion, PromptRecord
-from screentest.suites.locot2v.requests import Records, Work, few, mean, no_score
+from screentest.suites.locot2v.requests import Asking, AskingByRecords, Records, few, mean, no_score
 
 if TYPE_CHECKING:
     from screentest.core.outcome import Json
@@ -76,7 +76,7 @@ def content_clarity(
 
 
 @dataclass(frozen=True)
-class ContentClarity:
+class ContentClarity(Asking):
     """Can a viewer tell what the video is about, and follow it? (equation 2)
 
     A chat model watches the video and gives each of four dimensions 0 to 4 points with reasons. It
@@ -100,15 +100,11 @@ class ContentClarity:
         sampling = Sampling(temperature=self.temperature, seed=1)
         return Query("locot2v/clarity", Marks, "chat.watch", sampling=sampling)
 
-    def start(self, item: Item, resources: Resources) -> Work:
-
-        def conclude() -> Outcomes:
-            slots = {"pictures": self.frames.show(resources, item.video)}
-            answers = self.query.ask(resources, [slots], repeats=self.rounds)
-            rounds: list[Marks] = [answer.unwrap() for answer in answers]
-            return {name: Outcome.of(_score(name, rounds)) for name in ASPECTS}
-
-        return Work(conclude)
+    def conclude(self, item: Item, resources: Resources) -> Outcomes:
+        slots = {"pictures": self.frames.show(resources, item.video)}
+        answers = self.query.ask(resources, [slots], repeats=self.rounds)
+        rounds: list[Marks] = [answer.unwrap() for answer in answers]
+        return {name: Outcome.of(_score(name, rounds)) for name in ASPECTS}
 
 
 def _score(name: str, rounds: list[Marks]) -> Score:
@@ -263,10 +259,9 @@ def herd(
 
 
 @dataclass(frozen=True)
-class Herd:
+class Herd(AskingByRecords):
     """Share of answers that agree with their question's polarity."""
 
-    records: Records
     unclear: Unclear
     sixfold: Sixfold
     frames: Frames
@@ -278,29 +273,18 @@ class Herd:
         prompts=(ANSWER.template, EXPECT.template, QUESTIONS.template, POLARITY.template),
     )
 
-    @property
-    def signature_parts(self) -> dict[str, str]:
-        """Return which suite the questions come from."""
-        return self.records.signature_parts
-
-    def start(self, item: Item, resources: Resources) -> Work:
-
-        def conclude() -> Outcomes:
-            record = self.records.of(item)
-            questions = record.questions or self._written(record, resources)
-            pictures = self.frames.show(resources, item.video)
-            asked = [
-                (name, question) for name in DIMENSIONS for question in questions.get(name, ())
-            ]
-            answers = ANSWER.ask(
-                resources, [{"pictures": pictures, "question": entry.text} for _, entry in asked]
-            )
-            result: dict[str, list[tuple[ExpectationQuestion, Outcome[Answer]]]] = {}
-            for (name, question), answer in zip(asked, answers, strict=True):
-                result.setdefault(name, []).append((question, answer))
-            return {name: self._dimension(result.get(name, [])) for name in DIMENSIONS}
-
-        return Work(conclude)
+    def conclude(self, item: Item, resources: Resources) -> Outcomes:
+        record = self.records.of(item)
+        questions = record.questions or self._written(record, resources)
+        pictures = self.frames.show(resources, item.video)
+        asked = [(name, question) for name in DIMENSIONS for question in questions.get(name, ())]
+        answers = ANSWER.ask(
+            resources, [{"pictures": pictures, "question": entry.text} for _, entry in asked]
+        )
+        result: dict[str, list[tuple[ExpectationQuestion, Outcome[Answer]]]] = {}
+        for (name, question), answer in zip(asked, answers, strict=True):
+            result.setdefault(name, []).append((question, answer))
+        return {name: self._dimension(result.get(name, [])) for name in DIMENSIONS}
 
     def _written(
         self, record: PromptRecord, resources: Resources
