@@ -31,8 +31,7 @@ from screentest.suites.locot2v.construction.build import (
     sources_in,
 )
 from screentest.suites.locot2v.construction.documents import correct_stage
-from screentest.suites.locot2v.construction.forms import ROLES
-from screentest.suites.locot2v.construction.stages import Choices, complexity
+from screentest.suites.locot2v.construction.stages import ROLES, Choices, complexity
 from screentest.suites.locot2v.data import COMPLEXITIES, items_with_videos, read_prompt_suite
 from screentest.suites.locot2v.metrics.herd import Sixfold
 from screentest.suites.locot2v.metrics.quality import best_tenth
