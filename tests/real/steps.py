@@ -19,11 +19,10 @@ from screentest.core import Item, NoValue, Outcome, from_object
 from screentest.models.ask.templates import Prompts
 from screentest.suites.etva.agents import add_knowledge, write_by_chat
 from screentest.suites.etva.questions import QuestionSet, read_question_sets
-from screentest.suites.locot2v.construction.forms import MERGE
-from screentest.suites.locot2v.construction.stages import complexity, event_prompts
+from screentest.suites.locot2v.construction.stages import MERGE, complexity, event_prompts
 from screentest.suites.locot2v.data import PromptRecord
-from screentest.suites.locot2v.events import actions_of, events_of_text
 from screentest.suites.locot2v.metrics.herd import questions_on
+from screentest.suites.locot2v.requests import actions_of, events_of_text
 from screentest.suites.univ.data import Truth
 from screentest.suites.univ.text_task import TextTask
 from screentest.testbeds.captions.facts import CaptionFacts, ChatExtractor

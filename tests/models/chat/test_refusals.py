@@ -22,7 +22,7 @@ from screentest.models.chat.messages import DECLINED, SEEN, ChatRequest, Encodin
 from screentest.models.chat.parsing import parse_yes_no
 from screentest.suites.etva.answers import read_answer
 from screentest.suites.locot2v.metrics.alignment import OCCURS
-from screentest.suites.locot2v.metrics.content_clarity import Marks
+from screentest.suites.locot2v.metrics.herd import Marks
 from screentest.testing.chat_answers import Act, Answer, Asked
 from tests.models.chat import refusals
 from tests.models.chat.kit import serving

@@ -9,15 +9,15 @@ import pytest
 from PIL import Image
 
 from screentest.core import BadOption
-from screentest.suites.etva.benchmark import (
+from screentest.suites.etva.graph import ASKED, Category
+from screentest.suites.etva.questions import PromptQuestion, QuestionSet, read_question_sets
+from screentest.suites.etva.tables import (
     category_shares,
     distance,
     distribution,
     plot_distributions,
     sub_benchmark,
 )
-from screentest.suites.etva.graph import ASKED, Category
-from screentest.suites.etva.questions import PromptQuestion, QuestionSet, read_question_sets
 
 
 def made(count: int, seed: int = 0) -> list[QuestionSet]:

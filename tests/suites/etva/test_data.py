@@ -29,7 +29,7 @@ def test_the_released_benchmark(shared_data: Path) -> None:
     before = read_prompts(folder / "prompts_sample.json")
     assert sum(len(prompt.questions) for prompt in before) == 773
     said = read_transcripts(folder / "vidu_sample_output.json")
-    assert sum(len(one.exchanges) for one in said) == 618
+    assert sum(len(one.questions) for one in said) == 618
 
 
 def test_types_count_where_there_is_one_for_each_question(tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ def test_broken_transcripts(tmp_path: Path) -> None:
     pair = {"question": "A cat?"}
     with pytest.raises(ManifestError, match="without question and answer"):
         read_transcripts(lines(tmp_path / "a.json", {"prompt": "x", "question_answer": [pair]}))
-    with pytest.raises(ManifestError, match="does not open"):
+    with pytest.raises(ManifestError, match="is not there"):
         read_transcripts(tmp_path / "missing.json")
 
 

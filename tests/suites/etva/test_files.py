@@ -60,7 +60,7 @@ def test_a_wrong_edit_is_reported_by_line(tmp_path: Path, change: object, told: 
 
 def test_files_that_are_none(tmp_path: Path) -> None:
     file = tmp_path / "x.jsonl"
-    with pytest.raises(UserError, match="does not open"):
+    with pytest.raises(UserError, match="is not there"):
         read_question_sets(file)
     for content, told in ((b"", "no questions"), (b"\xff", "UTF-8"), (b"film", "line 1")):
         file.write_bytes(content)

@@ -12,7 +12,7 @@ from screentest.core import Reason, UserError
 from screentest.models.chat.messages import ChatRequest, ModelReply, Text
 from screentest.models.chat.parsing import conclude
 from screentest.suites.etva.answers import Compat, read_answer
-from screentest.suites.etva.data import Transcript, TranscriptAnswer, read_transcripts
+from screentest.suites.etva.data import ReleasedPrompt, ReleasedQuestion, read_transcripts
 from screentest.suites.etva.graph import ASKED, Category, QuestionsAnswer
 from screentest.suites.etva.runs import judge_transcripts
 from screentest.suites.etva.tables import Averages, averages
@@ -72,11 +72,11 @@ def test_upstream_counting_agrees_where_every_answer_has_one_token(shared_data: 
     assert upstream.total == (470, 618, 618)
 
 
-def transcript(*answers: str) -> list[Transcript]:
+def transcript(*answers: str) -> list[ReleasedPrompt]:
     exchanges = tuple(
-        TranscriptAnswer(f"Question {n}?", text, "color") for n, text in enumerate(answers)
+        ReleasedQuestion(f"Question {n}?", "color", text) for n, text in enumerate(answers)
     )
-    return [Transcript("1", "A red cat.", exchanges)]
+    return [ReleasedPrompt("1", "A red cat.", exchanges)]
 
 
 def test_an_answer_without_one_token_is_none_and_upstream_says_no() -> None:
@@ -99,18 +99,18 @@ def test_nothing_answered_is_no_zero() -> None:
 
 
 def test_a_transcript_without_categories_asks_for_them() -> None:
-    said = [Transcript("1", "A cat.", (TranscriptAnswer("Is there a cat?", "[YES]"),))]
+    said = [ReleasedPrompt("1", "A cat.", (ReleasedQuestion("Is there a cat?", answer="[YES]"),))]
     with pytest.raises(UserError, match="category") as told:
         judge_transcripts(said)
-    assert "--categories" in (told.value.advice or "")
+    assert "`categories`" in (told.value.advice or "")
 
 
 def test_the_label_of_no_column_is_its_own_and_upstream_leaves_it_out() -> None:
     exchanges = (
-        TranscriptAnswer("Is there a cat?", "[YES]", "existence"),
-        TranscriptAnswer("Is it a garden?", "[NO]", "environment"),
+        ReleasedQuestion("Is there a cat?", "existence", "[YES]"),
+        ReleasedQuestion("Is it a garden?", "environment", "[NO]"),
     )
-    said = [Transcript("1", "A cat in a garden.", exchanges)]
+    said = [ReleasedPrompt("1", "A cat in a garden.", exchanges)]
     strict = averages(judge_transcripts(said))
     assert (strict.total, strict.counts[Category.ENVIRONMENT]) == ((1, 2, 2), (0, 1, 1))
     upstream = averages(judge_transcripts(said, compat=Compat.UPSTREAM))

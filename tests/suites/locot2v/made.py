@@ -8,7 +8,7 @@ from pathlib import Path
 from screentest.analysis.results import Results, Value
 from screentest.analysis.suites import Suite, read_suite
 from screentest.core import Item, Outcome, OutputInfo, Score
-from screentest.suites.locot2v.dimensions import ALL
+from screentest.suites.locot2v.tables import ALL
 
 Items = Mapping[str, Mapping[str, float]]
 SUITE: Suite = read_suite("locot2v")

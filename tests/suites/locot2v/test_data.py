@@ -143,7 +143,7 @@ def test_files_that_are_none(content: str, message: str, tmp_path: Path) -> None
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(ManifestError, match="does not open"):
+    with pytest.raises(ManifestError, match="is not there"):
         read_prompt_suite(tmp_path / "none.json")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from screentest.analysis.standings import add_up
-from screentest.suites.locot2v.dimensions import (
+from screentest.suites.locot2v.tables import (
     ALIGNMENT,
     ALL,
     CLARITY,

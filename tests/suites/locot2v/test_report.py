@@ -14,7 +14,7 @@ from screentest.present.page.data import Report, read_report
 from screentest.present.page.html import write_html
 from screentest.present.page.sections import sections
 from screentest.present.page.tables import tables
-from screentest.suites.locot2v.charts import own_charts
+from screentest.suites.locot2v.tables import own_charts
 from tests.present.runs import score_run
 from tests.suites.locot2v.made import SUITE
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from screentest.suites.locot2v.data import Event, PromptRecord, category_of, write_prompt_suite
-from screentest.suites.locot2v.events import subjects_of
+from screentest.suites.locot2v.requests import subjects_of
 from screentest.suites.locot2v.statistics import bins
 from screentest.testing.chat_answers import Answer
 from screentest.testing.chat_server import FakeChatServer

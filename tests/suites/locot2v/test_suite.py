@@ -11,7 +11,7 @@ from screentest.analysis.suites import read_suite
 from screentest.core import Aspect, Outcome, RatingJudge, Score, build
 from screentest.core.signature import value_name
 from screentest.judges.verdicts import judge_of
-from screentest.suites.locot2v.dimensions import ALL, METRICS
+from screentest.suites.locot2v.tables import ALL, METRICS
 from tests.suites.locot2v.made import SUITE, results_of
 
 NAMES = [one.name for one in ALL]

@@ -16,19 +16,21 @@ from screentest.analysis.results import Results, Value
 from screentest.analysis.standings import standings
 from screentest.core import BadOption, Item, Outcome, OutputInfo, Reason, Score
 from screentest.present import charts
-from screentest.suites.locot2v import charts as drawing
-from screentest.suites.locot2v.charts import drawings
 from screentest.suites.locot2v.data import PromptRecord, PromptSuite
-from screentest.suites.locot2v.dimensions import ALL, FIVE
 from screentest.suites.locot2v.suite import suite_in
 from screentest.suites.locot2v.tables import (
+    ALL,
+    FIVE,
     TABLE_5,
     by_complexity,
     by_group,
     correlations,
     dimensions_of,
+    drawings,
     item_scores,
+    main_radar,
     paired,
+    static_scatter,
 )
 from tests.suites.locot2v.made import SUITE, results_of
 from tests.suites.locot2v.published import TABLE_2
@@ -196,9 +198,7 @@ def test_complexity_that_the_items_of_a_run_tell() -> None:
 def test_charts_are_drawn_the_same_every_time(many: Results, tmp_path: Path) -> None:
     pages = []
     for turn in ("first", "second"):
-        path = charts.save(
-            drawing.main_radar(standings(many, SUITE, "model")), tmp_path / f"{turn}.svg"
-        )
+        path = charts.save(main_radar(standings(many, SUITE, "model")), tmp_path / f"{turn}.svg")
         ElementTree.parse(path)
         pages.append(path.read_text())
     assert pages[0] == pages[1]
@@ -233,16 +233,16 @@ def test_panels_without_any_value_are_left_out() -> None:
     """Without a chat model there are static and temporal values, and nothing else to draw."""
     values = {"aesthetic_quality": 0.5, "temporal_flickering": 0.9}
     results = results_of({"a": values, "b": {**values, "aesthetic_quality": 0.7}})
-    found = drawing.main_radar(standings(results, SUITE))
+    found = main_radar(standings(results, SUITE))
     radar = [panel.get_title() for panel in found.axes]
     assert radar == ["Five dimensions", "Temporal Quality"]
-    scatter = drawing.static_scatter(item_scores(SUITE, results))
+    scatter = static_scatter(item_scores(SUITE, results))
     assert [panel.get_ylabel() for panel in scatter.axes] == ["Temporal Quality"]
-    assert len(drawing.static_scatter({"a": {}}).axes) == 4  # each says so
+    assert len(static_scatter({"a": {}}).axes) == 4  # each says so
 
 
 def test_names_that_are_no_charts(tmp_path: Path, many: Results) -> None:
     with pytest.raises(BadOption, match=r"must end in \.svg or \.png"):
-        charts.save(drawing.static_scatter(item_scores(SUITE, many)), tmp_path / "chart.doc")
+        charts.save(static_scatter(item_scores(SUITE, many)), tmp_path / "chart.doc")
     with pytest.raises(BadOption, match="nothing to draw"):
         charts.violins({})

@@ -21,9 +21,8 @@ from screentest.models import ModelChoice
 from screentest.run.engine import InlineEngine
 from screentest.run.session import Settings
 from screentest.run.store import RunStore
-from screentest.suites.locot2v.dimensions import ALL, METRICS
 from screentest.suites.locot2v.suite import suite_in
-from screentest.suites.locot2v.tables import item_scores
+from screentest.suites.locot2v.tables import ALL, METRICS, item_scores
 from tests.suites.locot2v.answering import KINDS, event
 from tests.suites.locot2v.films import CLASSICAL
 

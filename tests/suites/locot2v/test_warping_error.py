@@ -14,7 +14,7 @@ from scipy.ndimage import map_coordinates
 
 from screentest.core import Filter, FrameRequest, Reason, Size, registry
 from screentest.models.backends.flow import DisFlow
-from screentest.suites.locot2v.metrics.warping_error import (
+from screentest.suites.locot2v.metrics.continuity import (
     ONE_LEVEL,
     TOO_DARK,
     negative_log,

@@ -26,9 +26,8 @@ from screentest.suites.locot2v.data import (
     read_prompt_suite,
     write_prompt_suite,
 )
-from screentest.suites.locot2v.dimensions import ALL
 from screentest.suites.locot2v.suite import suite_in
-from screentest.suites.locot2v.tables import item_scores
+from screentest.suites.locot2v.tables import ALL, item_scores
 from screentest.testing.chat_server import FakeChatServer
 from tests.suites.locot2v.answering import chat
 from tests.suites.locot2v.films import CLASSICAL

@@ -24,7 +24,7 @@ from screentest.core.registry import register
 from screentest.models.pictures import BASIC_COLOURS, basic_colour, name_pixels
 from screentest.models.roles import Detection, Detector, Flow
 from screentest.suites.etva.answers import Answered, ShownScene, shown
-from screentest.suites.etva.graph import Attribute, Category, Entity, EntityKind, Relation
+from screentest.suites.etva.graph import TERMS, Attribute, Category, Entity, EntityKind, Relation
 from screentest.suites.etva.metric import FLOOR, OUTPUTS, QuestionMeasurement
 from screentest.suites.etva.questions import PromptQuestion, QuestionSet, QuestionsFile
 from screentest.suites.etva.rules.writer import rules_signature, write_by_rules
@@ -73,24 +73,7 @@ def movement(field: FlowField, seconds: float) -> Movement:
     )
 
 
-_WAYS = {
-    "left": ("right", 1),
-    "right": ("right", -1),
-    "up": ("down", 1),
-    "upward": ("down", 1),
-    "upwards": ("down", 1),
-    "down": ("down", -1),
-    "downward": ("down", -1),
-    "downwards": ("down", -1),
-    "in": ("growing", 1),
-    "closer": ("growing", 1),
-    "forward": ("growing", 1),
-    "forwards": ("growing", 1),
-    "out": ("growing", -1),
-    "back": ("growing", -1),
-    "backward": ("growing", -1),
-    "backwards": ("growing", -1),
-}
+_WAYS: Mapping[str, tuple[str, int]] = TERMS["camera"]["flow"]
 
 
 def moves(value: str, seen: Sequence[Movement]) -> bool | None:
@@ -196,10 +179,7 @@ PAIRS = 8
 _APART = Fraction(1, 8)
 """Seconds between the two frames whose flow is looked at."""
 _SMALL = Size(long_side=256)
-_COUNTS = (
-    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
-    *("eleven", "twelve"),
-)
+_COUNTS: Sequence[str] = TERMS["counts"]
 
 
 class BuiltinAnswerer:

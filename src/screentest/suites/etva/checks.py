@@ -25,15 +25,11 @@ from screentest.suites.etva.graph import (
     Entity,
     EntityKind,
     SceneGraph,
+    terms,
 )
 
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
-_OPENERS = frozenset(
-    (
-        *("is", "are", "was", "were", "does", "do", "did", "has", "have", "had", "can", "could"),
-        *("will", "would", "isn't", "aren't"),
-    )
-)
+_OPENERS = terms("openers")
 _BE = frozenset(("is", "are", "was", "were"))
 _LEAD = re.compile(
     r"^(?:(?:in|during|at|on|throughout|by|after|before|when|once) [^?]{1,80}?,"
@@ -49,31 +45,8 @@ _ARTICLES = frozenset(("a", "an", "the", "any", "some", "this", "that", "these",
 _JOINS = frozenset(("that", "which", "who", "as", "while", "when", "where", "if", "and", "or"))
 """After these a verb of its own may follow."""
 _SMALL = frozenset(("is", "are", "in", "on", "at", "of", "to", "from", "with", "and", "by", "it"))
-_NUMBERS = frozenset(
-    (
-        *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
-        *("eleven", "twelve", "dozen", "single", "pair", "several", "many", "few", "multiple"),
-        *("both", "couple", "number", "only", "hundreds", "crowd", "group", "once", "twice"),
-    )
-)
-_CAMERA = frozenset(
-    (
-        *(
-            "camera",
-            "shot",
-            "filmed",
-            "zoom",
-            "zooming",
-            "pan",
-            "panning",
-            "view",
-            "viewed",
-            "lens",
-        ),
-        *("angle", "close-up", "timelapse", "time-lapse", "footage", "aerial", "slow-motion"),
-        *("perspective", "tracking", "handheld", "focus", "captured", "seen", "frame", "motion"),
-    )
-)
+_NUMBERS = terms("quantities")
+_CAMERA = terms("filming")
 
 
 def words_in(text: str) -> list[str]:

@@ -26,7 +26,20 @@ from screentest.suites.etva.agents import (
     write_by_chat,
     write_plainly,
 )
-from screentest.suites.etva.benchmark import (
+from screentest.suites.etva.graph import graph_svg
+from screentest.suites.etva.questions import (
+    QuestionSet,
+    Writer,
+    WrittenQuestions,
+    by_prompt,
+    key_of,
+    read_question_sets,
+    read_texts,
+    write_missing,
+    write_question_sets,
+)
+from screentest.suites.etva.rules.writer import write_by_rules
+from screentest.suites.etva.tables import (
     category_shares,
     distance,
     distribution,
@@ -34,21 +47,6 @@ from screentest.suites.etva.benchmark import (
     shown_categories,
     sub_benchmark,
 )
-from screentest.suites.etva.graph import graph_svg
-from screentest.suites.etva.question_files import (
-    Writer,
-    WrittenQuestions,
-    read_texts,
-    write_missing,
-)
-from screentest.suites.etva.questions import (
-    QuestionSet,
-    by_prompt,
-    key_of,
-    read_question_sets,
-    write_question_sets,
-)
-from screentest.suites.etva.rules.writer import write_by_rules
 
 QuestionsArgument = Annotated[
     Path, typer.Argument(metavar="QUESTIONS", help="A questions file, or a released one.")

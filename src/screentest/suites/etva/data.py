@@ -9,52 +9,39 @@ given as written: what they mean is the metric's business.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from screentest.analysis.people.released import read_text
 from screentest.core import ManifestError
 from screentest.inputs.fields import Complaint, load_json, one_line
 
-LONGEST_FILE = 256 * 2**20
+_LINE_END = re.compile(r"\r\n?|\n")
 _FORM = "Give one of ETVA's files as they were released: JSON lines."
 
 
 @dataclass(frozen=True, slots=True)
 class ReleasedQuestion:
-    """A question, and its category as written; empty where the file does not say."""
+    """A question, its category as written, and all that a model answered; empty where not said."""
 
     text: str
     label: str = ""
+    answer: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ReleasedPrompt:
-    """A prompt with its questions and the knowledge that goes with it."""
+    """A prompt with its questions and the knowledge that goes with it.
+
+    Of a transcript the questions have the answers of one model's video.
+    """
 
     number: str
     prompt: str
     questions: tuple[ReleasedQuestion, ...]
-    knowledge: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class TranscriptAnswer:
-    """One question and all that the model said."""
-
-    question: str
-    answer: str
-    label: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Transcript:
-    """What one model's video was asked for one prompt, and the answers."""
-
-    number: str
-    prompt: str
-    exchanges: tuple[TranscriptAnswer, ...]
     knowledge: str = ""
 
 
@@ -64,16 +51,7 @@ def read_prompts(
     """Return the prompts with their questions; categories from the ``questions`` file where
     given."""
     place = Path(path)
-    prompts = [_prompt(place, line, row) for line, row in _rows(place)]
-    if questions is None:
-        return prompts
-    labels = iter(_labels_for(Path(questions), [text for each in prompts for text in _texts(each)]))
-    return [
-        replace(
-            each, questions=tuple(ReleasedQuestion(q.text, next(labels)) for q in each.questions)
-        )
-        for each in prompts
-    ]
+    return _labelled([_prompt(place, line, row) for line, row in _rows(place)], questions)
 
 
 def read_questions(path: str | os.PathLike[str]) -> list[ReleasedQuestion]:
@@ -87,20 +65,23 @@ def read_questions(path: str | os.PathLike[str]) -> list[ReleasedQuestion]:
 
 def read_transcripts(
     path: str | os.PathLike[str], questions: str | os.PathLike[str] | None = None
-) -> list[Transcript]:
+) -> list[ReleasedPrompt]:
     """Return the transcripts of one model; categories from the ``questions`` file where given."""
     place = Path(path)
-    read = [_transcript(place, line, row) for line, row in _rows(place)]
+    return _labelled([_transcript(place, line, row) for line, row in _rows(place)], questions)
+
+
+def _labelled(
+    prompts: list[ReleasedPrompt], questions: str | os.PathLike[str] | None
+) -> list[ReleasedPrompt]:
+    """Return the prompts with the categories that the ``questions`` file has for them."""
     if questions is None:
-        return read
-    asked = [exchange.question for each in read for exchange in each.exchanges]
+        return prompts
+    asked = [item.text for each in prompts for item in each.questions]
     labels = iter(_labels_for(Path(questions), asked))
     return [
-        replace(
-            each,
-            exchanges=tuple(replace(item, label=next(labels)) for item in each.exchanges),
-        )
-        for each in read
+        replace(each, questions=tuple(replace(item, label=next(labels)) for item in each.questions))
+        for each in prompts
     ]
 
 
@@ -121,10 +102,6 @@ def _labels_for(path: Path, asked: Sequence[str]) -> list[str]:
     return [entry.label for entry in questions]
 
 
-def _texts(prompt: ReleasedPrompt) -> list[str]:
-    return [question.text for question in prompt.questions]
-
-
 def _prompt(path: Path, line: int, row: Mapping[str, Any]) -> ReleasedPrompt:
     texts = row.get("questions", [])
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
@@ -142,20 +119,18 @@ def _prompt(path: Path, line: int, row: Mapping[str, Any]) -> ReleasedPrompt:
     )
 
 
-def _transcript(path: Path, line: int, row: Mapping[str, Any]) -> Transcript:
+def _transcript(path: Path, line: int, row: Mapping[str, Any]) -> ReleasedPrompt:
     pairs = row.get("question_answer")
     if not isinstance(pairs, list):
         raise _wrong(path, line, "it has no question_answer")
-    exchanges = []
+    questions = []
     for pair in pairs:
         if not isinstance(pair, dict) or not isinstance(pair.get("answer"), str):
             raise _wrong(path, line, "question_answer has an entry without question and answer")
-        label = pair.get("type", "")
-        exchanges.append(
-            TranscriptAnswer(_text(path, line, pair, "question"), pair["answer"], str(label))
-        )
+        text, label = _text(path, line, pair, "question"), str(pair.get("type", ""))
+        questions.append(ReleasedQuestion(text, label, pair["answer"]))
     prompt = _text(path, line, row, "prompt")
-    return Transcript(_number(row, line), prompt, tuple(exchanges), _knowledge(row))
+    return ReleasedPrompt(_number(row, line), prompt, tuple(questions), _knowledge(row))
 
 
 def _number(row: Mapping[str, Any], line: int) -> str:
@@ -174,18 +149,14 @@ def _text(path: Path, line: int, row: Mapping[str, Any], name: str) -> str:
     return result.strip()
 
 
+def lines_of(path: Path) -> list[str]:
+    """Return the lines of a file; a text in them may hold other line ends of Unicode."""
+    return _LINE_END.split(read_text(path))
+
+
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the objects of a file, one per line, each with the number of its line."""
-    try:
-        if path.stat().st_size > LONGEST_FILE:
-            raise ManifestError(f"{path} is larger than {LONGEST_FILE // 2**20} MiB", advice=_FORM)
-        # Not splitlines: a text may hold other line ends of Unicode.
-        lines = path.read_text(encoding="utf-8-sig").split("\n")
-    except OSError as error:
-        raise ManifestError(f"{path} does not open: {error.strerror}", advice=_FORM) from None
-    except UnicodeDecodeError:
-        raise ManifestError(f"{path} is not UTF-8", advice=_FORM) from None
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(lines_of(path), start=1):
         if not line.strip():
             continue
         try:

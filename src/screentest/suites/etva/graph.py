@@ -12,16 +12,28 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from html import escape
-from typing import Annotated, Literal, TypeAlias
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, Field
 
 from screentest._util.text import printable
 from screentest.core import UserError
+
+TERMS: Mapping[str, Any] = tomllib.loads(
+    Path(__file__).with_name("terms.toml").read_text(encoding="utf-8")
+)
+"""What the rules know of words, and how categories and camera moves are put into words."""
+
+
+def terms(name: str) -> frozenset[str]:
+    """Return a list of words of ``terms.toml``."""
+    return frozenset(TERMS[name])
 
 
 class EntityKind(StrEnum):
@@ -145,20 +157,8 @@ class Category(StrEnum):
     """Only in the larger released benchmark: no published table has a column for it."""
 
 
-MEANINGS: dict[Category, str] = {
-    Category.EXISTENCE: "whether something or somebody, or the setting, can be seen at all",
-    Category.MOTION: "what somebody or something does, and how it moves",
-    Category.MATERIAL: "what something is made of",
-    Category.SPATIAL: "where something is in the picture, or in relation to something else",
-    Category.NUMBER: "how many there are",
-    Category.SHAPE: "the form or size of something",
-    Category.COLOR: "the colour of something",
-    Category.CAMERA: "how the camera moves, or how it was filmed",
-    Category.PHYSICS: "whether matter behaves as it must: floating, melting, falling, growing",
-    Category.OTHER: "anything else: style, light, weather, time, feeling, written words",
-    Category.ENVIRONMENT: "what surrounds the scene; in released questions only",
-}
-"""Which questions belong to each, for people and for models; in our own words."""
+MEANINGS: Mapping[Category, str] = {kind: TERMS["meanings"][kind] for kind in Category}
+"""Which questions belong to each, for people and for models."""
 ASKED = tuple(kind for kind in Category if kind is not Category.ENVIRONMENT)
 """The paper's ten, which writers choose from."""
 

@@ -12,15 +12,27 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 from screentest._util.atomic import write_whole
-from screentest.core import Outcome, Reason, UserError, from_json, to_json
+from screentest.core import (
+    Failure,
+    Outcome,
+    Progress,
+    Reason,
+    Silent,
+    UserError,
+    from_json,
+    to_json,
+)
 from screentest.core.codec import parse_json
-from screentest.suites.etva.data import ReleasedPrompt, read_prompts
+from screentest.inputs.manifest import read_manifest
+from screentest.models.networks.runtimes import batches
+from screentest.suites.etva.data import ReleasedPrompt, lines_of, read_prompts
 from screentest.suites.etva.graph import Category, SceneGraph, read_category
 
 _PLACE = re.compile(
@@ -68,17 +80,23 @@ class QuestionSet:
             raise BadQuestions(f"two questions of {self.prompt[:60]!r} have the same id")
         for question in self.questions:
             _check(question, set(ids), self.graph)
-        _refuse_circles(self.questions)
+        try:
+            self._sorter().prepare()
+        except CycleError as error:
+            names = ", ".join(dict.fromkeys(error.args[1]))
+            raise BadQuestions(f"the questions {names} need each other in a circle") from None
 
     def round_by_round(self) -> Iterator[list[PromptQuestion]]:
         """Yield the questions in rounds: each needs only those of earlier rounds."""
-        done: set[str] = set()
-        waiting = list(self.questions)
-        while waiting:
-            ready = [item for item in waiting if done.issuperset(item.needs)]
-            yield ready
-            done.update(item.id for item in ready)
-            waiting = [item for item in waiting if item.id not in done]
+        sorter = self._sorter()
+        sorter.prepare()
+        while sorter.is_active():
+            ready = set(sorter.get_ready())
+            yield [item for item in self.questions if item.id in ready]
+            sorter.done(*ready)
+
+    def _sorter(self) -> TopologicalSorter[str]:
+        return TopologicalSorter({item.id: item.needs for item in self.questions})
 
 
 def distinct(questions: Iterable[PromptQuestion]) -> list[PromptQuestion]:
@@ -144,18 +162,6 @@ def _check(question: PromptQuestion, ids: set[str], graph: SceneGraph | None) ->
             raise BadQuestions(f"question {question.id!r} needs {need!r}, which is not there")
 
 
-def _refuse_circles(questions: Sequence[PromptQuestion]) -> None:
-    done: set[str] = set()
-    waiting = list(questions)
-    while waiting:
-        rest = [item for item in waiting if not done.issuperset(item.needs)]
-        if len(rest) == len(waiting):
-            names = ", ".join(item.id for item in rest[:5])
-            raise BadQuestions(f"the questions {names} need each other in a circle")
-        done.update(item.id for item in waiting if item not in rest)
-        waiting = rest
-
-
 RELEASED = "released"
 _ADVICE = "Write one with `screentest suite etva questions`, or give the released files."
 
@@ -170,7 +176,7 @@ def read_question_sets(path: Path, categories: Path | None = None) -> list[Quest
     if categories is not None or _is_released(path):
         return [from_released(prompt) for prompt in read_prompts(path, categories)]
     sets = []
-    for number, line in enumerate(_lines(path), start=1):
+    for number, line in enumerate(lines_of(path), start=1):
         if not line.strip():
             continue
         try:
@@ -227,7 +233,7 @@ def from_released(prompt: ReleasedPrompt) -> QuestionSet:
 def _is_released(path: Path) -> bool:
     """Return whether a file's first line is one of the released kind: its questions are plain
     texts."""
-    for line in _lines(path):
+    for line in lines_of(path):
         if line.strip():
             try:
                 row = parse_json(line)
@@ -238,15 +244,6 @@ def _is_released(path: Path) -> bool:
                 isinstance(question, str) for question in questions
             )
     return False
-
-
-def _lines(path: Path) -> list[str]:
-    try:
-        return path.read_text(encoding="utf-8-sig").split("\n")
-    except OSError as error:
-        raise UserError(f"{path} does not open: {error.strerror}", advice=_ADVICE) from None
-    except UnicodeDecodeError:
-        raise UserError(f"{path} is not UTF-8", advice=_ADVICE) from None
 
 
 class QuestionsFile:
@@ -288,3 +285,118 @@ def _read(path: Path, changed: int, size: int) -> tuple[dict[str, QuestionSet], 
     # A worker builds its metric anew for every item; the file is read once while it is the same.
     sets = read_question_sets(path)
     return by_prompt(sets), digest_of(sets)
+
+
+AT_ONCE = 32
+"""Prompts between two savings of the file."""
+
+Writer = Callable[[Sequence[str]], list[Outcome[QuestionSet]]]
+Knower = Callable[[Sequence[Outcome[QuestionSet]]], list[Outcome[QuestionSet]]]
+
+
+def read_texts(path: Path) -> list[str]:
+    """Return the prompts of a file, each once.
+
+    A ``.txt`` has one per line. Of a manifest come the prompts of its items; of an item with a
+    script, the captions of its clips, since that is how it will be asked about. A released file
+    has prompts with questions, which are not looked at.
+    """
+    kept: dict[str, str] = {}
+    for text in _texts(path):
+        if text.strip():
+            kept.setdefault(key_of(text), text.strip())
+    if not kept:
+        raise UserError(f"{path} has no prompts")
+    return list(kept.values())
+
+
+def _texts(path: Path) -> list[str]:
+    if path.suffix.lower() == ".csv" or _is_manifest(path):
+        texts = []
+        for item in read_manifest(path):
+            clips = item.script.clips if item.script is not None else ()
+            texts += [clip.caption for clip in clips] or [item.text]
+        return texts
+    if path.suffix.lower() in (".json", ".jsonl", ".ndjson"):
+        return [prompt.prompt for prompt in read_prompts(path)]
+    return lines_of(path)
+
+
+def _is_manifest(path: Path) -> bool:
+    """Return whether the first row names a video."""
+    if path.suffix.lower() not in (".json", ".jsonl", ".ndjson"):
+        return False
+    try:
+        with path.open(encoding="utf-8-sig", errors="replace") as file:
+            first = next((line for line in file if line.strip()), "")
+        row = parse_json(first)
+    except (OSError, ValueError):
+        return False
+    return isinstance(row, dict) and "video" in row
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenQuestions:
+    """What became of the prompts."""
+
+    sets: Mapping[str, QuestionSet]
+    """All that the file now holds, by prompt."""
+    made: int
+    kept: int
+    """Prompts that had questions already."""
+    failures: Mapping[str, Failure]
+
+
+def write_missing(
+    texts: Sequence[str],
+    file: Path,
+    write: Writer,
+    *,
+    know: Knower | None = None,
+    progress: Progress | None = None,
+) -> WrittenQuestions:
+    """Questions for every prompt that ``file`` has none for. Saved as it goes on.
+
+    ``know`` adds knowledge to those that have none, also to those that were there.
+    """
+    available = by_prompt(read_question_sets(file)) if file.exists() else {}
+    missing = [text for text in texts if key_of(text) not in available]
+    failures: dict[str, Failure] = {}
+    kept = len(texts) - len(missing)
+    with progress or Silent() as shown:
+        shown.begin("Writing questions", len(texts), "prompts", kept)
+        for batch in batches(missing, AT_ONCE):
+            for text, outcome in zip(batch, write(batch), strict=True):
+                _keep(text, outcome, available, failures)
+            _save(file, available)
+            shown.advance(len(batch))
+        if know is not None:
+            bare = [text for text in texts if _unknowing(available.get(key_of(text)))]
+            for batch in batches(bare, AT_ONCE):
+                given = [Outcome.of(available[key_of(text)]) for text in batch]
+                for text, outcome in zip(batch, know(given), strict=True):
+                    _keep(text, outcome, available, failures)
+                _save(file, available)
+    made = sum(key_of(text) in available for text in missing)
+    return WrittenQuestions(available, made, kept, failures)
+
+
+def _unknowing(one: QuestionSet | None) -> bool:
+    return one is not None and one.knowledge is None
+
+
+def _keep(
+    text: str,
+    outcome: Outcome[QuestionSet],
+    known: dict[str, QuestionSet],
+    failures: dict[str, Failure],
+) -> None:
+    if outcome.failure is not None:
+        failures[text] = outcome.failure
+    else:
+        known[key_of(text)] = outcome.unwrap()
+
+
+def _save(file: Path, known: Mapping[str, QuestionSet]) -> None:
+    if known:
+        write_question_sets(file, known.values())

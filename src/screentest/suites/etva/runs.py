@@ -12,7 +12,7 @@ from screentest.core import Outcome, Reason, Score, UserError
 from screentest.core.signature import value_name
 from screentest.run.reader import RunReader
 from screentest.suites.etva.answers import Compat, read_answer
-from screentest.suites.etva.data import Transcript
+from screentest.suites.etva.data import ReleasedPrompt
 from screentest.suites.etva.graph import Category, read_category
 from screentest.suites.etva.metric import COVERAGE, SCORE
 from screentest.suites.etva.tables import JudgedQuestion
@@ -152,21 +152,21 @@ def _recorded(question: Mapping[str, Any]) -> Outcome[bool]:
 
 
 def judge_transcripts(
-    transcripts: Sequence[Transcript], *, model: str = "", compat: Compat = Compat.STRICT
+    transcripts: Sequence[ReleasedPrompt], *, model: str = "", compat: Compat = Compat.STRICT
 ) -> list[JudgedQuestion]:
     """Return every answer read anew by the rules of ``compat``."""
     judged = []
     for each in transcripts:
-        for exchange in each.exchanges:
-            if not exchange.label:
+        for asked in each.questions:
+            if not asked.label:
                 raise UserError(
-                    f"nothing says which category {exchange.question[:60]!r} belongs to",
-                    advice="Give the file of questions and types: --categories FILE.",
+                    f"nothing says which category {asked.text[:60]!r} belongs to",
+                    advice="Give the file of questions and types: `categories`.",
                 )
-            answer = read_answer(exchange.answer, compat)
-            category = read_category(exchange.label)
+            answer = read_answer(asked.answer, compat)
+            category = read_category(asked.label)
             # Printed averages leave out the label that has no column.
             if compat is Compat.UPSTREAM and category is Category.ENVIRONMENT:
                 continue
-            judged.append(JudgedQuestion(each.number, category, answer, exchange.question, model))
+            judged.append(JudgedQuestion(each.number, category, answer, asked.text, model))
     return judged

@@ -12,7 +12,7 @@ Examples:
 """
 COMMANDS = """
 analyse commands:analyse Show standings and correlations of runs, and draw the paper's charts.
-build       build_commands:build Make a prompt suite from your own videos.
+build       commands:build       Make a prompt suite from your own videos.
 correct     commands:correct     Take over people's corrections of drafts, or of another stage.
 items       commands:items       Write the manifest of one generator's videos for a prompt suite.
 statistics commands:statistics Show number, length and complexity of prompts, by theme and category.

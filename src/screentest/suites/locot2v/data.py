@@ -11,61 +11,37 @@ import hashlib
 import json
 import math
 import re
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from screentest._util.atomic import write_whole
+from screentest.analysis.people.released import read_text
 from screentest.core import BadOption, Item, ManifestError
 from screentest.inputs.fields import Complaint, Problem, ProblemKind, load_json, one_line
 from screentest.inputs.files import VIDEO_SUFFIXES
 
-LONGEST_FILE = 256 * 2**20
 PROMPT_GROUP = "prompt_id"
 """The group of an item that says which record of a suite it was made from."""
 COMPLEXITIES = ("semantic", "structural", "control")
 """In which ways a prompt is complex, each from 1 to 10."""
+TERMS: Mapping[str, Any] = tomllib.loads(
+    Path(__file__).with_name("terms.toml").read_text(encoding="utf-8")
+)
 DIMENSIONS: Mapping[str, str] = {
-    "emotional_response": "Emotional Response",
-    "narrative_flow": "Narrative Flow",
-    "character_development": "Character Development",
-    "visual_style": "Visual Style",
-    "themes": "Themes",
-    "interpretive_depth": "Interpretive Depth",
-    "overall_impression": "Overall Impression",
+    name: title for name, title, *_ in TERMS["dimensions"][-1]["parts"]
 }
 """The seven dimensions of human expectation, by our names, with the paper's."""
-# The suite file calls some of them otherwise than the paper does.
-_ALIASES = {
+_ALIASES: Mapping[str, str] = {
     **{title.lower(): name for name, title in DIMENSIONS.items()},
     **{name: name for name in DIMENSIONS},
-    "narrative structure and pacing": "narrative_flow",
-    "characterization and relationships": "character_development",
-    "themes and messages": "themes",
-    "openness and interpretive depth": "interpretive_depth",
-    "overall evaluation": "overall_impression",
+    **TERMS["aliases"],
 }
 _POLARITY = {"positive": True, "negative": False}
-CATEGORIES: Mapping[str, tuple[str, ...]] = {
-    "Human Real Life": (
-        *("food", "cooking", "sport", "sports", "fitness", "travel", "fashion", "dance", "music"),
-        *("family", "daily", "life", "vlog", "soap", "interview", "wedding", "school", "education"),
-        *("work", "news", "city", "street", "health", "art", "craft", "documentary", "history"),
-        *("car", "cars", "vehicle", "vehicles", "party", "festival", "makeup", "human", "people"),
-    ),
-    "Nature Exploration": (
-        *("nature", "animal", "animals", "wildlife", "pet", "pets", "ocean", "sea", "underwater"),
-        *("space", "universe", "planet", "landscape", "forest", "mountain", "weather", "plant"),
-        *("plants", "garden", "science", "earth", "exploration", "panda", "bird", "birds"),
-    ),
-    "Virtual Entertainment": (
-        *("anime", "animation", "cartoon", "game", "games", "gaming", "film", "movie", "movies"),
-        *("fantasy", "scifi", "virtual", "fiction", "superhero", "horror", "magic", "trailer"),
-    ),
-}
-"""The paper's three categories, and words of themes that we count to each. The paper shows its
-assignment in a figure only, so this one is ours; a file of categories replaces it."""
+CATEGORIES: Mapping[str, list[str]] = TERMS["categories"]
+"""The paper's three categories, and words of themes that we count to each."""
 _LONG_WORD = 4
 """Letters of a word that tells what a compound is: "seafood" is food, an "oscar" is not a car."""
 
@@ -190,14 +166,7 @@ def read_prompt_suite(path: Path, *, categories: Mapping[str, str] | None = None
     the file holds no records at all.
     """
     try:
-        if path.stat().st_size > LONGEST_FILE:
-            raise Complaint(f"is larger than {LONGEST_FILE // 2**20} MiB")
-        raw = path.read_bytes()
-        content = load_json(raw.decode("utf-8-sig"))
-    except OSError as error:
-        raise ManifestError(f"{path} does not open: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise ManifestError(f"{path} is not UTF-8") from None
+        content = load_json(read_text(path))
     except Complaint as complaint:
         raise ManifestError(f"{path}: {complaint.message}", advice=complaint.advice) from None
     records: dict[str, PromptRecord] = {}
@@ -219,7 +188,7 @@ def read_prompt_suite(path: Path, *, categories: Mapping[str, str] | None = None
             f"{path} holds no prompts of LoCoT2V-Bench",
             advice="Give locot2v_prompt_suite.json, or the second edition's prompt.json.",
         )
-    return PromptSuite(records, tuple(problems), hashlib.sha256(raw).hexdigest()[:16])
+    return PromptSuite(records, tuple(problems), hashlib.sha256(path.read_bytes()).hexdigest()[:16])
 
 
 def write_prompt_suite(path: Path, records: Sequence[PromptRecord]) -> None:

@@ -221,6 +221,30 @@ BATCH = 4
 """Pairs that a model is handed together; the frames of so many are kept."""
 
 
+class Batches(BaseConsumer):
+    """Gives all frames to ``work``, ``most`` at a time; only so many are kept."""
+
+    def __init__(
+        self, wants: FrameRequest, work: Callable[[Sequence[Frame]], None], most: int
+    ) -> None:
+        self.wants = wants
+        self.light = Light()
+        self._work = work
+        self._most = most
+        self._waiting: list[Frame] = []
+
+    def take(self, frame: Frame) -> None:
+        self.light.see(frame.image)
+        self._waiting.append(frame)
+        if len(self._waiting) >= self._most:
+            self.close(frame.time)
+
+    def close(self, end: Time) -> None:
+        if self._waiting:
+            frames, self._waiting = self._waiting, []
+            self._work(frames)
+
+
 class Pairwise(BaseConsumer):
     """Gives consecutive frames to ``work``. Of ``step`` frames only the first counts."""
 

@@ -14,11 +14,13 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
 
+from screentest.analysis.people.released import read_text
 from screentest.core import Cell, Column, ManifestError, Table
 from screentest.inputs.layouts.contents import TABLES, read_prompts, table_rows, text_of
 from screentest.present.charts import COLOURS, new_figure, styled
 from screentest.suites.locot2v.data import (
     COMPLEXITIES,
+    TERMS,
     PromptRecord,
     category_of,
     read_prompt_suite,
@@ -32,30 +34,7 @@ LENGTH_BOUND, COMPLEXITY_BOUND = 500, 10
 STEP_WORDS, STEP_SECONDS = 50, 5
 _COMMON_WORDS = 30
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
-_SMALL = frozenset(
-    (
-        *(
-            "a",
-            "an",
-            "the",
-            "and",
-            "or",
-            "but",
-            "of",
-            "in",
-            "on",
-            "at",
-            "to",
-            "for",
-            "with",
-            "from",
-        ),
-        *("by", "as", "into", "through", "over", "under", "is", "are", "was", "be", "it", "its"),
-        *("his", "her", "their", "they", "he", "she", "that", "this", "these", "which", "while"),
-        *("who", "where", "then", "than", "each", "one", "two", "up", "down", "out", "against"),
-        *("before", "after", "between", "across", "around", "their", "them", "has", "have", "not"),
-    )
-)
+_SMALL = frozenset(TERMS["small_words"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +65,7 @@ def read_prompt_file(path: Path) -> PromptFile:
     if suffix in TABLES:
         return PromptFile(path.stem, _listed(path))
     # Not as lists of prompts are read: these number their lines, so that a blank one is an error.
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ManifestError(f"{path} is not a text of prompts: {error}") from None
-    texts = [line.strip() for line in lines if line.strip()]
+    texts = [line.strip() for line in read_text(path).splitlines() if line.strip()]
     if not texts:
         raise ManifestError(f"{path} has no prompts")
     records = [PromptRecord(str(number), text) for number, text in enumerate(texts, start=1)]

@@ -13,10 +13,8 @@ from screentest.analysis.results import Results
 from screentest.analysis.suites import Suite, SuiteItems
 from screentest.core import register
 from screentest.core.signature import split_value_name
-from screentest.suites.locot2v.charts import own_charts
 from screentest.suites.locot2v.data import items_with_videos, read_prompt_suite
-from screentest.suites.locot2v.dimensions import METRICS, tree
-from screentest.suites.locot2v.tables import own_tables
+from screentest.suites.locot2v.tables import METRICS, own_charts, own_tables, tree
 
 _READ_RECORDS = (
     "locot2v_overall_alignment",

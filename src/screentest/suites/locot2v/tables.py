@@ -1,23 +1,87 @@
-"""The suite's own tables: by category, theme and complexity, and which scores go together.
+"""The suite's 26 sub-dimensions, and its own tables and figures: by category, theme, complexity.
 
-What generators come to at every level is added up by ``scores.standings``; here are the values of
+What generators come to at every level is added up by ``analysis.standings``; here are the values of
 single items, which correlations and charts are of.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from screentest.analysis.results import Results, plain_name
 from screentest.analysis.standings import Standing, standings
-from screentest.analysis.suites import Suite
+from screentest.analysis.suites import Dimension, Suite
 from screentest.core import Cell, Column, Outcome, Table
+from screentest.core.signature import value_name
+from screentest.core.table import Chart
+from screentest.present.charts import figure_chart, radar, radars, scatter, violins
 from screentest.stats import Correlation, kendall, pearson, spearman
-from screentest.suites.locot2v.data import COMPLEXITIES, PROMPT_GROUP, PromptSuite, complexity_of
-from screentest.suites.locot2v.dimensions import ALL, FIVE, TITLES
+from screentest.suites.locot2v.data import (
+    COMPLEXITIES,
+    PROMPT_GROUP,
+    TERMS,
+    PromptSuite,
+    complexity_of,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, slots=True)
+class SubDimension:
+    """One of the 26 sub-dimensions of the paper."""
+
+    name: str
+    title: str
+    short: str
+    """The paper's abbreviation, for narrow tables and charts."""
+    metric: str
+    output: str = ""
+    """Where it differs from the metric's name."""
+
+
+FIVE: Mapping[str, tuple[SubDimension, ...]] = {
+    group["name"]: tuple(SubDimension(*part) for part in group["parts"])
+    for group in TERMS["dimensions"]
+}
+STATIC, ALIGNMENT, TEMPORAL, CLARITY, HERD = FIVE.values()
+TITLES: Mapping[str, str] = {group["name"]: group["title"] for group in TERMS["dimensions"]}
+ALL: tuple[SubDimension, ...] = tuple(item for group in FIVE.values() for item in group)
+METRICS: tuple[str, ...] = tuple(dict.fromkeys(item.metric for item in ALL))
+
+
+def tree(specs: Mapping[str, str]) -> Dimension:
+    """Return the dimensions over the values of metrics; ``specs`` has the spec of each by name."""
+    parts = tuple(
+        Dimension(
+            name,
+            parts=tuple(
+                Dimension(
+                    subdimension.name,
+                    (value_of(subdimension, specs.get(subdimension.metric, subdimension.metric)),),
+                    title=subdimension.title,
+                )
+                for subdimension in subdimensions
+            ),
+            title=TITLES[name],
+        )
+        for name, subdimensions in FIVE.items()
+    )
+    return Dimension("overall", parts=parts, title="Total")
+
+
+def value_of(one: SubDimension, spec: str) -> str:
+    """Return what the value of a sub-dimension is called in a run.
+
+    >>> value_of(HERD[0], "locot2v_herd:unclear=wrong"), value_of(STATIC[0], STATIC[0].metric)
+    ('locot2v_herd.emotional_response:unclear=wrong', 'locot2v_aesthetic_quality')
+    """
+    return value_name(spec, one.output or one.metric)
+
 
 ItemScores: TypeAlias = Mapping[str, Mapping[str, float]]
 """By item, then by name of the dimension or sub-dimension."""
@@ -180,3 +244,101 @@ def correlation_table(found: Sequence[PairCorrelation]) -> Table:
         rows,
         f"{lost:,} more pairs of table 5 have no item with both." if lost else "",
     )
+
+
+FEWEST_POINTS = 3
+"""Fewer videos make no cloud of points."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A figure that there is something to draw for."""
+
+    name: str
+    """Of its file."""
+    title: str
+    words: str
+    """What it shows, for those who cannot see it."""
+    make: Callable[[], Figure]
+
+
+def drawings(
+    suite: Suite, results: Results, by: str = "", prompts: PromptSuite | None = None
+) -> list[Drawing]:
+    """Return all figures of the paper that these results give."""
+    scores = item_scores(suite, results)
+    result = standings(results, suite, by or "model")
+    models = ", ".join(item.group or "all" for item in result)
+    made = [Drawing("radar", "LoCoT2V-Bench", models, lambda: main_radar(result))]
+    categories = by_group(suite, results, "category", by)
+    if categories:
+        words = f"{models} in {', '.join(categories)}"
+        title = "LoCoT2V-Bench by category"
+        made.append(Drawing("radar_by_category", title, words, lambda: category_radar(categories)))
+    points = sum("static_quality" in score for score in scores.values())
+    if points >= FEWEST_POINTS:
+        words = f"one point for each of {points:,} videos"
+        title = "Static quality against the rest"
+        made.append(Drawing("scatter", title, words, lambda: static_scatter(scores)))
+    grades = by_complexity(results, scores, prompts)
+    if grades:
+        words = f"{', '.join(grades)} complexity"
+        title = "Complexity of the prompts"
+        made.append(Drawing("complexity", title, words, lambda: violins(grades)))
+    return made
+
+
+def own_charts(suite: Suite, results: Results, by: str) -> list[Chart]:
+    """Return the figures as a report shows them."""
+    made = drawings(suite, results, by)
+    return [figure_chart(item.title, item.make, item.words) for item in made]
+
+
+def main_radar(found: Sequence[Standing]) -> Figure:
+    """Figure 8: the five dimensions, and beside them temporal quality and HERD in parts.
+
+    Parts of which no generator has a value are left out.
+    """
+    temporal = {item.name: item.short for item in TEMPORAL}
+    expected = {item.name: item.title for item in HERD}
+    panels = {
+        "Five dimensions": (_five(found), TITLES),
+        "Temporal Quality": (_parts(found, temporal), temporal),
+        "HERD": (_parts(found, expected), expected),
+    }
+    shown = {title: panel for title, panel in panels.items() if any(panel[0].values())}
+    return radars(shown or panels)
+
+
+def category_radar(categories: Mapping[str, Sequence[Standing]]) -> Figure:
+    """Figure 9: the five dimensions in each category."""
+    return radar({title: _five(category) for title, category in categories.items()}, TITLES)
+
+
+def static_scatter(scores: ItemScores) -> Figure:
+    """Figure 4: static quality against the other dimensions that items have, one by one."""
+    panels = []
+    for name in FIVE:
+        if name != "static_quality":
+            left, right = paired(scores, "static_quality", name)
+            panels.append((NAMES["static_quality"], NAMES[name], left, right))
+    return scatter([panel for panel in panels if panel[2]] or panels)
+
+
+def _five(found: Sequence[Standing]) -> dict[str, dict[str, float]]:
+    """Return the dimensions of each generator."""
+    return {
+        item.group: {name: value for name, value in dimensions_of(item).items() if name in FIVE}
+        for item in found
+    }
+
+
+def _parts(found: Sequence[Standing], names: Mapping[str, str]) -> dict[str, dict[str, float]]:
+    return {
+        item.group: {
+            level.path[-1]: level.value
+            for level in item.levels
+            if level.path[-1] in names and level.value is not None
+        }
+        for item in found
+    }

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from screentest.core import FrameRequest, Size
-from screentest.suites.locot2v.construction.forms import Looks, standing_overlay, text_lines
+from screentest.suites.locot2v.construction.stages import Looks, standing_overlay, text_lines
 from tests.suites.locot2v.films import Picture, all_frames
 
 FILMS = ("bbb_first30s_640x360.mp4", "real_5shots_640x360.mp4")

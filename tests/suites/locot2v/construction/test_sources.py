@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from screentest.core import BadOption, UserError
-from screentest.suites.locot2v.construction.sources import download, sources_in
+from screentest.core import BadOption, ManifestError, UserError
+from screentest.suites.locot2v.construction.build import download, sources_in
 
 
 def test_folders_are_themes(tmp_path: Path) -> None:
@@ -41,7 +41,7 @@ def test_addresses_must_be_addresses(tmp_path: Path) -> None:
     listed.write_text("# films\nfile:///etc/passwd\n")
     with pytest.raises(BadOption, match="is not an address"):
         download(listed, tmp_path / "videos", shortest=1, longest=9)
-    with pytest.raises(BadOption, match="does not open"):
+    with pytest.raises(ManifestError, match="is not there"):
         download(tmp_path / "none.txt", tmp_path / "videos", shortest=1, longest=9)
 
 

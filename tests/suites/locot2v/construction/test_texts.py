@@ -9,9 +9,13 @@ import pytest
 
 from screentest.annotate.material import read_units
 from screentest.judges.votes import VoteRecord, VoteTask, as_json
-from screentest.suites.locot2v.construction.documents import correct_stage
+from screentest.suites.locot2v.construction.documents import (
+    REVIEWED,
+    Unreadable,
+    correct_stage,
+    read_back,
+)
 from screentest.suites.locot2v.construction.stages import SourceVideo
-from screentest.suites.locot2v.construction.texts import REVIEWED, Unreadable, read_back
 from screentest.suites.locot2v.data import read_prompt_suite
 from tests.suites.locot2v.answering import answering
 from tests.suites.locot2v.construction.test_build import REPLIES, api_key, built, source

@@ -11,76 +11,16 @@ from screentest.suites.etva.graph import (
     EntityKind,
     Relation,
     SceneGraph,
+    terms,
 )
 from screentest.suites.etva.questions import PromptQuestion, distinct, with_needs
 
-MATERIALS = frozenset(
-    (
-        *("bamboo", "brick", "bronze", "cardboard", "ceramic", "clay", "concrete", "copper"),
-        *("cotton", "crystal", "denim", "fabric", "glass", "gold", "granite", "ice", "iron"),
-        *("leather", "marble", "metal", "metallic", "paper", "plastic", "porcelain", "rubber"),
-        *("sandy", "silk", "silver", "steel", "stone", "straw", "tin", "velvet", "wax", "wood"),
-        *("wooden", "wool", "woollen", "woolen", "chrome", "jade", "foam", "felt", "wicker"),
-    )
-)
-_SHAPES = frozenset(
-    (
-        *("big", "broad", "circular", "curved", "enormous", "flat", "giant", "gigantic", "high"),
-        *("huge", "immense", "large", "little", "long", "massive", "miniature", "narrow", "oval"),
-        *("pointed", "rectangular", "round", "short", "slender", "slim", "small", "spherical"),
-        *("spiral", "square", "tall", "thick", "thin", "tiny", "triangular", "vast", "wide"),
-    )
-)
-_PHYSICAL = frozenset(
-    (
-        *("boil", "bounce", "break", "burn", "bloom", "collapse", "condense", "crack", "decay"),
-        *("dissolve", "drip", "dry", "erupt", "evaporate", "explode", "fade", "float", "freeze"),
-        *("grow", "inflate", "deflate", "leak", "melt", "pour", "reflect", "refract", "ripen"),
-        *("rot", "rust", "shatter", "shrink", "sink", "spill", "splash", "swell", "thaw", "wilt"),
-        *("wither", "ascend", "squeeze", "disappear"),
-    )
-)
-RESTING = frozenset(
-    (
-        *("sit", "stand", "lie", "perch", "rest", "hang", "stay", "wait", "kneel", "crouch"),
-        *("lean", "sleep", "locate", "place", "position", "situate", "surround", "park"),
-    )
-)
+MATERIALS, TIMES = terms("materials"), terms("times")
+_SHAPES, _PHYSICAL = terms("shapes"), terms("physical")
+RESTING = terms("resting")
 """Verbs that say where something is rather than what it does."""
-PLACES = frozenset(
-    (
-        *("above", "across", "against", "among", "around", "at", "atop", "behind", "below"),
-        *("beneath", "beside", "between", "in", "inside", "near", "next", "on", "outside", "over"),
-        *("under", "underneath", "within", "alongside", "amid", "upon", "beyond"),
-    )
-)
-TIMES = frozenset(
-    (
-        *("dawn", "dusk", "sunrise", "sunset", "night", "nighttime", "midnight", "noon", "evening"),
-        *("morning", "afternoon", "twilight", "spring", "summer", "autumn", "fall", "winter"),
-        *("daytime",),
-    )
-)
-UNSEEN = frozenset(
-    (
-        *(
-            "tableau",
-            "sense",
-            "area",
-            "attention",
-            "due",
-            "end",
-            "how",
-            "pressure",
-            "process",
-            "reverse",
-            "secret",
-        ),
-        *("secrets", "state", "thing", "time", "way", "world", "moment", "exposure", "skill"),
-        *("piece", "group", "pair", "bunch", "last", "flurry", "lot", "number", "series", "kind"),
-        *("skills", "emotion", "emotions", "color", "colors", "colour", "colours", "direction"),
-    )
-)
+PLACES = terms("places")
+UNSEEN = terms("unseen")
 """Nouns that nobody can point at."""
 
 
@@ -153,16 +93,7 @@ def be(chunk: Chunk, count: int = 1) -> str:
     return "Are" if is_many(chunk) or count > 1 else "Is"
 
 
-_STUFF = frozenset(
-    (
-        *("air", "blood", "bread", "cement", "chalk", "clay", "coffee", "concrete", "dirt", "dust"),
-        *("fire", "fog", "foliage", "food", "fruit", "gold", "grass", "gravel", "hair", "hay"),
-        *("honey", "ice", "ink", "jewelry", "laundry", "lava", "light", "lightning", "luggage"),
-        *("meat", "milk", "mist", "moss", "mud", "oil", "paint", "paper", "rain", "rice", "rust"),
-        *("salt", "sand", "seaweed", "silk", "smoke", "snow", "soil", "steam", "sugar"),
-        *("sunlight", "tea", "traffic", "vegetation", "water", "wheat", "wine", "wool"),
-    )
-)
+_STUFF = terms("stuff")
 """What is not counted: "the snow" is asked for as any snow."""
 
 

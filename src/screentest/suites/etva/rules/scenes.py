@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
 from screentest.english.chunks import Chunk, Clauses
 from screentest.english.lexicon import Tag
-from screentest.suites.etva.graph import Category
+from screentest.suites.etva.graph import TERMS, Category, terms
 from screentest.suites.etva.rules.phrases import PLACES, RESTING, Draft, be, is_entity, is_many, the
 
 _FARTHEST = 8
-_SIDES = ("left", "right", "top", "bottom", "front", "back", "side", "middle", "centre", "center")
-_SURFACES = ("surface", "side", "edge", "peak", "top", "bottom", "middle", "centre", "center")
+_SIDES = terms("sides")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +106,7 @@ def _holders(clauses: Clauses, at: int, *, beside: bool) -> list[Chunk]:
 
 
 def _is_side(chunk: Chunk) -> bool:
-    return chunk.low in _SIDES or chunk.low in _SURFACES
+    return chunk.low in _SIDES
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,43 +118,8 @@ class Filmed:
     category: Category
 
 
-_MOVES = {
-    "push": "pushing",
-    "pull": "pulling",
-    "zoom": "zooming",
-    "dolly": "moving",
-    "pan": "panning",
-    "tilt": "tilting",
-    "move": "moving",
-    "orbit": "orbiting",
-    "rotate": "rotating",
-    "crane": "moving",
-    "pedestal": "moving",
-    "truck": "moving",
-    "track": "moving",
-    "rise": "rising",
-    "follow": "following",
-    "circle": "circling",
-}
-_WAYS = {
-    "in": "in, towards the subject",
-    "out": "out, away from the subject",
-    "closer": "closer to the subject",
-    "back": "back, away from the subject",
-    "left": "to the left",
-    "right": "to the right",
-    "up": "upwards",
-    "upward": "upwards",
-    "upwards": "upwards",
-    "down": "downwards",
-    "downward": "downwards",
-    "downwards": "downwards",
-    "forward": "forward",
-    "forwards": "forward",
-    "backward": "backwards",
-    "backwards": "backwards",
-    "around": "around the subject",
-}
+_MOVES: Mapping[str, str] = TERMS["camera"]["moves"]
+_WAYS: Mapping[str, str] = TERMS["camera"]["ways"]
 _MOVE = "|".join(f"{base[:-1] if base.endswith('e') else base}\\w*" for base in _MOVES)
 _WAY = "|".join(_WAYS)
 _CAMERA = re.compile(
@@ -167,34 +131,6 @@ _BARE = re.compile(
     rf"(?<=,)\s*(?P<move>pan|tilt|zoom|dolly|push|pull)(?:s|ning|ing|ming)?\s+(?P<way>{_WAY})\b",
     re.IGNORECASE,
 )
-_TECHNIQUES = (
-    (r"(?:a\s+)?time-?\s?lapse(?:\s+(?:video|shot|footage))?(?:\s+of)?", "timelapse",
-     "Is the video a timelapse?"),
-    (r"(?:in\s+)?slow[- ]motion", "slow motion", "Is the video in slow motion?"),
-    (r"(?:an?\s+)?(?:extreme\s+)?close-?\s?up(?:\s+(?:shot|view))?(?:\s+of)?", "close-up",
-     "Is the subject shown in close-up?"),
-    (r"(?:an?\s+)?aerial\s+(?:view|shot)(?:\s+of)?", "aerial view",
-     "Is the scene filmed from the air?"),
-    (r"(?:a\s+)?bird'?s[- ]eye\s+view(?:\s+of)?", "bird's-eye view",
-     "Is the scene seen from straight above?"),
-    (r"(?:a\s+)?(?:first[- ]person|pov)\s+(?:view|shot|perspective)(?:\s+of)?", "first person",
-     "Is the scene seen through the eyes of somebody in it?"),
-    (r"(?:a\s+)?(?:handheld|shaky)\s+(?:camera|shot)(?:\s+of)?", "handheld",
-     "Does the camera shake as if held by hand?"),
-    (r"(?:a\s+)?tracking\s+shot(?:\s+of)?", "tracking shot",
-     "Does the camera move along with the subject?"),
-    (r"(?:a\s+)?(?:static|fixed)\s+(?:camera|shot)(?:\s+of)?", "static shot",
-     "Does the camera stand still?"),
-    (r"(?:a\s+)?wide\s+shot(?:\s+of)?", "wide shot", "Is the scene shown in a wide shot?"),
-    (r"(?:in\s+)?(?:a\s+)?still\s+(?:frame|image|shot)(?:\s+of)?", "still frame",
-     "Is the video a still frame, in which nothing moves?"),
-    (r"(?:with\s+an?\s+)?(?:intense\s+)?(?:camera\s+)?shaking(?:\s+effect)", "shaking",
-     "Does the camera shake?"),
-    (r"(?:featuring\s+)?(?:an?\s+)?steady(?:\s+and\s+smooth)?\s+(?:perspective|shot|camera)",
-     "steady perspective", "Is the camera steady and smooth?"),
-    (r"rack(?:ing)?\s+focus", "racking focus",
-     "Does the focus move from one thing to another?"),
-)  # fmt: skip
 _VIEW = re.compile(
     r"(?:\bfrom\s+)?(?:\b(?:an?|the)\s+)?\b"
     r"(?P<side>front|side|rear|back|top|top-down|overhead|low[- ]angle"
@@ -251,7 +187,7 @@ def read_filming(prompt: str) -> tuple[str, list[Filmed]]:
     cutting(_QUOTED, _written_words)
     cutting(_CAMERA, _camera)
     cutting(_BARE, _camera)
-    for words, value, question in _TECHNIQUES:
+    for words, value, question in TERMS["camera"]["techniques"]:
         filmed = Filmed(value, question, Category.CAMERA)
         cutting(re.compile(rf"\b{words}\b", re.IGNORECASE), partial(_always, filmed))
     cutting(_VIEW, _view)

@@ -1,13 +1,31 @@
-"""Building: every stage of every video, as far as it can be; start again to go on."""
+"""Building: every stage of every video, as far as it can be; start again to go on.
+
+The real videos come from a folder, or from a list of addresses through yt-dlp.
+"""
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from screentest.core import Failure, NoValue, Reason, Resources, UserError
+from screentest._util.optional import need
+from screentest.analysis.people.released import read_text
+from screentest.core import (
+    BadOption,
+    Failure,
+    Item,
+    NoValue,
+    Reason,
+    Resources,
+    StorageError,
+    UserError,
+)
+from screentest.inputs.files import VIDEO_SUFFIXES
 from screentest.run.inputs import ABSENT, hash_file
 from screentest.suites.locot2v.construction.documents import Documents, State, digest, write_reviews
 from screentest.suites.locot2v.construction.stages import STAGES, Choices, SourceVideo, Stage
@@ -19,6 +37,86 @@ from screentest.suites.locot2v.data import (
     PromptRecord,
     write_prompt_suite,
 )
+
+_NAME = re.compile(r"[^\w.-]+")
+
+
+def sources_in(folder: Path, theme: str = "") -> list[SourceVideo]:
+    """Return the videos of a folder; those in a folder of their own have its name as theme.
+
+    The id of ``pets/dog.mp4`` is ``pets_dog``, so that its theme is what stands before the
+    last underscore.
+    """
+    if not folder.is_dir():
+        raise BadOption(f"{folder} is not a folder of videos")
+    sources: dict[str, SourceVideo] = {}
+    for path in sorted(folder.rglob("*")):
+        if path.suffix.lower() not in VIDEO_SUFFIXES or not path.is_file():
+            continue
+        inside = path.relative_to(folder).parts[:-1]
+        subject = theme or (_NAME.sub("_", inside[0]) if inside else "")
+        stem = _NAME.sub("-", path.stem).replace("_", "-")
+        name = f"{subject}_{stem}" if subject else _NAME.sub("-", path.stem)
+        if name in sources:
+            raise BadOption(
+                f"{path} and {sources[name].item.video} would both be called {name!r}",
+                advice="Rename one of them.",
+            )
+        sources[name] = SourceVideo(name, Item(name, path), subject)
+    if not sources:
+        raise BadOption(f"{folder} holds no videos")
+    return list(sources.values())
+
+
+def download(addresses: Path, into: Path, *, shortest: float, longest: float) -> list[str]:
+    """Fetch the videos that a file lists, one address per line, within the duration window.
+
+    Returns the addresses that could not be had. Needs the package yt-dlp.
+    """
+    lines = read_text(addresses).splitlines()
+    wanted = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+    for address in wanted:
+        if not re.match(r"https?://", address):
+            raise BadOption(
+                f"{address!r} in {addresses} is not an address", advice="Write https://…"
+            )
+    need("yt_dlp")
+    try:
+        into.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StorageError(f"cannot make {into}: {error.strerror}") from None
+    return _fetch(wanted, into, shortest, longest)
+
+
+def _fetch(addresses: list[str], into: Path, shortest: float, longest: float) -> list[str]:
+    fetcher: Any = importlib.import_module("yt_dlp")
+
+    def fits(info: dict[str, Any], *, incomplete: bool = False) -> str | None:
+        duration = info.get("duration")
+        if duration is None or shortest <= float(duration) <= longest:
+            return None
+        return f"{duration} seconds are outside the window"
+
+    lost: list[str] = []
+    options = {
+        "outtmpl": str(into / "%(id)s.%(ext)s"),
+        "format": "bestvideo[ext=mp4]/best[ext=mp4]/best",
+        "match_filter": fits,
+        "noplaylist": True,
+        "quiet": True,
+        "noprogress": True,
+        "no_warnings": True,
+        "overwrites": False,
+        "cachedir": False,
+    }
+    with fetcher.YoutubeDL(options) as client:
+        for address in addresses:
+            try:
+                client.download([address])
+            except fetcher.utils.DownloadError:
+                lost.append(address)
+    return lost
+
 
 SUITE_FILE = "suite.json"
 VERSION = 1

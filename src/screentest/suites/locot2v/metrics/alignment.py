@@ -17,15 +17,19 @@ from screentest.core.registry import register
 from screentest.models.ask import Frames, Query
 from screentest.models.ask.templates import Trusted
 from screentest.suites.locot2v.data import Event
-from screentest.suites.locot2v.events import ACTIONS, EVENTS, actions_of, events_of, events_of_text
 from screentest.suites.locot2v.requests import (
+    ACTIONS,
     DESCRIBE,
+    EVENTS,
     FPS,
     MOST_SHOWN,
+    AskingByRecords,
     Records,
-    Work,
+    actions_of,
     by_rate,
     description,
+    events_of,
+    events_of_text,
     inapplicable,
     mean,
 )
@@ -59,14 +63,13 @@ def overall_alignment(
 
 
 @dataclass(frozen=True)
-class OverallAlignment:
+class OverallAlignment(AskingByRecords):
     """Does the video as a whole show what the prompt describes? Cosine of two texts, in 0–1.
 
     A chat model writes a detailed description of the video. The score is the similarity in meaning
     of that description to the prompt's base: the prompt without what only concerns evaluation.
     """
 
-    records: Records
     frames: Frames
 
     info = MetricInfo(
@@ -78,20 +81,11 @@ class OverallAlignment:
         prompts=(DESCRIBE.template,),
     )
 
-    @property
-    def signature_parts(self) -> dict[str, str]:
-        """Return which suite the prompts' bases come from."""
-        return self.records.signature_parts
-
-    def start(self, item: Item, resources: Resources) -> Work:
-
-        def conclude() -> Outcomes:
-            text = description(item, resources, self.frames)
-            rows = text_vectors([text, self.records.of(item).content], resources)
-            value = float(nearness(rows[:1], rows[1:])[0, 0])
-            return {OVERALL_ALIGNMENT: Outcome.of(Score(value, details={"description": text}))}
-
-        return Work(conclude)
+    def conclude(self, item: Item, resources: Resources) -> Outcomes:
+        text = description(item, resources, self.frames)
+        rows = text_vectors([text, self.records.of(item).content], resources)
+        value = float(nearness(rows[:1], rows[1:])[0, 0])
+        return {OVERALL_ALIGNMENT: Outcome.of(Score(value, details={"description": text}))}
 
 
 EVENT_ALIGNMENT = "locot2v_event_alignment"
@@ -113,7 +107,7 @@ def event_alignment(
 
 
 @dataclass(frozen=True)
-class EventAlignment:
+class EventAlignment(AskingByRecords):
     """Do the events of the prompt happen, as it says, and in its order? (equation 1)
 
     Events of the prompt and of the video's description are matched one to one so that the sum of
@@ -123,7 +117,6 @@ class EventAlignment:
     inversions of the matched order. One pair has no order to lose.
     """
 
-    records: Records
     frames: Frames
 
     info = MetricInfo(
@@ -135,25 +128,14 @@ class EventAlignment:
         prompts=(DESCRIBE.template, EVENTS.template),
     )
 
-    @property
-    def signature_parts(self) -> dict[str, str]:
-        """Return which suite the events come from."""
-        return self.records.signature_parts
-
-    def start(self, item: Item, resources: Resources) -> Work:
-
-        def conclude() -> Outcomes:
-            wanted = events_of(self.records.of(item), resources)
-            if not wanted:
-                raise inapplicable("the prompt tells of no events")
-            shown = events_of_text(description(item, resources, self.frames), resources)
-            return {
-                EVENT_ALIGNMENT: Outcome.of(
-                    align(wanted, shown, Nearness.of(wanted, shown, resources))
-                )
-            }
-
-        return Work(conclude)
+    def conclude(self, item: Item, resources: Resources) -> Outcomes:
+        wanted = events_of(self.records.of(item), resources)
+        if not wanted:
+            raise inapplicable("the prompt tells of no events")
+        shown = events_of_text(description(item, resources, self.frames), resources)
+        return {
+            EVENT_ALIGNMENT: Outcome.of(align(wanted, shown, Nearness.of(wanted, shown, resources)))
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +232,7 @@ def human_action(
 
 
 @dataclass(frozen=True)
-class HumanActions:
+class HumanActions(AskingByRecords):
     """Do the people in the video do what the prompt says, and naturally?
 
     Human actions are read from the prompt. For each, a chat model is asked whether it occurs; and
@@ -260,7 +242,6 @@ class HumanActions:
     are put together.
     """
 
-    records: Records
     frames: Frames
 
     info = MetricInfo(
@@ -272,39 +253,30 @@ class HumanActions:
         prompts=(ACTIONS.template, OCCURS.template, SMOOTH.template),
     )
 
-    @property
-    def signature_parts(self) -> dict[str, str]:
-        """Return which suite the actions come from."""
-        return self.records.signature_parts
-
-    def start(self, item: Item, resources: Resources) -> Work:
-
-        def conclude() -> Outcomes:
-            actions = actions_of(self.records.of(item), resources)
-            if not actions:
-                raise inapplicable("nobody acts in the prompt")
-            pictures = self.frames.show(resources, item.video)
-            seen = OCCURS.ask(
-                resources, [{"pictures": pictures, "action": str(entry)} for entry in actions]
-            )
-            occurs = [_yes(entry) for entry in seen]
-            asked: list[dict[str, Slot]] = [
-                {"pictures": pictures, "action": str(action), "question": Trusted(question)}
-                for action, there in zip(actions, occurs, strict=True)
-                if there
-                for question in SMOOTHNESS
-            ]
-            answers = iter([_yes(entry) for entry in SMOOTH.ask(resources, asked)] if asked else [])
-            details: list[Json] = []
-            values = []
-            for action, there in zip(actions, occurs, strict=True):
-                smooth = [next(answers) for _ in SMOOTHNESS] if there else []
-                value = sum(smooth) / len(smooth) if smooth else 0.0
-                values.append(value)
-                details.append({"action": str(action), "occurs": there, "smooth": list(smooth)})
-            return {HUMAN_ACTION: Outcome.of(Score(mean(values), details={"actions": details}))}
-
-        return Work(conclude)
+    def conclude(self, item: Item, resources: Resources) -> Outcomes:
+        actions = actions_of(self.records.of(item), resources)
+        if not actions:
+            raise inapplicable("nobody acts in the prompt")
+        pictures = self.frames.show(resources, item.video)
+        seen = OCCURS.ask(
+            resources, [{"pictures": pictures, "action": str(entry)} for entry in actions]
+        )
+        occurs = [_yes(entry) for entry in seen]
+        asked: list[dict[str, Slot]] = [
+            {"pictures": pictures, "action": str(action), "question": Trusted(question)}
+            for action, there in zip(actions, occurs, strict=True)
+            if there
+            for question in SMOOTHNESS
+        ]
+        answers = iter([_yes(entry) for entry in SMOOTH.ask(resources, asked)] if asked else [])
+        details: list[Json] = []
+        values = []
+        for action, there in zip(actions, occurs, strict=True):
+            smooth = [next(answers) for _ in SMOOTHNESS] if there else []
+            value = sum(smooth) / len(smooth) if smooth else 0.0
+            values.append(value)
+            details.append({"action": str(action), "occurs": there, "smooth": list(smooth)})
+        return {HUMAN_ACTION: Outcome.of(Score(mean(values), details={"actions": details}))}
 
 
 def _yes(outcome: Outcome[YesNo]) -> bool:

@@ -10,33 +10,36 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from screentest.core.errors import BadOption
-from screentest.core.frames import BaseConsumer, Filter, Frame, FrameRequest, Image, Size
-from screentest.core.item import Item, Time
+from screentest.core.frames import Filter, Frame, FrameRequest, Image, Size
+from screentest.core.item import Item
 from screentest.core.metric import Level, MetricInfo, Outcomes, OutputInfo, Resources
 from screentest.core.outcome import Outcome, Point, Score
 from screentest.core.registry import register
 from screentest.models.ask import Frames
 from screentest.models.roles import ImageFeatures
 from screentest.suites.locot2v import similarity
-from screentest.suites.locot2v.events import EVENTS, events_of, subjects_of
 from screentest.suites.locot2v.metrics.motion import STILLNESS
 from screentest.suites.locot2v.requests import (
+    EVENTS,
     FPS,
     GROUND,
     GROUND_TAGGED,
     MOST_SHOWN,
     AnswerForm,
+    AskingByRecords,
     Grounded,
     Records,
     Timeline,
     Work,
     by_rate,
+    events_of,
     ground,
     inapplicable,
     no_score,
+    subjects_of,
 )
 from screentest.suites.locot2v.similarity import (
-    Light,
+    Batches,
     SubjectCut,
     cut,
     is_black,
@@ -83,49 +86,28 @@ class SemanticConsistency:
     )
 
     def start(self, item: Item, resources: Resources) -> Work:
-        likeness = _Likeness(resources.role("image_features"))
+        encoder: ImageFeatures = resources.role("image_features")
+        line = Timeline()
+        last: Vectors | None = None  # only the last vector is kept
+
+        def compare(frames: Sequence[Frame]) -> None:
+            nonlocal last
+            vectors = encoder.features([item.image for item in frames])
+            for frame, vector in zip(frames, vectors, strict=True):
+                if last is not None:
+                    line.add(frame.time, float(vector @ last))
+                last = vector
 
         def conclude() -> Outcomes:
-            if not likeness.line.count:
+            if not line.count:
                 raise inapplicable("the video has one frame, which is consistent with nothing")
-            likeness.light.require()
-            curve = likeness.line.curve(resources.info(item.video).span.end)
-            return {SEMANTIC_CONSISTENCY: Outcome.of(Score(likeness.line.mean, curve))}
+            frames.light.require()
+            curve = line.curve(resources.info(item.video).span.end)
+            return {SEMANTIC_CONSISTENCY: Outcome.of(Score(line.mean, curve))}
 
-        return Work(conclude, [likeness])
-
-
-class _Likeness(BaseConsumer):
-    """Features of frames, a few at a time; only the last vector is kept."""
-
-    wants = FrameRequest(size=Size(short_side=SHORT_SIDE), filter=Filter.AREA)
-
-    def __init__(self, encoder: ImageFeatures) -> None:
-        self.line = Timeline()
-        self.light = Light()
-        self._encoder = encoder
-        self._waiting: list[Frame] = []
-        self._last: Vectors | None = None
-
-    def take(self, frame: Frame) -> None:
-        self.light.see(frame.image)
-        self._waiting.append(frame)
-        if len(self._waiting) >= BATCH:
-            self._flush()
-
-    def close(self, end: Time) -> None:
-        self._flush()
-
-    def _flush(self) -> None:
-        if not self._waiting:
-            return
-        frames, self._waiting = self._waiting, []
-        for frame, vector in zip(
-            frames, self._encoder.features([item.image for item in frames]), strict=True
-        ):
-            if self._last is not None:
-                self.line.add(frame.time, float(vector @ self._last))
-            self._last = vector
+        wants = FrameRequest(size=Size(short_side=SHORT_SIDE), filter=Filter.AREA)
+        frames = Batches(wants, compare, BATCH)
+        return Work(conclude, [frames])
 
 
 EVENT_CONSISTENCY = "locot2v_event_consistency"
@@ -179,7 +161,7 @@ def event_consistency(
 
 
 @dataclass(frozen=True)
-class EventConsistency:
+class EventConsistency(AskingByRecords):
     """Intra- and inter-event consistency of subjects and backgrounds (equations 7–16).
 
     A chat model says when each event of the prompt happens. In frames of that range, the event's
@@ -193,7 +175,6 @@ class EventConsistency:
     a rate, so that consecutive frames are as far apart in a short event as in a long one.
     """
 
-    records: Records
     frames: Frames
     in_event: Frames
     answers: AnswerForm
@@ -216,22 +197,13 @@ class EventConsistency:
             prompts=(EVENTS.template, ask.template),
         )
 
-    @property
-    def signature_parts(self) -> dict[str, str]:
-        """Return which suite the events come from."""
-        return self.records.signature_parts
-
-    def start(self, item: Item, resources: Resources) -> Work:
-
-        def conclude() -> Outcomes:
-            events = events_of(self.records.of(item), resources)
-            result = ground(events, item, resources, self.frames, self.answers)
-            if not result:
-                raise inapplicable("none of the prompt's events can be found in the video")
-            seen = [self._look(entry, item, resources) for entry in result]
-            return self._outcomes(seen, same(seen, resources, self.same_subject))
-
-        return Work(conclude)
+    def conclude(self, item: Item, resources: Resources) -> Outcomes:
+        events = events_of(self.records.of(item), resources)
+        result = ground(events, item, resources, self.frames, self.answers)
+        if not result:
+            raise inapplicable("none of the prompt's events can be found in the video")
+        seen = [self._look(entry, item, resources) for entry in result]
+        return self._outcomes(seen, same(seen, resources, self.same_subject))
 
     def _look(self, one: Grounded, item: Item, resources: Resources) -> Seen:
         phrases = subjects_of(one.event)

@@ -1,4 +1,6 @@
-"""HERD, human expectation realisation degree: seven dimensions, six questions each.
+"""Content clarity, and HERD, human expectation realisation degree, by a chat model that watches.
+
+HERD has seven dimensions with six questions each.
 
 Each question can be answered yes, no or unclear, and has a polarity: of a positive one yes
 meets the expectation, of a negative one no does. A dimension is the share of answers that meet
@@ -21,30 +23,97 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, Field
 
+from screentest.core.errors import BadOption
 from screentest.core.item import Item
 from screentest.core.metric import MetricInfo, Outcomes, OutputInfo, Resources
 from screentest.core.outcome import Outcome, Score
 from screentest.core.registry import register
-from screentest.models.ask import Frames, NonBlank, Query
+from screentest.models.ask import Explanation, Frames, NonBlank, Query
 from screentest.models.ask.templates import Trusted
-from screentest.suites.locot2v.data import DIMENSIONS, ExpectationQuestion, PromptRecord
-from screentest.suites.locot2v.requests import Records, Work, few, no_score
+from screentest.models.chat.messages import Sampling
+from screentest.suites.locot2v.data import DIMENSIONS, TERMS, ExpectationQuestion, PromptRecord
+from screentest.suites.locot2v.requests import Asking, AskingByRecords, Records, few, mean, no_score
 
 if TYPE_CHECKING:
     from screentest.core.outcome import Json
 
 
-PER_DIMENSION = 6
-ABOUT: Mapping[str, str] = {
-    "emotional_response": "what the viewer feels, and whether attention is held to the end",
-    "narrative_flow": "how the story unfolds: order, transitions, pace",
-    "character_development": "how full and believable the characters are, and how their "
-    "relations change",
-    "visual_style": "camera work, colour, light and framing, and the mood they make",
-    "themes": "the ideas and messages, and how clearly they come across",
-    "interpretive_depth": "symbols, open questions, and room for more than one reading",
-    "overall_impression": "what stays with the viewer, and for whom it is worth watching",
+CONTENT_CLARITY = "locot2v_content_clarity"
+MOST = 4
+ASPECTS = {
+    "theme_clarity": "whether there is a clear theme",
+    "logical_structure": "whether scenes follow from one another",
+    "information_completeness": "whether enough is shown to understand it",
+    "information_consistency": "whether what is shown stays consistent across shots",
 }
+
+
+class Mark(BaseModel):
+    """Points with a reason."""
+
+    reason: Explanation
+    score: int = Field(ge=0, le=MOST)
+
+
+class Marks(BaseModel):
+    """All four dimensions; the reason comes before the points."""
+
+    theme_clarity: Mark
+    logical_structure: Mark
+    information_completeness: Mark
+    information_consistency: Mark
+
+
+@register("metric", CONTENT_CLARITY, version=1, summary="how clearly the video tells what it tells")
+def content_clarity(
+    *, rounds: int = 3, temperature: float = 0.7, frames: int = 32, long_side: int = 512
+) -> ContentClarity:
+    """``rounds`` is the paper's R; ``temperature`` the randomness between them."""
+    if rounds < 1:
+        raise BadOption(f"{CONTENT_CLARITY}: rounds is at least 1")
+    return ContentClarity(rounds, temperature, few(frames, long_side))
+
+
+@dataclass(frozen=True)
+class ContentClarity(Asking):
+    """Can a viewer tell what the video is about, and follow it? (equation 2)
+
+    A chat model watches the video and gives each of four dimensions 0 to 4 points with reasons. It
+    is asked R times with some randomness, like a small panel; a dimension is the mean of its points
+    over 4. The printed values are multiples of a third of a point, so R was 3.
+    """
+
+    rounds: int
+    temperature: float
+    frames: Frames
+
+    info = MetricInfo(
+        outputs={name: OutputInfo(summary) for name, summary in ASPECTS.items()},
+        roles=("chat.watch",),
+        prompts=("locot2v/clarity",),
+    )
+
+    @property
+    def query(self) -> Query:
+        """Return what is asked; each round has its own seed."""
+        sampling = Sampling(temperature=self.temperature, seed=1)
+        return Query("locot2v/clarity", Marks, "chat.watch", sampling=sampling)
+
+    def conclude(self, item: Item, resources: Resources) -> Outcomes:
+        slots = {"pictures": self.frames.show(resources, item.video)}
+        answers = self.query.ask(resources, [slots], repeats=self.rounds)
+        rounds: list[Marks] = [answer.unwrap() for answer in answers]
+        return {name: Outcome.of(_score(name, rounds)) for name in ASPECTS}
+
+
+def _score(name: str, rounds: list[Marks]) -> Score:
+    marks: list[Mark] = [getattr(item, name) for item in rounds]
+    reasons: list[Json] = [{"score": mark.score, "reason": mark.reason} for mark in marks]
+    return Score(mean(mark.score / MOST for mark in marks), details={"rounds": reasons})
+
+
+PER_DIMENSION = 6
+ABOUT: Mapping[str, str] = TERMS["expectations"]
 """What each dimension is about, in our words."""
 
 
@@ -153,7 +222,7 @@ def dimensions() -> list[Trusted]:
     return [Trusted(f"{name}: {about}") for name, about in ABOUT.items()]
 
 
-NAME = "locot2v_herd"
+HERD = "locot2v_herd"
 Unclear = Literal["left_out", "wrong"]
 
 
@@ -168,7 +237,7 @@ ANSWER = Query("locot2v/herd_answer", Answer, "chat.watch")
 
 @register(
     "metric",
-    NAME,
+    HERD,
     version=4,
     summary="whether a viewer's expectations are met, in seven dimensions",
     neutral=("records",),
@@ -189,10 +258,9 @@ def herd(
 
 
 @dataclass(frozen=True)
-class Herd:
+class Herd(AskingByRecords):
     """Share of answers that agree with their question's polarity."""
 
-    records: Records
     unclear: Unclear
     sixfold: Sixfold
     frames: Frames
@@ -204,29 +272,18 @@ class Herd:
         prompts=(ANSWER.template, EXPECT.template, QUESTIONS.template, POLARITY.template),
     )
 
-    @property
-    def signature_parts(self) -> dict[str, str]:
-        """Return which suite the questions come from."""
-        return self.records.signature_parts
-
-    def start(self, item: Item, resources: Resources) -> Work:
-
-        def conclude() -> Outcomes:
-            record = self.records.of(item)
-            questions = record.questions or self._written(record, resources)
-            pictures = self.frames.show(resources, item.video)
-            asked = [
-                (name, question) for name in DIMENSIONS for question in questions.get(name, ())
-            ]
-            answers = ANSWER.ask(
-                resources, [{"pictures": pictures, "question": entry.text} for _, entry in asked]
-            )
-            result: dict[str, list[tuple[ExpectationQuestion, Outcome[Answer]]]] = {}
-            for (name, question), answer in zip(asked, answers, strict=True):
-                result.setdefault(name, []).append((question, answer))
-            return {name: self._dimension(result.get(name, [])) for name in DIMENSIONS}
-
-        return Work(conclude)
+    def conclude(self, item: Item, resources: Resources) -> Outcomes:
+        record = self.records.of(item)
+        questions = record.questions or self._written(record, resources)
+        pictures = self.frames.show(resources, item.video)
+        asked = [(name, question) for name in DIMENSIONS for question in questions.get(name, ())]
+        answers = ANSWER.ask(
+            resources, [{"pictures": pictures, "question": entry.text} for _, entry in asked]
+        )
+        result: dict[str, list[tuple[ExpectationQuestion, Outcome[Answer]]]] = {}
+        for (name, question), answer in zip(asked, answers, strict=True):
+            result.setdefault(name, []).append((question, answer))
+        return {name: self._dimension(result.get(name, [])) for name in DIMENSIONS}
 
     def _written(
         self, record: PromptRecord, resources: Resources

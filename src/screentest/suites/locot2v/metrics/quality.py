@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -15,7 +16,7 @@ from screentest.core.outcome import Failure, Json, Outcome, Point, Reason, Score
 from screentest.core.registry import register
 from screentest.models.roles import Aesthetic, Technical
 from screentest.suites.locot2v.requests import Work, mean
-from screentest.suites.locot2v.similarity import Light
+from screentest.suites.locot2v.similarity import Batches, Light
 
 AESTHETIC_QUALITY = "locot2v_aesthetic_quality"
 BATCH = 4
@@ -56,49 +57,27 @@ class AestheticQuality:
         """One pass over one frame per second."""
         backend: Aesthetic = resources.role("aesthetic")
         bound = self.upper_bound or backend.scale[1]
-        beauty = _Beauty(backend, FrameRequest(rate=self.rate, filter=Filter.BICUBIC))
+        times: list[Time] = []
+        scores: list[float] = []
+
+        def judge(frames: Sequence[Frame]) -> None:
+            times.extend(frame.time for frame in frames)
+            scores.extend(float(score) for score in backend.score([item.image for item in frames]))
 
         def conclude() -> Outcomes:
-            beauty.light.require()
-            shares = [min(1.0, max(0.0, score / bound)) for score in beauty.scores]
+            frames.light.require()
+            shares = [min(1.0, max(0.0, score / bound)) for score in scores]
             end = resources.info(item.video).span.end
-            borders = [*beauty.times, max(end, beauty.times[-1])]
+            borders = [*times, max(end, times[-1])]
             curve = tuple(
                 Point(Span(start, stop), share)
                 for start, stop, share in zip(borders, borders[1:], shares, strict=False)
             )
-            details = {"upper_bound": bound, "raw": mean(beauty.scores)}
+            details = {"upper_bound": bound, "raw": mean(scores)}
             return {AESTHETIC_QUALITY: Outcome.of(Score(mean(shares), curve, details))}
 
-        return Work(conclude, [beauty])
-
-
-class _Beauty(BaseConsumer):
-    """Scores frames, a few at a time."""
-
-    def __init__(self, backend: Aesthetic, wants: FrameRequest) -> None:
-        self.wants = wants
-        self.times: list[Time] = []
-        self.scores: list[float] = []
-        self.light = Light()
-        self._backend = backend
-        self._waiting: list[Frame] = []
-
-    def take(self, frame: Frame) -> None:
-        self.light.see(frame.image)
-        self._waiting.append(frame)
-        if len(self._waiting) >= BATCH:
-            self._flush()
-
-    def close(self, end: Time) -> None:
-        self._flush()
-
-    def _flush(self) -> None:
-        if self._waiting:
-            frames, self._waiting = self._waiting, []
-            self.times += [frame.time for frame in frames]
-            result = self._backend.score([frame.image for frame in frames])
-            self.scores += [float(score) for score in result]
+        frames = Batches(FrameRequest(rate=self.rate, filter=Filter.BICUBIC), judge, BATCH)
+        return Work(conclude, [frames])
 
 
 def best_tenth(scores: list[float]) -> float:
