@@ -15,7 +15,7 @@ import json
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -76,17 +76,7 @@ class Benchmark:
                 if case.shots is not None:
                     groups["shots"] = "one" if case.shots == 1 else "several"
                 label = f"{model}/{name}" if model else name
-                result.append(
-                    Item(
-                        f"{task}/{label}",
-                        item.video,
-                        prompt=item.prompt,
-                        references=item.references,
-                        source=item.source,
-                        instruction=item.instruction,
-                        groups=groups,
-                    )
-                )
+                result.append(replace(item, id=f"{task}/{label}", groups=groups))
         return result
 
     def missing(self, task: str, videos: Path) -> list[str]:
