@@ -13,7 +13,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -344,7 +343,7 @@ def _object(document: Any, path: Path) -> dict[str, Any]:
 
 
 def _lines(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for number, line in enumerate(read_text(path, sys.maxsize).split("\n"), start=1):
+    for number, line in enumerate(read_text(path, limited=False).split("\n"), start=1):
         if not line.strip():
             continue
         try:
