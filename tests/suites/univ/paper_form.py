@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from screentest.suites.univ.schema import Description
-from screentest.suites.univ.script import _CAMERA, _FIRST_FRAME, _LIGHTING, _POSITION
-from screentest.suites.univ.vocabulary import VOCABULARIES
+from screentest.suites.univ.script import _FIRST_FRAME
+from screentest.suites.univ.vocabulary import PAPER_NAMES, VOCABULARIES
 
 
 def paper_form(shot: Description, script: str = "") -> dict[str, Any]:
@@ -21,7 +20,7 @@ def paper_form(shot: Description, script: str = "") -> dict[str, Any]:
             }
             for one in shot.subjects
         ],
-        "relative_position": _named(shot.position, _POSITION),
+        "relative_position": _named(shot.position, "relative_position"),
         "actions": [
             {"id": _number("action_event", one.kind), "description": one.description}
             for one in shot.actions
@@ -30,13 +29,11 @@ def paper_form(shot: Description, script: str = "") -> dict[str, Any]:
             {"id": _number("background_scene", one.kind), "description": one.description}
             for one in shot.scenes
         ],
-        "color_info": _named(
-            shot.colour, {"hue": "hue", "saturation": "saturation", "contrast": "contrast"}
-        ),
-        "lighting_info": _named(shot.lighting, _LIGHTING),
+        "color_info": _named(shot.colour, "color_info"),
+        "lighting_info": _named(shot.lighting, "lighting_info"),
         "video_style": "None" if shot.style is None else str(shot.style),
         "atmosphere": shot.atmosphere or ["None"],
-        "camera_info": _named(shot.camera, _CAMERA),
+        "camera_info": _named(shot.camera, "camera_info"),
         "video_script": script,
     }
 
@@ -46,8 +43,8 @@ def _number(about: str, kind: str) -> int:
     return members.index(kind) if kind in members else len(members) - 1
 
 
-def _named(part: Any, fields: Mapping[str, str]) -> dict[str, list[str]]:
+def _named(part: Any, section: str) -> dict[str, list[str]]:
     return {
         theirs: [str(one) for one in getattr(part, ours)] or ["None"]
-        for ours, theirs in fields.items()
+        for ours, theirs in PAPER_NAMES[section].items()
     }

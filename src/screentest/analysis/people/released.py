@@ -19,7 +19,7 @@ LARGEST = 256 * 2**20
 _SEPARATORS = (",", ";", "\t")
 
 
-def read_text(path: Path, largest: int = LARGEST) -> str:
+def read_text(path: Path, *, limited: bool = True) -> str:
     """Return the text of a plain file, without a byte order mark; raises ManifestError where it has
     none.
 
@@ -30,9 +30,9 @@ def read_text(path: Path, largest: int = LARGEST) -> str:
             raise ManifestError(f"{path} is not there", advice="Give the folder or file itself.")
         if not path.is_file():
             raise ManifestError(f"{path} is not a plain file")
-        if path.stat().st_size > largest:
+        if limited and path.stat().st_size > LARGEST:
             raise ManifestError(
-                f"{path} is larger than {largest // 2**20} MiB", advice="Split it by aspects."
+                f"{path} is larger than {LARGEST // 2**20} MiB", advice="Split it by aspects."
             )
         return path.read_bytes().decode("utf-8-sig")
     except OSError as error:

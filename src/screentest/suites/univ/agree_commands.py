@@ -189,23 +189,11 @@ def _own(text: str, runs: Sequence[Path]) -> tuple[Path, str]:
 def _agreement_table(found: Mapping[tuple[str, str], ScoreAgreement]) -> Table:
     rows = []
     for (run, name), item in found.items():
-        bias = item.bias_interval
+        within, bias = item.within, item.bias_interval
         rows.append(
             (
-                *(
-                    run,
-                    name,
-                    item.within.value,
-                    item.within.interval.low,
-                    item.within.interval.high,
-                ),
-                *(
-                    item.bias,
-                    item.rank.value,
-                    item.people.value,
-                    item.with_judge.value,
-                    item.within.n,
-                ),
+                *(run, name, within.value, within.interval.low, within.interval.high),
+                *(item.bias, item.rank.value, item.people.value, item.with_judge.value, within.n),
                 *(item.wilson.low, item.wilson.high),
                 *((bias.low, bias.high) if bias else (None, None)),
                 item.votes_each,

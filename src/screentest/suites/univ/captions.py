@@ -7,7 +7,6 @@ signature, and it goes on where it stopped.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -352,7 +351,7 @@ def write_captions(folder: Path, items: Sequence[Item], captioned: Captioned) ->
 def read_captions(path: Path) -> list[VideoDescription]:
     """Return the descriptions of a file that ``screentest suite univ caption`` wrote."""
     result = []
-    for number, line in enumerate(read_text(path, sys.maxsize).split("\n"), start=1):
+    for number, line in enumerate(read_text(path, limited=False).split("\n"), start=1):
         if line.strip():
             try:
                 result.append(VideoDescription.model_validate_json(line))

@@ -13,9 +13,8 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -76,17 +75,7 @@ class Benchmark:
                 if case.shots is not None:
                     groups["shots"] = "one" if case.shots == 1 else "several"
                 label = f"{model}/{name}" if model else name
-                result.append(
-                    Item(
-                        f"{task}/{label}",
-                        item.video,
-                        prompt=item.prompt,
-                        references=item.references,
-                        source=item.source,
-                        instruction=item.instruction,
-                        groups=groups,
-                    )
-                )
+                result.append(replace(item, id=f"{task}/{label}", groups=groups))
         return result
 
     def missing(self, task: str, videos: Path) -> list[str]:
@@ -354,7 +343,7 @@ def _object(document: Any, path: Path) -> dict[str, Any]:
 
 
 def _lines(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for number, line in enumerate(read_text(path, sys.maxsize).split("\n"), start=1):
+    for number, line in enumerate(read_text(path, limited=False).split("\n"), start=1):
         if not line.strip():
             continue
         try:

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from screentest.core import ManifestError
 from screentest.suites.univ.schema import Description
-from screentest.suites.univ.vocabulary import VOCABULARIES
+from screentest.suites.univ.vocabulary import PAPER_NAMES, VOCABULARIES
 
 CUT = "Shot cut."
 
@@ -128,25 +128,6 @@ def _then(texts: Sequence[str]) -> str:
 
 
 _FIRST_FRAME = "appears in the first frame"
-_CAMERA = {
-    "shot_size": "shot_size",
-    "motion": "camera_motion&speed",
-    "height": "camera_height",
-    "perspective": "camera_perspective",
-    "angle": "camera_angle",
-    "focus": "camera_focus",
-    "techniques": "shooting_techniques",
-}
-_LIGHTING = {
-    "direction": "lighting_direction",
-    "effect": "lighting_effect",
-    "brightness": "brightness",
-}
-_POSITION = {
-    "in_frame": "inter_frame_layout",
-    "between_subjects": "inter_subject_relation",
-    "to_camera": "subject_camera_relation",
-}
 
 
 def read_paper_form(document: Mapping[str, Any]) -> Description:
@@ -160,20 +141,16 @@ def read_paper_form(document: Mapping[str, Any]) -> Description:
         return Description.model_validate(
             {
                 "subjects": [_subject(row) for row in _rows(document, "subjects")],
-                "position": _part(document, "relative_position", _POSITION),
+                "position": _part(document, "relative_position"),
                 "actions": [_classed(row, "action_event") for row in _rows(document, "actions")],
                 "scenes": [
                     _classed(row, "background_scene") for row in _rows(document, "background&scene")
                 ],
-                "colour": _part(
-                    document,
-                    "color_info",
-                    {"hue": "hue", "saturation": "saturation", "contrast": "contrast"},
-                ),
-                "lighting": _part(document, "lighting_info", _LIGHTING),
+                "colour": _part(document, "color_info"),
+                "lighting": _part(document, "lighting_info"),
                 "style": next(iter(_texts(document.get("video_style"))), None),
                 "atmosphere": _texts(document.get("atmosphere")),
-                "camera": _part(document, "camera_info", _CAMERA),
+                "camera": _part(document, "camera_info"),
             }
         )
     except (ValidationError, TypeError, KeyError) as error:
@@ -214,13 +191,11 @@ def _rows(document: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
     return rows
 
 
-def _part(
-    document: Mapping[str, Any], name: str, fields: Mapping[str, str]
-) -> dict[str, list[str]]:
+def _part(document: Mapping[str, Any], name: str) -> dict[str, list[str]]:
     part = document.get(name, {})
     if not isinstance(part, dict):
         raise TypeError(f"{name} is not an object")
-    return {ours: _texts(part.get(theirs)) for ours, theirs in fields.items()}
+    return {ours: _texts(part.get(theirs)) for ours, theirs in PAPER_NAMES[name].items()}
 
 
 def _texts(value: object) -> list[str]:

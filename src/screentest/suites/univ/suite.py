@@ -43,7 +43,7 @@ def univ(*, task: TaskName = "t2v", level: PieceLevel = "video", truth: str = ""
         if not truth:
             raise BadOption(
                 "the task v2t needs its ground truth",
-                advice="Write --suite univ:task=v2t,truth=FOLDER.",
+                advice="Give truth: a benchmark folder, or a file of descriptions.",
             )
         spec = f"{chosen.metric}:truth={json.dumps(truth)}"
     else:

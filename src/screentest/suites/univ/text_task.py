@@ -36,38 +36,13 @@ from screentest.suites.univ.vocabulary import (
     ALL_SUBDIMENSIONS,
     ATMOSPHERE,
     OWNER,
+    PAPER_NAMES,
     SUBDIMENSIONS,
     TITLES,
     Dimension,
 )
 
-_GLOBAL: Mapping[str, str] = {
-    "video_style": "style_kind",
-    "atmosphere": ATMOSPHERE,
-    "background": "background_scene",
-    "lighting.lighting_direction": "lighting_direction",
-    "lighting.brightness_level": "lighting_brightness",
-    "lighting.lighting_effect": "lighting_effect",
-    "color.overall_color_tone": "colour_hue",
-    "color.contrast": "colour_contrast",
-    "color.saturation": "colour_saturation",
-    "subject_description": Dimension.SUBJECT.value,
-    "relative_position.in_frame_layout": "position_layout",
-    "relative_position.inter_frame_layout": "position_layout",
-    "relative_position.inter_subject_relation": "position_layout",
-    "relative_position.subject_camera_relation": "position_camera",
-    # The printed template has these two outside their group.
-    "inter_subject_relation": "position_layout",
-    "subject_camera_relation": "position_camera",
-    # Not in the benchmark; whoever adds the camera's fields has them counted.
-    "camera.camera_focus": "camera_focus",
-    "camera.shot_size": "camera_shot_size",
-    "camera.camera_motion&speed": "camera_motion",
-    "camera.camera_perspective": "camera_perspective",
-    "camera.camera_angle": "camera_angle",
-    "camera.camera_height": "camera_height",
-    "camera.shooting_techniques": "camera_techniques",
-}
+_GLOBAL = PAPER_NAMES["checklist"]
 
 
 @dataclass(frozen=True, slots=True)

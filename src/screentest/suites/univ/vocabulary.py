@@ -28,9 +28,13 @@ class Vocabulary(StrEnum):
         return member
 
 
-_LISTS: Mapping[str, Mapping[str, Any]] = tomllib.loads(
-    Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
-)
+def _read(name: str) -> Mapping[str, Mapping[str, Any]]:
+    return tomllib.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))
+
+
+_LISTS = _read("vocabulary.toml")
+PAPER_NAMES: Mapping[str, Mapping[str, str]] = _read("paper_names.toml")
+"""What the paper calls fields: of checklists by theirs, of parts of a description by ours."""
 
 
 def _vocabulary(name: str, meaning: str | None, terms: Sequence[Sequence[str]]) -> type[Vocabulary]:
