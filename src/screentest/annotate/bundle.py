@@ -11,7 +11,7 @@ import secrets
 import shutil
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -70,7 +70,7 @@ def write_bundle(
             text = _page(unit, left, videos, page, language, ties=ties, flashing=flashing)
             (pages / f"{page}.html").write_text(text, encoding="utf-8")
             keys[page] = Key(unit.key, left)
-    listed = {page: {"unit": key.unit, "left": key.left} for page, key in keys.items()}
+    listed = {page: asdict(key) for page, key in keys.items()}
     document = {"schema": SCHEMA, "task": units[0].task.value, "pages": listed}
     write_whole(out / "key.json", f"{json.dumps(document, ensure_ascii=False, indent=1)}\n")
     return keys
@@ -120,11 +120,7 @@ def _page(
         sides=list(zip(("left", "right"), order, strict=False)),
         lines=_text(unit),
         prompt=unit.prompt,
-        translated=False,
-        questions=[{"id": question.id, "text": question.text} for question in unit.questions],
-        harmed="",
-        chosen="",
-        parts=[],
+        questions=[asdict(question) for question in unit.questions],
         flashing=flashing,
     )
     second = None

@@ -72,31 +72,25 @@ def arena_units(path: Path, by: str) -> list[Unit]:
 
 def _of_two(case: str, group: str, models: tuple[str, str], pair: tuple[Item, Item]) -> Unit:
     first, second = pair
-    return Unit(
+    unit = _of_item(first, VoteTask.ARENA)
+    return replace(
+        unit,
         key=f"{first.id} : {second.id}",
-        task=VoteTask.ARENA,
         source=case,
         video=str(second.video),
-        videos=(_footage(first), _footage(second)),
-        prompt=first.text,
-        clips=first.script.clips if first.script is not None else (),
+        videos=(*unit.videos, _footage(second)),
         models=models,
-        groups=_shared(pair, group),
+        # Those that both videos are in.
+        groups={
+            name: text
+            for name, text in first.groups.items()
+            if name != group and second.groups.get(name) == text
+        },
     )
 
 
 def _footage(item: Item) -> Footage:
     return Footage(item.video.resolve(), supervised(probe, item.video).unwrap().duration)
-
-
-def _shared(pair: Sequence[Item], group: str) -> Mapping[str, str]:
-    """Return the groups that both videos are in."""
-    first, second = pair
-    return {
-        name: text
-        for name, text in first.groups.items()
-        if name != group and second.groups.get(name) == text
-    }
 
 
 def read_units(
@@ -135,9 +129,10 @@ def _of_testbed(folder: Path, task: VoteTask) -> list[Unit]:
         if task is VoteTask.QUESTIONS:
             raise BadOption(
                 "questions are about the videos of a manifest, not of a testbed",
-                advice="Give a manifest and --questions FILE.",
+                advice="Give a manifest and `questions`.",
             )
-        return [_of_source(folder, source, task) for source in testbed.sources if source.intact]
+        films = [film for film in testbed.sources if film.intact]
+        return [_of_files(folder, film, task, film.intact[0]) for film in films]
     return [
         _of_pair(folder, sources[pair.source], pair, task)
         for pair in testbed.pairs
@@ -147,23 +142,14 @@ def _of_testbed(folder: Path, task: VoteTask) -> list[Unit]:
 
 def _of_pair(folder: Path, source: SourceFilm, pair: Pair, task: VoteTask) -> Unit:
     intact = next(file for file in source.intact if file.path == pair.intact)
-    return Unit(
+    return replace(
+        _of_files(folder, source, task, intact, pair.changed),
         key=unit_key(pair),
-        task=task,
-        source=pair.source,
-        video=pair.changed.path,
-        videos=(
-            Footage(_inside(folder, intact), intact.duration),
-            Footage(_inside(folder, pair.changed), pair.changed.duration),
-        ),
-        prompt=_prompt(folder, source),
-        clips=source.clips,
         name=pair.name,
         aspect=pair.aspect.value if pair.aspect is not None else "",
         severity=pair.severity,
         clip_count=pair.clips,
         marks=_marks(pair),
-        groups=source.groups,
     )
 
 
@@ -176,14 +162,14 @@ def _marks(pair: Pair) -> tuple[HarmMark, ...]:
     return tuple(sorted(marks, key=lambda mark: (mark.start, mark.clip)))
 
 
-def _of_source(folder: Path, source: SourceFilm, task: VoteTask) -> Unit:
-    intact = source.intact[0]
+def _of_files(folder: Path, source: SourceFilm, task: VoteTask, *files: VideoFile) -> Unit:
+    """Return a unit of a film of the testbed; what is judged is the last of the files."""
     return Unit(
         key=source.id,
         task=task,
         source=source.id,
-        video=intact.path,
-        videos=(Footage(_inside(folder, intact), intact.duration),),
+        video=files[-1].path,
+        videos=tuple(Footage(_inside(folder, file), file.duration) for file in files),
         prompt=_prompt(folder, source),
         clips=source.clips,
         groups=source.groups,
@@ -213,11 +199,11 @@ def _of_manifest(path: Path, task: VoteTask, questions: Path | None) -> list[Uni
     if of_two(task):
         raise BadOption(
             f"the task {task.value} compares the pairs of a testbed; {path} is not a testbed",
-            advice="Build one with `screentest build`, or use --task rate.",
+            advice="Build one with `screentest build`, or use `task="rate"`.",
         )
     if (task is VoteTask.QUESTIONS) != (questions is not None):
         raise BadOption(
-            "--questions and --task questions go together",
+            "`questions` and `task="questions"` go together",
             advice='Give a file with lines like {"item": "cat-01", "questions": ["Is …?"]}.',
         )
     items = read_manifest(path)
@@ -229,14 +215,13 @@ def _of_manifest(path: Path, task: VoteTask, questions: Path | None) -> list[Uni
     ]
 
 
-def _of_item(item: Item, task: VoteTask, questions: Sequence[UnitQuestion]) -> Unit:
-    info = supervised(probe, item.video).unwrap()
+def _of_item(item: Item, task: VoteTask, questions: Sequence[UnitQuestion] = ()) -> Unit:
     return Unit(
         key=item.id,
         task=task,
         source=item.id,
         video=str(item.video),
-        videos=(Footage(item.video.resolve(), info.duration),),
+        videos=(_footage(item),),
         prompt=item.text,
         clips=item.script.clips if item.script is not None else (),
         questions=tuple(questions),

@@ -9,11 +9,11 @@ import time
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import Connection, Row, delete, insert, select, update
+from sqlalchemy import Connection, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from screentest.annotate.schema import links, log, open_links, sessions, workers
-from screentest.annotate.store import Database
+from screentest.annotate.store import Database, count
 from screentest.core import UserError
 
 DAY: Final = 86_400.0
@@ -61,12 +61,11 @@ def link_again(
 ) -> Invitation:
     """One more link for a worker."""
     with database.write() as connection:
-        result = connection.execute(select(workers.c.id).where(workers.c.label == label)).scalar()
-        if result is None:
-            if not create:
-                raise UserError(f"there is no worker {label!r}")
-            result = _add(connection, label, "")
-        return Invitation(label, _link(connection, int(result), days))
+        known = connection.scalar(select(workers.c.id).where(workers.c.label == label))
+        if known is None and not create:
+            raise UserError(f"there is no worker {label!r}")
+        worker = imported_worker(connection, label)
+        return Invitation(label, _link(connection, worker, days))
 
 
 def invite_all(database: Database, *, days: float = LINK_DAYS) -> str:
@@ -90,12 +89,8 @@ def open_participant(database: Database, token: str, participant: str) -> str | 
         return None
     now, label = time.time(), f"{PARTICIPANT_LABEL}{participant}"
     with database.write() as connection:
-        available = connection.execute(
-            select(open_links.c.token_hash).where(
-                open_links.c.token_hash == hashed(token), open_links.c.expires_at > now
-            )
-        ).first()
-        if available is None:
+        valid = (open_links.c.token_hash == hashed(token), open_links.c.expires_at > now)
+        if not count(connection, open_links, *valid):
             return None
         return _session(connection, imported_worker(connection, label), now)
 
@@ -107,7 +102,7 @@ def participant_of(label: str) -> str:
 
 def imported_worker(connection: Connection, label: str) -> int:
     """Return the worker of that label, made where there is none."""
-    result = connection.execute(select(workers.c.id).where(workers.c.label == label)).scalar()
+    result = connection.scalar(select(workers.c.id).where(workers.c.label == label))
     return int(result) if result is not None else _add(connection, label, "")
 
 
@@ -115,11 +110,8 @@ def open_session(database: Database, token: str) -> str | None:
     """Return a session for whoever has this link; None where it is unknown or too old."""
     now = time.time()
     with database.write() as connection:
-        result = connection.execute(
-            select(links.c.worker_id).where(
-                links.c.token_hash == hashed(token), links.c.expires_at > now
-            )
-        ).scalar()
+        valid = (links.c.token_hash == hashed(token), links.c.expires_at > now)
+        result = connection.scalar(select(links.c.worker_id).where(*valid))
         return None if result is None else _session(connection, int(result), now)
 
 
@@ -144,7 +136,10 @@ def session_of(connection: Connection, session: str) -> tuple[bool, Annotator | 
     ).first()
     if row is None:
         return False, None
-    return (True, None) if row.worker_id is None else (False, _worker(row))
+    if row.worker_id is None:
+        return True, None
+    consented = row.consented_at is not None
+    return False, Annotator(row.id, row.label, consented, bool(row.excluded), row.language)
 
 
 def consent(database: Database, worker: int) -> None:
@@ -191,14 +186,9 @@ def hashed(secret: str) -> str:
 
 
 def _add(connection: Connection, label: str, language: str) -> int:
-    values = {
-        "label": label,
-        "created_at": time.time(),
-        "language": language,
-        "excluded": False,
-    }
+    row = {"label": label, "created_at": time.time(), "language": language, "excluded": False}
     try:
-        added = connection.execute(insert(workers).values(values))
+        added = connection.execute(insert(workers).values(row))
     except IntegrityError:
         raise UserError(f"there is already a worker {label!r}") from None
     return int(added.inserted_primary_key[0])  # type: ignore[index]
@@ -222,9 +212,3 @@ def _session(connection: Connection, worker: int | None, now: float) -> str:
         )
     )
     return session
-
-
-def _worker(row: Row[Any]) -> Annotator:
-    return Annotator(
-        row.id, row.label, row.consented_at is not None, bool(row.excluded), row.language
-    )

@@ -232,7 +232,7 @@ def bind(host: str, port: int) -> socket.socket:
     except OSError as error:
         raise UserError(
             f"{host}:{port} cannot be used: {error.strerror or error}",
-            advice="Choose another with --port; 0 takes any that is free.",
+            advice="Choose another `port`; 0 takes any that is free.",
         ) from None
 
 

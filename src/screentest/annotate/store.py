@@ -131,7 +131,7 @@ def open_database(store: str | Path, *, create: bool = False) -> Database:
         if not create and not path.is_file():
             raise UserError(
                 f"{path} is not there",
-                advice="Start with `screentest annotate serve`, or give --store.",
+                advice="Start with `screentest annotate serve`, or give `store`.",
             )
         if create:
             path.parent.mkdir(parents=True, exist_ok=True)

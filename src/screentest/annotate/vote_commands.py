@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -26,13 +28,13 @@ from screentest.annotate.records import (
 from screentest.annotate.records import without_excluded as reliable
 from screentest.annotate.schema import units
 from screentest.annotate.server import open_project
-from screentest.annotate.store import Database, default_store
+from screentest.annotate.store import default_store
 from screentest.cli.console import err, out, shown
 from screentest.cli.options import JsonOption
 from screentest.cli.tables import COUNT, SHARE, show
 from screentest.core import BadOption, UserError
 from screentest.core.table import Cell, Column, Table
-from screentest.judges.votes import VoteRecord, VoteTask, as_csv, read_votes
+from screentest.judges.votes import VoteTask, as_csv, read_votes
 from screentest.judges.votes import as_json as as_json_text
 from screentest.present.people import arena_headline, people_tables
 from screentest.stats.power import Retention
@@ -218,26 +220,17 @@ def import_(
       screentest annotate import testbed/ answers.jsonl --key bundle/key.json
     """
 
-    if key is not None:
-        database, records = _answers(place, store, votes, key, questions)
-        done = import_records(database, records)
-        database.close()
+    if key is not None:  # the store for answers to a bundle is made if needed
+        where = store or default_store(place)
+        database, asked = open_project(place, where, task_of(key), questions=questions)
+        with closing(database):
+            done = import_records(database, read_answers(votes, key, asked))
     else:
         records = read_votes(votes, whole=True)
         with opened(place, store) as database:
             done = import_records(database, records)
     message = f"{done.added:,} added, {done.known:,} known already"
     err().print(message + (f", {done.unfinished:,} unfinished skipped" * bool(done.unfinished)))
-
-
-def _answers(
-    place: Path, store: str | None, votes: Path, key: Path, questions: Path | None
-) -> tuple[Database, list[VoteRecord]]:
-    """Return the answers to a bundle, and the store for them, which is created if needed."""
-
-    where = store or default_store(place)
-    database, units = open_project(place, where, task_of(key), questions=questions)
-    return database, read_answers(votes, key, units)
 
 
 def _workers_table(found: Sequence[WorkerState]) -> Table:
@@ -254,25 +247,12 @@ def _workers_table(found: Sequence[WorkerState]) -> Table:
         Column("excluded", "Excluded", show=_mark),
         Column("reason", detail=True),
     )
-    rows = [
-        (
-            item.label,
-            item.votes,
-            item.right,
-            item.asked,
-            item.gold_right,
-            item.gold_asked,
-            item.pace,
-            {
-                each.sign.value: {"count": each.count, "of": each.of}
-                for each in (item.report.signs if item.report is not None else ())
-            },
-            item.flagged,
-            item.excluded,
-            item.reason,
-        )
-        for item in found
-    ]
+    rows = []
+    for item in found:
+        signs = item.report.signs if item.report is not None else ()
+        counts = {each.sign.value: {"count": each.count, "of": each.of} for each in signs}
+        values = asdict(item) | {"worker": item.label, "signs": counts, "flagged": item.flagged}
+        rows.append([values[column.name] for column in columns])
     return Table("workers", "Workers", columns, rows)
 
 
@@ -320,18 +300,10 @@ def _agreement_table(agreed: Sequence[AspectAgreement]) -> Table:
         Column("kappa", "κ", digits=3),
         Column("why", detail=True),
     )
-    rows = [
-        (
-            item.aspect,
-            item.units,
-            item.votes,
-            item.accuracy,
-            item.interval.low if item.interval else None,
-            item.interval.high if item.interval else None,
-            item.alpha,
-            item.kappa,
-            str(item.why) if item.why else None,
-        )
-        for item in agreed
-    ]
+    rows = []
+    for item in agreed:
+        low, high = (item.interval.low, item.interval.high) if item.interval else (None, None)
+        why = str(item.why) if item.why else None
+        values = asdict(item) | {"low": low, "high": high, "why": why}
+        rows.append([values[column.name] for column in columns])
     return Table("agreement", "Accuracy and agreement", columns, rows)

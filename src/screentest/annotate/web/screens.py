@@ -129,12 +129,11 @@ class Screen:
     """Side and opaque address of each video."""
     lines: Sequence[Line]
     prompt: str
-    translated: bool
     questions: Sequence[dict[str, str]]
-    harmed: str
+    harmed: str = ""
     """The side of the damaged video; empty while it must not be known."""
-    chosen: str
-    parts: Sequence[MarkedPart]
+    chosen: str = ""
+    parts: Sequence[MarkedPart] = ()
     watch: float = 0.0
     """The share of each video that must be played; 0 where that is not asked."""
     watched: Mapping[str, float] = field(default_factory=dict)
@@ -150,6 +149,11 @@ class Screen:
         search."""
         letters = sum(len(line.text) + len(line.translated) for line in self.lines)
         return len(self.lines) == 1 and self.lines[0].start is None and letters <= BRIEF
+
+    @property
+    def translated(self) -> bool:
+        """Return whether a passage has a translation."""
+        return any(line.translated for line in self.lines)
 
     @property
     def two(self) -> bool:
@@ -181,7 +185,6 @@ def screen_of(
         sides=[(row.side, f"/media/{row.id}") for row in sides],
         lines=lines,
         prompt=text.prompt,
-        translated=any(line.translated for line in lines),
         questions=unit.questions,
         harmed=side_of(1, sitting.left_video) if revealed else "",
         chosen=_chosen(connection, sitting) if revealed else "",

@@ -46,7 +46,7 @@ class Finish:
                 advice="Use {participant} and {code}.",
             )
         if "{code}" in self.return_url and not self.code:
-            raise BadOption("the return address has {code}, but there is no --code")
+            raise BadOption("the return address has {code}, but there is no `code`")
 
     def link(self, label: str) -> str:
         """Return where a worker goes back to; empty where that is nowhere.
@@ -112,7 +112,7 @@ def allowed_origins(host: str, port: int, public_url: str | None) -> frozenset[s
     if host in ("0.0.0.0", "::"):
         raise BadOption(
             f"{host} is every address of this machine: which one will people use?",
-            advice="Add --public-url, such as http://192.168.1.5:8765",
+            advice="Add `public_url`, such as http://192.168.1.5:8765",
         )
     if is_loopback(host):
         return frozenset(f"http://{name}:{port}" for name in LOOPBACK)
