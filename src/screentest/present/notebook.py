@@ -7,14 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from screentest._util.display import html_page, short_text
 from screentest.core.errors import UserError
 from screentest.core.table import Cell, Table
 
-if TYPE_CHECKING:  # a job loads what it needs, not what the results of others are made of
-    pass
 Records: TypeAlias = Sequence[Mapping[str, Cell]]
 LIBRARIES = ("pandas", "polars")
 
