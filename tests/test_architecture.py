@@ -145,7 +145,6 @@ PROSE = 5
 # Modules whose functions still return prose: messages of errors and problems, texts for models.
 # No module is added: the list only shrinks.
 STILL_PROSE = {
-    "analysis.people.preferences",
     "inputs.files",
     "inputs.importers",
     "inputs.layouts.contents",

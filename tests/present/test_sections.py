@@ -11,8 +11,7 @@ from screentest.analysis.suites import Dimension, Suite
 from screentest.core import OutputInfo, Table, UnknownName, registry
 from screentest.present.page.data import Report, read_report
 from screentest.present.page.html import write_html
-from screentest.present.page.sections import Part, sections
-from screentest.present.page.tables import tables
+from screentest.present.page.tables import Part, sections, tables
 from tests.present.runs import items, score_run, scored
 
 METRICS = {name: OutputInfo(name) for name in ("sharp", "bright", "calm", "slow")}

@@ -14,6 +14,7 @@ from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
+from screentest._util.collect import grouped
 from screentest._util.machine import processors
 from screentest.analysis.judges.certificate import Cost
 from screentest.core.aspects import Aspect, PairKind, all_aspects
@@ -28,7 +29,8 @@ from screentest.models.chat.messages import ChatRequest, Usage
 from screentest.models.choice import Models
 from screentest.run.reader import RunReader
 from screentest.run.session import Settings
-from screentest.stats.power import COIN, LEVEL, films_needed, smallest_found
+from screentest.stats.power import COIN, films_needed, smallest_found
+from screentest.stats.signflip import LEVEL
 
 if TYPE_CHECKING:
     from screentest.analysis.judges.plan import Plan
@@ -321,10 +323,8 @@ def _noises(
 
     A judge that asks a model is put each placebo in one aspect, which then counts in all.
     """
-    put: dict[str, list[Case]] = {}
-    for case in {case.id: case for case in plan.cases}.values():
-        if case.is_harmless or case.control_of:
-            put.setdefault(case.name, []).append(case)
+    cases = {case.id: case for case in plan.cases}.values()
+    put = grouped((case.name, case) for case in cases if case.is_harmless or case.control_of)
     controls = {
         selected[0].control_of: name for name, selected in put.items() if selected[0].control_of
     }

@@ -9,6 +9,7 @@ from functools import cache, cached_property
 from typing import Any, Literal, TypeAlias
 from urllib.parse import unquote
 
+from screentest._util.collect import clustered, grouped
 from screentest.core import (
     BadOption,
     Item,
@@ -51,6 +52,11 @@ class Value:
     def name(self) -> str:
         """``metric.output:option=value``, or the spec where the output is named like the metric."""
         return value_name(self.metric, self.output)
+
+    @property
+    def number(self) -> float | None:
+        """The number; None where the value is missing."""
+        return None if self.outcome.value is None else self.outcome.value.value
 
     def pooled(self, pool: Pool) -> Value:
         """Return this value by the mean over the video, where it has one; the score is by the
@@ -114,10 +120,7 @@ class Results:
 
     @cached_property
     def _by_name(self) -> Mapping[str, list[Value]]:
-        by_name: dict[str, list[Value]] = {}
-        for value in self.values:
-            by_name.setdefault(value.name, []).append(value)
-        return by_name
+        return grouped((value.name, value) for value in self.values)
 
     @cached_property
     def _by_item(self) -> Mapping[str, Mapping[str, Value]]:
@@ -129,6 +132,11 @@ class Results:
     def of(self, name: str) -> list[Value]:
         """Return all values of one name."""
         return self._by_name.get(name, [])
+
+    def numbers(self, name: str) -> dict[str, float]:
+        """Return the numbers of one value by item, of those that have one."""
+        values = self.of(name)
+        return {value.item: value.number for value in values if value.number is not None}
 
     def of_item(self, item: str) -> Mapping[str, Value]:
         """Return all values of one item, by name."""
@@ -241,19 +249,13 @@ class Results:
         """Return the results of each group of items; items in no group of that kind are in
         ``""``."""
         group = {item: self.group(item, by) for item in self.items}
-        items: dict[str, dict[str, Item]] = {}
-        values: dict[str, list[Value]] = {}
-        pending: dict[str, list[tuple[str, str]]] = {}
-        for name, item in self.items.items():
-            items.setdefault(group[name], {})[name] = item
-        for value in self.values:
-            values.setdefault(group.get(value.item, ""), []).append(value)
-        for place in self.pending:
-            pending.setdefault(group.get(place[0], ""), []).append(place)
+        items = grouped((group[name], (name, item)) for name, item in self.items.items())
+        values = grouped((group.get(value.item, ""), value) for value in self.values)
+        pending = grouped((group.get(place[0], ""), place) for place in self.pending)
         return {
             name: replace(
                 self,
-                items=items.get(name, {}),
+                items=dict(items.get(name, ())),
                 values=tuple(values.get(name, ())),
                 pending=tuple(pending.get(name, ())),
             )
@@ -392,27 +394,11 @@ def joined_units(asked: Sequence[str], seen: Sequence[str]) -> list[str]:
     >>> joined_units(["a", "A ", "b", "c"], ["1", "2", "3", "3"])
     ['a', 'a', 'b', 'b']
     """
-    first: dict[str, str] = {}
-    parent: dict[str, str] = {}
-
-    def root(key: str) -> str:
-        while parent[key] != key:
-            parent[key] = parent[parent[key]]
-            key = parent[key]
-        return key
-
-    keys = [plain_text(text) or text for text in asked]
-    holder: dict[str, str] = {}
-    order = {key: place for place, key in reversed(list(enumerate(keys)))}
-    for key, text, content in zip(keys, asked, seen, strict=True):
-        first.setdefault(key, text)
-        parent.setdefault(key, key)
-        if content:
-            first_root, second_root = sorted(
-                (root(key), root(holder.setdefault(content, key))), key=order.__getitem__
-            )
-            parent[second_root] = first_root
-    return [first[root(key)] for key in keys]
+    keys = [("prompt", plain_text(text) or text) for text in asked]
+    first = dict(zip(reversed(keys), reversed(asked), strict=True))
+    files = [("file", content) if content else key for key, content in zip(keys, seen, strict=True)]
+    unit = clustered(zip(keys, files, strict=True))
+    return [first[unit[key]] for key in keys]
 
 
 def plain_name(name: str) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from screentest._util.collect import grouped
 from screentest.analysis.results import Results, plain_name
 from screentest.analysis.suites import Dimension, Suite
 from screentest.core import Outcome, OutputInfo, Reason, attempt
@@ -105,9 +106,7 @@ class _Values:
     @classmethod
     def read(cls, results: Results, suite: Suite) -> _Values:
         # Two runs may differ in an option that changes no number, such as the place of a file.
-        names: dict[str, list[str]] = {}
-        for name in results.outputs:
-            names.setdefault(plain_name(name), []).append(name)
+        names = grouped((plain_name(name), name) for name in results.outputs)
         result = cls((), results.unit)
         touched: dict[str, None] = {}
         for leaf in suite.leaves:
@@ -118,8 +117,8 @@ class _Values:
                 result.stand_ins[leaf] = results.stand_ins_of(name)
                 for value in results.of(name):
                     touched[value.item] = None
-                    if value.outcome.value is not None:
-                        numbers[value.item] = value.outcome.value.value
+                    if value.number is not None:
+                        numbers[value.item] = value.number
                     elif _is_inapplicable(value.outcome):
                         excused.add(value.item)
         selected = {name for leaf in result.numbers for name in names.get(plain_name(leaf), ())}

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from screentest._util.collect import grouped
 from screentest.api.reports import show as show_video
 from screentest.cli.console import out as console
 from screentest.cli.console import shown
@@ -118,9 +119,7 @@ def _metrics(names: Sequence[str], labels: Mapping[str, str]) -> list[str]:
 
 def _reasons(lost: Sequence[tuple[str, Failure]]) -> dict[str, list[str]]:
     """Values by the reason that they are missing; of a traceback the last line."""
-    by_words: dict[str, list[str]] = {}
-    for name, failure in lost:
-        lines = failure.detail.strip().splitlines()
-        parts = (failure.reason.value, lines[-1] if lines else "", failure.advice)
-        by_words.setdefault(": ".join(part for part in parts if part), []).append(name)
-    return by_words
+    return grouped(
+        (": ".join(filter(None, (failure.reason.value, failure.brief, failure.advice))), name)
+        for name, failure in lost
+    )

@@ -111,6 +111,11 @@ _OF_FILE = frozenset(
 )
 
 
+def last_line(text: str) -> str:
+    """Return the last line of a text; empty where there is none."""
+    return "".join(text.strip().splitlines()[-1:])
+
+
 @dataclass(frozen=True, slots=True)
 class Failure:
     """A typed reason, what was seen, and what to do about it."""
@@ -121,6 +126,11 @@ class Failure:
 
     def __str__(self) -> str:
         return f"{self.reason.value}: {self.detail}" if self.detail else self.reason.value
+
+    @property
+    def brief(self) -> str:
+        """The last line of the detail: of a traceback it says what happened."""
+        return last_line(self.detail)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
+from screentest._util.collect import grouped
 from screentest.core.errors import STOPPING
 from screentest.core.frames import Filter, FrameRequest, Image, Size
 from screentest.core.functions import decorator, register_factory
@@ -317,10 +318,7 @@ class HookSet:
 
 def means_of(scores: Scores, items: Sequence[str]) -> dict[str, float]:
     """Average each value over these videos."""
-    by_name: dict[str, list[float]] = {}
-    for item in items:
-        for name, value in scores[item].numbers.items():
-            by_name.setdefault(name, []).append(value)
+    by_name = grouped(named for item in items for named in scores[item].numbers.items())
     return {name: sum(values) / len(values) for name, values in by_name.items()}
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from screentest._util.collect import grouped
 from screentest._util.text import plural
 from screentest.analysis.judges.certificate import (
     Accuracy,
@@ -214,10 +215,8 @@ def certificate_screen(certificate: Certificate, table: Table | None = None) -> 
 
 def failed_aspects(certificate: Certificate) -> dict[str, str]:
     """Aspects without any answer, by reason: names to reason."""
-    reasons: dict[str, list[str]] = {}
-    for part in certificate.aspects:
-        if part.accuracy.failure is not None:
-            reasons.setdefault(why_not(part.accuracy), []).append(part.aspect.title)
+    failed = [part for part in certificate.aspects if part.accuracy.failure is not None]
+    reasons = grouped((why_not(part.accuracy), part.aspect.title) for part in failed)
     return {listed(names, _NAMES): why for why, names in reasons.items()}
 
 
@@ -410,9 +409,7 @@ def margin_words(spreads: Mapping[Aspect, PlaceboSpread], unrated: Sequence[str]
     'unknown (placebo trim not rated)'
     """
     missing = f"placebo {', '.join(unrated)} not rated" if unrated else ""
-    groups: dict[PlaceboSpread, list[str]] = {}
-    for aspect, spread in spreads.items():
-        groups.setdefault(spread, []).append(aspect.title)
+    groups = grouped((spread, aspect.title) for aspect, spread in spreads.items())
     words = []
     for spread, aspects in groups.items():
         text = "none (no placebos of other films)"

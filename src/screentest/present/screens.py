@@ -9,6 +9,7 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
+from screentest._util.collect import grouped
 from screentest._util.text import plural
 from screentest.analysis.models.comparison import ModelComparison
 from screentest.analysis.models.coverage import (
@@ -36,6 +37,7 @@ from screentest.analysis.models.rows import (
     spread_out,
 )
 from screentest.analysis.results import Pool, Results
+from screentest.core.outcome import last_line
 from screentest.core.table import ARROWS, Cell, Column, Table
 from screentest.present.sentences import say
 from screentest.present.text import (
@@ -247,9 +249,9 @@ def _better(comparison: ModelComparison, label_of: Mapping[str, str]) -> Lines:
             better = tuple(name for name in under if name in best) or under
             if better:
                 sides.setdefault((better, value.model), []).append(label_of[row.name])
-    merged: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
-    for (better, loser), metrics in sides.items():
-        merged.setdefault((better, tuple(metrics)), []).append(loser)
+    merged = grouped(
+        ((better, tuple(metrics)), loser) for (better, loser), metrics in sides.items()
+    )
     for (better, listed), worse in merged.items():
         yield (
             "better",
@@ -489,8 +491,7 @@ def file_and_reason(unread: UnreadVideo) -> tuple[str, str]:
     """Return a video that could not be read: its path, from here where it is below, and the
     reason."""
     path = Path(unread.video)
-    lines = unread.detail.strip().splitlines()
-    detail = lines[-1] if lines else ""
+    detail = last_line(unread.detail)
     # The message of a decoder begins with the path, which stands beside it already.
     _, quoted, rest = detail.partition(f"{path.name}' ")
     why = ": ".join(filter(None, [unread.reason, f"the file {rest}" if quoted else detail]))
@@ -587,13 +588,8 @@ def row_wins(row: MetricRow, heads: Mapping[str, str]) -> str:
 
 def _orders(row: MetricRow, heads: Mapping[str, str]) -> str:
     """Return the significant differences: ``A > C``."""
-    over: dict[str, list[str]] = {}
-    for pair in row.pairs:
-        if pair.significant:
-            over.setdefault(pair.better, []).append(heads[pair.worse])
-    sides: dict[str, list[str]] = {}
-    for better, worse in over.items():
-        sides.setdefault(", ".join(sorted(worse)), []).append(heads[better])
+    over = grouped((pair.better, heads[pair.worse]) for pair in row.pairs if pair.significant)
+    sides = grouped((", ".join(sorted(worse)), heads[better]) for better, worse in over.items())
     return "; ".join(f"{', '.join(better)} > {worse}" for worse, better in sides.items())
 
 

@@ -125,7 +125,7 @@ def values_table(results: Results, *, full: bool = False) -> Table:
             (
                 value.item,
                 value.name,
-                value.outcome.value.value if value.outcome.value else None,
+                value.number,
                 *why(value.outcome),
                 value.signature if full else short_signature(value.signature),
                 *(own_groups.get(name) for name in groups),
@@ -153,10 +153,7 @@ def missing_table(results: Results) -> Table:
     for value in results.values:
         failure = value.outcome.failure
         if failure is not None:
-            lines = (
-                failure.detail.strip().splitlines()
-            )  # the last line of a traceback says what happened
-            key = (failure.reason.value, lines[-1] if lines else "", failure.advice.strip())
+            key = (failure.reason.value, failure.brief, failure.advice.strip())
             metrics, items = reasons.setdefault(key, ({}, {}))
             metrics[short.get(value.name, value.name)] = None
             items[value.item] = None

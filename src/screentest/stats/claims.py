@@ -34,16 +34,8 @@ import numpy as np
 from screentest.stats.arrays import Floats
 from screentest.stats.intervals import Interval, share_interval
 from screentest.stats.paired import holm
-from screentest.stats.power import (
-    CHANCE,
-    LEVEL,
-    MOST_FILMS,
-    POWER,
-    films_beyond,
-    films_needed,
-    power_of_each,
-)
-from screentest.stats.signflip import sign_flip_p
+from screentest.stats.power import CHANCE, MOST_FILMS, films_beyond, films_needed, power_of_each
+from screentest.stats.signflip import LEVEL, POWER, sign_flip_p
 
 WORTH_FINDING = 0.75
 """Half-way between chance and always right: a judge that is as good as that should be found."""

@@ -25,6 +25,7 @@ from math import log
 from pathlib import Path
 from statistics import fmean, median
 
+from screentest._util.collect import grouped
 from screentest._util.text import natural
 from screentest.analysis.results import Results, read_results
 from screentest.core.item import STEP
@@ -127,9 +128,7 @@ def _changes(series: Series, floors: Mapping[str, float]) -> list[Alarm]:
 
 def _together(changes: Sequence[Alarm]) -> list[Alarm]:
     """One alarm for all values that change at a step: most often it is one cause."""
-    by_step: dict[int, list[Alarm]] = {}
-    for alarm in changes:
-        by_step.setdefault(alarm.step, []).append(alarm)
+    by_step = grouped((alarm.step, alarm) for alarm in changes)
     return [
         replace(first, others=tuple(alarm.metric for alarm in more))
         for first, *more in by_step.values()
@@ -219,8 +218,8 @@ def series_of(results: Results) -> Series:
         step, clip = item.groups.get(STEP, ""), item.groups.get("case", item.id)
         if step.isdecimal():
             by_step.setdefault(int(step), {})[clip] = {
-                value.name: value.outcome.value.value
-                for value in results.of_item(item.id).values()
-                if value.outcome.value is not None
+                name: value.number
+                for name, value in results.of_item(item.id).items()
+                if value.number is not None
             }
     return by_step

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from screentest._util.atomic import write_whole
+from screentest._util.collect import grouped
 from screentest._util.text import natural
 from screentest.api.scores import Hooks, score
 from screentest.core.errors import BadOption
@@ -230,10 +231,8 @@ class Watch:
             return step.number if step else -1, natural(name)
 
         new = sorted((name for name in items if name not in self._state.logged), key=order)
-        steps: dict[int | None, list[str]] = {}
-        for name in new:
-            step = items[name][1]
-            steps.setdefault(step.number if step else None, []).append(name)
+        numbered = ((name, items[name][1]) for name in new)
+        steps = grouped((step.number if step else None, name) for name, step in numbered)
         for number in sorted(steps, key=lambda step: -1 if step is None else step):
             self._hooks.log(scores, steps[number], number)
         raised = [
@@ -309,8 +308,6 @@ def watch(
     watching: Watch, every: float, tell: Callable[[Look], None], *, looks: int | None = None
 ) -> int:
     """Look every so many seconds until it is stopped, or ``looks`` times; count the alarms."""
-    import time
-
     count = number = 0
     while looks is None or number < looks:
         if number:

@@ -12,8 +12,7 @@ from screentest._util.optional import install_line
 from screentest.core import Item, Outcome, OutputInfo, Reason, Score, Table
 from screentest.present.page.data import Report, read_report
 from screentest.present.page.html import write_html
-from screentest.present.page.sections import sections
-from screentest.present.page.tables import tables
+from screentest.present.page.tables import sections, tables
 from screentest.suites.locot2v.tables import own_charts
 from tests.present.runs import score_run
 from tests.suites.locot2v.made import SUITE

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
+from screentest._util.collect import grouped
 from screentest.analysis.judges.certificate import (
     Accuracy,
     AspectResult,
@@ -92,10 +93,11 @@ def by_pair(judgements: Iterable[Judgement]) -> dict[tuple[str, str], tuple[Judg
     answered_orders = Counter(
         (*item.place, item.repeat) for item in given if item.points is not None
     )
-    result: dict[tuple[str, str], list[tuple[Judgement, float]]] = {}
-    for entry in given:
-        if entry.points is not None and answered_orders[(*entry.place, entry.repeat)] == asked:
-            result.setdefault(entry.place, []).append((entry, entry.points))
+    result = grouped(
+        (entry.place, (entry, entry.points))
+        for entry in given
+        if entry.points is not None and answered_orders[(*entry.place, entry.repeat)] == asked
+    )
     return {
         place: (many[0][0], sum(points for _, points in many) / len(many))
         for place, many in sorted(result.items())
@@ -142,11 +144,11 @@ def ladders(judgements: Sequence[Judgement], *, by: Step) -> dict[str, DoseRespo
 
 
 def _rungs(judgements: Sequence[Judgement], by: Step) -> dict[float, list[float]]:
-    apart: dict[tuple[str, str, float, float], list[float]] = {}
-    for item, points in by_pair(judgements).values():
-        # Copies of one film are one pair, in whichever testbeds they are.
-        place = (item.case.cluster, item.case.name, *_split(item.case.rung, by))
-        apart.setdefault(place, []).append(points)
+    # Copies of one film are one pair, in whichever testbeds they are.
+    apart = grouped(
+        ((item.case.cluster, item.case.name, *_split(item.case.rung, by)), points)
+        for item, points in by_pair(judgements).values()
+    )
     if not apart:
         return {}
     top = max(other for _, _, _, other in apart)
@@ -284,10 +286,7 @@ def _placebo_points(
             [placebo for placebo in placebos if placebo.case.is_harmless]
         ).items()
     }
-    apart: dict[str, list[Judgement]] = {}
-    for item in placebos:
-        if item.case.control_of:
-            apart.setdefault(item.case.control_of, []).append(item)
+    apart = grouped((item.case.control_of, item) for item in placebos if item.case.control_of)
     controls = {name: _put_by_film(selected) for name, selected in apart.items()}
     result = []
     for aspect, name in groups:
@@ -341,9 +340,7 @@ def _put_by_film(judgements: Sequence[Judgement]) -> dict[str, float | None]:
 
 def by_film(judgements: Sequence[Judgement]) -> dict[str, float]:
     """Return the mean points of each source film, every pair of it counting alike."""
-    result: dict[str, list[float]] = {}
-    for item, points in by_pair(judgements).values():
-        result.setdefault(item.case.cluster, []).append(points)
+    result = grouped((item.case.cluster, points) for item, points in by_pair(judgements).values())
     return {film: sum(points) / len(points) for film, points in result.items()}
 
 
@@ -423,15 +420,14 @@ def filter_agreement(certificates: Sequence[Certificate]) -> dict[Aspect, Outcom
 
     As the SLVMEval paper has it: high where the filter leaves the order of the judges as it was.
     """
-    both: dict[Aspect, list[tuple[float, float]]] = {}
-    for certificate in certificates:
-        for aspect, result in (
-            certificate.filtered.aspects if certificate.filtered else {}
-        ).items():
-            assert certificate.filtered is not None
-            before = certificate.filtered.before[aspect]
-            if result.value is not None and before.value is not None:
-                both.setdefault(aspect, []).append((before.value.value, result.value.value))
+    both = grouped(
+        (aspect, (before.value.value, after.value.value))
+        for certificate in certificates
+        if certificate.filtered is not None
+        for aspect, after in certificate.filtered.aspects.items()
+        if (before := certificate.filtered.before[aspect]).value is not None
+        and after.value is not None
+    )
     return {
         aspect: pearson([item for item, _ in both[aspect]], [two for _, two in both[aspect]])
         for aspect in all_aspects()
@@ -441,17 +437,11 @@ def filter_agreement(certificates: Sequence[Certificate]) -> dict[Aspect, Outcom
 
 def by_testbed(judgements: Sequence[Judgement]) -> dict[str, list[Judgement]]:
     """Return the judgements of each testbed apart."""
-    result: dict[str, list[Judgement]] = {}
-    for judgement in judgements:
-        result.setdefault(judgement.case.testbed, []).append(judgement)
-    return result
+    return grouped((judgement.case.testbed, judgement) for judgement in judgements)
 
 
 def _by_operator(judgements: Sequence[Judgement]) -> dict[str, list[Judgement]]:
-    result: dict[str, list[Judgement]] = {}
-    for judgement in judgements:
-        result.setdefault(judgement.case.name, []).append(judgement)
-    return result
+    return grouped((judgement.case.name, judgement) for judgement in judgements)
 
 
 def _by_aspect(judgements: Sequence[Judgement]) -> dict[Aspect, list[Judgement]]:

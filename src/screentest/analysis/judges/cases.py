@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from screentest._util.collect import clustered
 from screentest.analysis.judges.certificate import Remark, RemarkKind
 from screentest.core import Aspect, BadOption, Clip, Item, PairKind, Script, all_aspects, attempt
 from screentest.core.metric import Judge, RatingJudge
@@ -155,26 +156,19 @@ def _films(testbeds: Mapping[str, Testbed]) -> dict[tuple[str, str], str]:
     intact video, the group ``work``, and where prompts are tested their words. Two copies of
     one film are one witness, and so are ten videos of one prompt.
     """
-    parent: dict[object, object] = {}
-
-    def root(name: object) -> object:
-        while parent.setdefault(name, name) != name:
-            name = parent[name]
-        return name
-
     every = [(name, item) for name, testbed in testbeds.items() for item in testbed.sources]
-    for name, source in every:
-        selected = root((name, source.id))
-        for key in _keys(source, words=of_prompts(testbeds[name])):
-            parent[root(key)] = selected
-    first: dict[object, str] = {}
-    return {
-        (name, source.id): first.setdefault(root((name, source.id)), f"{name}/{source.id}")
-        for name, source in every
+    names: dict[Hashable, str] = {
+        (name, source.id): f"{name}/{source.id}" for name, source in every
     }
+    links = [
+        ((name, source.id), *_keys(source, words=of_prompts(testbeds[name])))
+        for name, source in every
+    ]
+    first = clustered([*((key,) for key in names), *links])
+    return {(name, source.id): names[first[name, source.id]] for name, source in every}
 
 
-def _keys(source: SourceFilm, *, words: bool) -> Iterator[object]:
+def _keys(source: SourceFilm, *, words: bool) -> Iterator[Hashable]:
     """Keys that two sources do not share if they are two films."""
     yield from filter(None, (source.sha256, *(video.sha256 for video in source.intact)))
     if source.groups.get(WORK):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from screentest._util.collect import grouped
 from screentest.core import Aspect, Span, Time
 from screentest.judges.cases import Case, Judgement, Order
 from screentest.stats import Interval, share_interval
@@ -61,9 +62,7 @@ def _within(span: Span, moments: Sequence[Time]) -> bool:
 
 
 def _result(judged: Sequence[tuple[Judgement, bool, bool]]) -> InFrames:
-    places: dict[tuple[str, str], list[tuple[bool, bool]]] = {}
-    for item, seen, same in judged:
-        places.setdefault(item.place, []).append((seen, same))
+    places = grouped((item.place, (seen, same)) for item, seen, same in judged)
     counted = [
         (entry, entry.points) for entry, seen, _ in judged if seen and entry.points is not None
     ]

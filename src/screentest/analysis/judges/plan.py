@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -109,9 +109,28 @@ def lost_judgements(judge: str, judgements: Sequence[Judgement]) -> Iterator[Los
     failures = [item.failure for item in made if item.failure is not None]
     for reason, count in Counter(failure.reason for failure in failures).most_common():
         first = next(failure for failure in failures if failure.reason is reason)
-        lines = first.detail.strip().splitlines()  # of a traceback the last says what happened
-        last = lines[-1] if lines else ""
-        yield LostJudgements(judge, reason, count, len(made), last, first.advice.strip())
+        advice = first.advice.strip()
+        yield LostJudgements(judge, reason, count, len(made), first.brief, advice)
+
+
+@dataclass(slots=True)
+class Judged:
+    """Judgements of all judges in a run, and what is lost or still to come of them."""
+
+    store: RunStore
+    judges: Sequence[Evaluator]
+    cases: Sequence[Case]
+    lost: list[LostJudgements] = field(default_factory=list)
+    pending: int = 0
+
+    def __iter__(self) -> Iterator[tuple[Evaluator, list[Judgement], Cost]]:
+        """Yield each judge, its judgements and their cost."""
+        measured = measured_in(self.store, self.judges)
+        for judge in self.judges:
+            judgements = read_judgements(self.store, self.cases, judge.name)
+            self.lost += lost_judgements(judge.name, judgements)
+            self.pending += sum(judgement.outcome is None for judgement in judgements)
+            yield judge, judgements, cost_of(self.store, judge, judgements, measured)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +159,6 @@ def certify(
 ) -> Certification:
     """Judge all cases with all judges, or go on with it; then make the certificates."""
     cases = plan.all_cases
-
     store.keep_note(CASES, [case.about for case in cases])
     done = judge_pairs(
         store,
@@ -152,17 +170,12 @@ def certify(
         engine=engine,
         progress=progress,
     )
-    certificates, pending = [], 0
-    lost: list[LostJudgements] = []
-    measured = measured_in(store, done.judges)
-    for judge in done.judges:
-        judgements = read_judgements(store, cases, judge.name)
-        lost += lost_judgements(judge.name, judgements)
-        pending += sum(judgement.outcome is None for judgement in judgements)
-        certificate = make_certificate(store, plan, judge, judgements, measured)
+    judged, certificates = Judged(store, done.judges, cases), []
+    for judge, judgements, cost in judged:
+        certificate = make_certificate(store, plan, judge, judgements, cost)
         store.keep_note(f"{NOTE}: {certificate.judge}", to_object(certificate))
         certificates.append(certificate)
-    return Certification(tuple(certificates), done.executions, pending, tuple(lost))
+    return Certification(tuple(certificates), done.executions, judged.pending, tuple(judged.lost))
 
 
 def make_certificate(
@@ -170,7 +183,7 @@ def make_certificate(
     plan: Plan,
     judge: Evaluator,
     judgements: list[Judgement],
-    measured: Sequence[Measured],
+    cost: Cost,
 ) -> Certificate:
     """Return the certificate of one judge from what the run holds."""
     selected = [judgement for judgement in judgements if not judgement.case.change]
@@ -195,7 +208,7 @@ def make_certificate(
         clip_counts=ladders(selected, by="clips"),
         placebos=placebo_results(selected),
         prompts=prompt_results(judgements, plan.prompt_changes),
-        cost=cost_of(run, judge, judgements, measured),
+        cost=cost,
         summary=getattr(judge.info, "summary", ""),
         filtered=filter_result(top),
         by_testbed={name: accuracy(testbed) for name, testbed in testbeds.items()}

@@ -231,8 +231,7 @@ def value_coverage(results: Results) -> ValueCoverage:
         elif failure.reason is Reason.NOT_APPLICABLE:
             inapplicable += 1
         else:
-            detail = failure.detail.strip().splitlines()[-1:]
-            failures.setdefault((failure.reason.value, "".join(detail)), Counter())[value.item] += 1
+            failures.setdefault((failure.reason.value, failure.brief), Counter())[value.item] += 1
     ordered = sorted(failures.items(), key=lambda entry: -sum(entry[1].values()))
     return ValueCoverage(scored, len(results.pending), inapplicable, dict(ordered))
 

@@ -132,11 +132,7 @@ def excuse(row: MetricRow, model: str) -> Explanation | None:
 def _scales(results: Results, comparison: ModelComparison | None) -> Iterator[_Scale]:
     left_out = uncompared(results, comparison)
     for name in results.names:
-        numbers = {
-            value.item: value.outcome.value.value
-            for value in results.of(name)
-            if value.outcome.value is not None
-        }
+        numbers = results.numbers(name)
         sign = 0 if name in left_out else direction(results, name)
         yield _Scale(name, numbers, _spread(numbers.values()), sign)
 

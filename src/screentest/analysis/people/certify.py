@@ -21,16 +21,14 @@ from screentest.analysis.judges.certificate import (
     Remark,
     RemarkKind,
 )
-from screentest.analysis.judges.plan import (
-    Certification,
-    LostJudgements,
-    cost_of,
-    lost_judgements,
-    measured_in,
-    models_of,
+from screentest.analysis.judges.plan import Certification, Judged, models_of
+from screentest.analysis.people.raters import (
+    Ceiling,
+    generators_of,
+    human_ceiling,
+    people_result,
+    per_model,
 )
-from screentest.analysis.people.generators import generators_of, per_model
-from screentest.analysis.people.raters import Ceiling, human_ceiling, people_result
 from screentest.analysis.people.releases import Release
 from screentest.analysis.people.score_tables import ScoreTable
 from screentest.core import BadOption, NoValue, Outcome, PairKind, Reason
@@ -42,7 +40,7 @@ from screentest.core.metric import RatingJudge
 from screentest.core.outcome import Failure, Json
 from screentest.core.signature import Signature
 from screentest.inputs.files import VIDEO_SUFFIXES
-from screentest.judges.cases import CASES, Case, Judgement, Order, in_both_orders, read_judgements
+from screentest.judges.cases import CASES, Case, Judgement, Order, in_both_orders
 from screentest.judges.verdicts import judge_pairs, verdict
 from screentest.run.inputs import hash_parts
 from screentest.run.notes import EvaluatorNote
@@ -162,13 +160,8 @@ def certify_people(
         engine=engine,
         progress=progress,
     )
-    answers, pending = [], 0
-    lost: list[LostJudgements] = []
-    measured = measured_in(store, done.judges)
-    for judge in done.judges:
-        judgements = read_judgements(store, cases, judge.name)
-        lost += lost_judgements(judge.name, judgements)
-        pending += sum(judgement.outcome is None for judgement in judgements)
+    judged, answers = Judged(store, done.judges, cases), []
+    for judge, judgements, cost in judged:
         rates = isinstance(judge.judge, RatingJudge)
         answers.append(
             _Answers(
@@ -176,12 +169,13 @@ def certify_people(
                 str(judge.signature),
                 judgements,
                 _ratings(judgements) if rates else {},
-                cost_of(store, judge, judgements, measured),
+                cost,
                 judge.info.summary if hasattr(judge.info, "summary") else "",
                 models=models_of(store, judge),
             )
         )
-    return Certification(_keep(store, release, answers), done.executions, pending, tuple(lost))
+    certificates = _keep(store, release, answers)
+    return Certification(certificates, done.executions, judged.pending, tuple(judged.lost))
 
 
 def _ratings(judgements: Iterable[Judgement]) -> dict[tuple[str, Aspect], float]:

@@ -101,8 +101,8 @@ def read_preferences(path: Path, form: str = "") -> PreferenceReading:
             reading.problems.append(result)
         elif isinstance(result, Rating):
             reading.ratings.append(result)
-        elif wrong := _unusable(result):
-            reading.problems.append(_wrong(path, one_line(result.video_a), wrong))
+        elif problem := _unusable(path, result):
+            reading.problems.append(problem)
         else:
             reading.rows.append(result)
     if not reading.rows:
@@ -111,17 +111,19 @@ def read_preferences(path: Path, form: str = "") -> PreferenceReading:
     return reading
 
 
-def _unusable(row: Preference) -> str:
-    """Find why a row cannot be used; empty where it can."""
+def _unusable(path: Path, row: Preference) -> Problem | None:
+    """Return the problem of a row that cannot be used."""
+    name = one_line(row.video_a)
     if row.video_a == row.video_b:
-        return "a video is compared with itself"
+        return _wrong(path, name, "a video is compared with itself")
     try:
         f"{row.video_a}{row.video_b}{row.prompt}{row.rater}".encode()
     except UnicodeEncodeError:
-        return "a name or the prompt is not text that can be written down"
+        return _wrong(path, name, "a name or the prompt is not text that can be written down")
     if len(row.aspect) > LONGEST_ASPECT or not row.aspect.isprintable():
-        return f"invalid aspect {one_line(row.aspect)}: at most {LONGEST_ASPECT} characters"
-    return ""
+        wanted = f"at most {LONGEST_ASPECT} characters"
+        return _wrong(path, name, f"invalid aspect {one_line(row.aspect)}: {wanted}")
+    return None
 
 
 def _recognise(path: Path) -> str:

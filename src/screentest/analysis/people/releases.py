@@ -7,11 +7,12 @@ that share a video, are one cluster: they stand or fall together.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+from screentest._util.collect import clustered
 from screentest.analysis.people.preferences import Preference, PreferenceReading, read_preferences
 from screentest.core import BadOption
 
@@ -139,22 +140,12 @@ def _pair(
     return VotedPair(label, cluster, aspect, *videos[::-1], -mean, tuple(-item for item in given))
 
 
-def _clusters(rows: Iterable[Preference]) -> dict[str, str]:
+def _clusters(rows: Sequence[Preference]) -> dict[str, str]:
     """By video the least name of all that it hangs together with: by prompts, and by pairs."""
-    parent: dict[str, str] = {}
-
-    def root(name: str) -> str:
-        parent.setdefault(name, name)
-        while parent[name] != name:
-            parent[name] = name = parent[parent[name]]
-        return name
-
-    videos = set()
-    for row in rows:
-        videos |= {row.video_a, row.video_b}
-        # No video is called like this: a prompt is a knot of its own.
-        prompt = [f"\U0010ffff{row.prompt}"] if row.prompt else []
-        for other in (row.video_b, *prompt):
-            ends = sorted((root(row.video_a), root(other)))
-            parent[ends[1]] = ends[0]
-    return {video: root(video) for video in sorted(videos)}
+    videos = sorted({video for row in rows for video in (row.video_a, row.video_b)})
+    # No video is called like this: a prompt is a knot of its own.
+    prompts = [f"\U0010ffff{row.prompt}" if row.prompt else row.video_a for row in rows]
+    pairs = [(row.video_a, row.video_b) for row in rows]
+    links = [(*pair, prompt) for pair, prompt in zip(pairs, prompts, strict=True)]
+    first = clustered([*((video,) for video in videos), *links])
+    return {video: first[video] for video in videos}

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from screentest._util.collect import grouped
 from screentest._util.text import plural
 from screentest.analysis.judges.certificate import sees_something
 from screentest.analysis.models.coverage import bordered, unread_videos, value_coverage
@@ -125,10 +126,11 @@ def _certified(report: Report) -> Iterator[Check]:
 
 def _heuristics(report: Report) -> Iterator[Check]:
     """Yield the backends that answered in place of the model of a paper."""
-    used: dict[str, list[str]] = {}
-    for name, label in report.labels.items():
-        for backend in report.results.stand_ins_of(name):
-            used.setdefault(backend, []).append(label)
+    used = grouped(
+        (backend, label)
+        for name, label in report.labels.items()
+        for backend in report.results.stand_ins_of(name)
+    )
     if used:
         listed = tuple(f"{backend}: {names(metrics)}" for backend, metrics in used.items())
         yield Check("Warning", "heuristics", f"{names(used)} in place of a model", listed)

@@ -9,6 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from screentest._util.collect import grouped
 from screentest.analysis.models.moments import WORST, Moment, Scales, lowest, timed
 from screentest.analysis.results import Results
 from screentest.core import Outcome, Point, Progress, Score
@@ -82,11 +83,11 @@ _NOTE = 240
 """Letters of a note."""
 
 
-def thinned(curve: Sequence[Point], *, higher: bool, most: int = MOST_POINTS) -> list[Point]:
+def thinned(curve: Sequence[Point], *, higher: bool) -> list[Point]:
     """At most so many points; of each stretch the worst one stays."""
-    if len(curve) <= most:
+    if len(curve) <= MOST_POINTS:
         return list(curve)
-    edges = [number * len(curve) // most for number in range(most + 1)]
+    edges = [number * len(curve) // MOST_POINTS for number in range(MOST_POINTS + 1)]
     return [
         min(curve[start:end], key=lambda point: point.value if higher else -point.value)
         for start, end in pairwise(edges)
@@ -129,9 +130,7 @@ def videos(
     """Plain JSON for each item, in the order in which the page shows them."""
     results = report.results
     place = {name: number for number, name in enumerate(results.names)}
-    waiting: dict[str, list[str]] = {}
-    for item, name in results.pending:
-        waiting.setdefault(item, []).append(name)
+    waiting = grouped(results.pending)
     moments = {item: _moments(results, item, scales) for item in order}
     wanted = {
         item: Wanted(results.items[item].video, tuple(moment.time for moment in moments[item]))
@@ -194,9 +193,7 @@ def _scored(results: Results, item: str, place: Mapping[str, int]) -> dict[str, 
 def _why(outcome: Outcome[Score]) -> tuple[str, str, str]:
     failure = outcome.failure
     assert failure is not None
-    # Of a traceback the last line says what happened.
-    lines = failure.detail.strip().splitlines()
-    return failure.reason.value, lines[-1] if lines else "", failure.advice
+    return failure.reason.value, failure.brief, failure.advice
 
 
 def _curve(

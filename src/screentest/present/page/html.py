@@ -19,8 +19,7 @@ from screentest.core.table import Chart, Table
 from screentest.present.page.certified import certified, verdicts
 from screentest.present.page.data import Report
 from screentest.present.page.drilldown import Page, videos
-from screentest.present.page.sections import sections
-from screentest.present.page.tables import tables
+from screentest.present.page.tables import sections, tables
 from screentest.present.page.view import page_view
 from screentest.present.screens import artefact_words, why_words
 

@@ -1,19 +1,23 @@
-"""The tables of a report, as the page shows them and files hold them."""
+"""The tables of a report, and the sections of the page that suites and plugins bring."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from screentest.analysis.judges.certificate import Certificate
 from screentest.analysis.models.comparison import ModelComparison
-from screentest.analysis.suites import suites_in
-from screentest.core import Cell, Table
+from screentest.analysis.suites import Suite, suites_in
+from screentest.core import Cell, Entry, Failure, MissingPackage, Table, registry
+from screentest.core.outcome import guarded
 from screentest.core.signature import short_signature
+from screentest.core.table import Chart
 from screentest.present.page.data import Report
 from screentest.present.people import people_tables
 from screentest.present.results.certificates import claims_table
+from screentest.present.sentences import say
 from screentest.present.tables import suite_tables, summary_table
 
 
@@ -81,11 +85,7 @@ def _compared(comparison: ModelComparison, short: Mapping[str, str]) -> Iterator
 
 def _values(report: Report) -> Table:
     names = report.results.names
-    scores: dict[tuple[str, str], float] = {
-        (value.item, value.name): value.outcome.value.value
-        for value in report.results.values
-        if value.outcome.value is not None
-    }
+    scores = {(value.item, value.name): value.number for value in report.results.values}
     rows = tuple(
         (item, *(scores.get((item, name)) for name in names)) for item in report.results.items
     )
@@ -140,3 +140,64 @@ def _cost(report: Report) -> Table:
         *("records", "planned"),
     )
     return Table("runs", "Runs and costs", columns, rows)
+
+
+Part: TypeAlias = Table | Chart | str
+"""What a section is made of: a table, a chart, or a paragraph of plain text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of the page that a suite or a plugin brings."""
+
+    name: str
+    title: str
+    tables: tuple[Table, ...] = ()
+    charts: tuple[Chart, ...] = ()
+    paragraphs: tuple[str, ...] = ()
+
+
+def sections(report: Report) -> list[Section]:
+    """One for each suite that a run was made with, then those that plugins registered.
+
+    A plugin's section is a function of the report that returns tables, charts and text:
+
+        @register("section", "notes", title="Notes")
+        def notes(report): return ["Scored on Tuesday."]
+    """
+    every = [_suite_section(report, suite) for suite in suites_in(report.results)]
+    every += [_plugin_section(report, entry) for entry in registry.entries("section")]
+    kept = [section for section in every if section.tables or section.charts or section.paragraphs]
+    return [
+        replace(section, name=f"section-{place}-{section.name}")
+        for place, section in enumerate(kept, 1)
+    ]
+
+
+def _suite_section(report: Report, suite: Suite) -> Section:
+    results = report.results
+    held = tuple(suite_tables(results, suite, report.by))
+    if not held:
+        return Section(suite.name, suite.heading)
+    try:
+        drawn = tuple(suite.charts(results, report.by)) if suite.charts is not None else ()
+    except MissingPackage as error:  # the tables have the same numbers
+        left_out = say("left_out", part="charts", why=error.advice)
+        return Section(suite.name, suite.heading, held, paragraphs=(left_out,))
+    return Section(suite.name, suite.heading, held, drawn)
+
+
+def _plugin_section(report: Report, entry: Entry) -> Section:
+    title = str(entry.info.get("title", entry.name))
+    parts = guarded(lambda: list(entry.factory(report)), "section")
+    if isinstance(parts, Failure):  # a fault in a plugin costs its own section, not the report
+        return Section(
+            entry.name, title, paragraphs=(say("left_out", part="this section", why=parts),)
+        )
+    return Section(
+        entry.name,
+        title,
+        tuple(part for part in parts if isinstance(part, Table)),
+        tuple(part for part in parts if isinstance(part, Chart)),
+        tuple(part for part in parts if isinstance(part, str)),
+    )

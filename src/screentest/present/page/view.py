@@ -87,6 +87,8 @@ class ShownRow:
     """One metric: a dot plot, the means, and the columns of the first screen."""
 
     title: str
+    command: str
+    """The name of the value as commands have it."""
     summary: str
     group: str
     better: str
@@ -340,7 +342,8 @@ def _row(
     needed = f"about {about(row.needed)} needed" if row.needed and sensible else ""
     return ShownRow(
         title=title,
-        summary=_about(report, row.name, title, row.info.summary, row.info.unit, part),
+        command=report.results.short_names.get(row.name, row.name),
+        summary=_about(row.info.summary, row.info.unit, part),
         group=row.group.capitalize(),
         better=row.better,
         cells=cells,
@@ -385,7 +388,8 @@ def _total_row(report: Report, total: Total, place: Mapping[str, int]) -> ShownR
     numbers = [dot.value for dot in dots]
     return ShownRow(
         title=title,
-        summary=_about(report, total.name, title, info.summary, info.unit),
+        command=report.results.short_names.get(total.name, total.name),
+        summary=_about(info.summary, info.unit),
         group=(report.results.traits_of(total.name).group or "other").capitalize(),
         better=info.better,
         cells=(ShownCell(number(summary.value), _range(ends), missing),),
@@ -399,12 +403,8 @@ def _sees(report: Report, name: str) -> str:
     return sees_words(report.certificates_of(name)) if report.certificates else ""
 
 
-def _about(report: Report, name: str, title: str, *texts: str) -> str:
-    """Return the name of a value as commands have it, where its label is another, and what it
-    is."""
-    command = report.results.short_names.get(name, name)
-    command = "" if command.replace("_", " ") == title else command
-    return "; ".join(dict.fromkeys(filter(None, [command, *texts])))
+def _about(*texts: str) -> str:
+    return "; ".join(dict.fromkeys(filter(None, texts)))
 
 
 def _range(ends: Interval | None) -> str:

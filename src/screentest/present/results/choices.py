@@ -72,10 +72,8 @@ def _choice(
         if outcome is None:
             return None, "not judged yet: start the same command again", None
         if outcome.failure is not None:
-            failure = outcome.failure
-            # The last line of a traceback says what happened.
-            message = failure.detail.strip().splitlines()[-1:]
-            return None, ": ".join([failure.reason.value, *message]), None
+            why = (outcome.failure.reason.value, outcome.failure.brief)
+            return None, ": ".join(filter(None, why)), None
     assert as_given is not None
     assert swapped is not None
     verdict, other = as_given.unwrap(), swapped.unwrap().flipped

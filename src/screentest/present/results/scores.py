@@ -235,9 +235,7 @@ class ItemScores(Shown):
     @property
     def numbers(self) -> dict[str, float]:
         """Its values by name; what is missing is in ``reasons``."""
-        return {
-            value.name: value.outcome.value.value for value in self.values if value.outcome.value
-        }
+        return {value.name: value.number for value in self.values if value.number is not None}
 
     @property
     def reasons(self) -> dict[str, Failure]:
@@ -300,9 +298,7 @@ class ItemScores(Shown):
         """
         mine, info = self.results.of_item(self.item.id).get(name), self.results.outputs[name]
         score = mine.outcome.value if mine else None
-        numbers = [
-            value.outcome.value.value for value in self.results.of(name) if value.outcome.value
-        ]
+        numbers = list(self.results.numbers(name).values())
         if score is None or not info.better or len(set(numbers)) < 2 or self.rates_differ(name):
             return None
         sign = 1 if info.higher_is_better else -1
@@ -316,9 +312,7 @@ class ItemScores(Shown):
         """Return True where it has a place, and no video of the run is worse; others may share
         it."""
         number, place = self.numbers.get(name), self.place(name)
-        numbers = [
-            value.outcome.value.value for value in self.results.of(name) if value.outcome.value
-        ]
+        numbers = list(self.results.numbers(name).values())
         return place is not None and place[0] + numbers.count(number or 0.0) > place[1]
 
     def scored(self, width: int = 14, *, blocks: bool = True, described: bool = True) -> Table:
@@ -368,9 +362,9 @@ class ItemScores(Shown):
         """The values that only describe, each with its number."""
         names = self.names
         return [
-            f"{names[value.name]} {number(value.outcome.value.value)}"
+            f"{names[value.name]} {number(value.number)}"
             for value in self.values
-            if value.outcome.value and not self.results.outputs[value.name].better
+            if value.number is not None and not self.results.outputs[value.name].better
         ]
 
     @property

@@ -94,11 +94,7 @@ def values_of_run(folder: Path) -> dict[str, dict[str, float]]:
     result: dict[str, dict[str, float]] = {}
     for name in results.names:
         sign = 1.0 if results.outputs[name].higher_is_better else -1.0
-        values = {
-            item.item: sign * item.outcome.value.value
-            for item in results.of(name)
-            if item.outcome.value is not None
-        }
+        values = {item: sign * number for item, number in results.numbers(name).items()}
         if values:
             result[name] = values
     if not result:

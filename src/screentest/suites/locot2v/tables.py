@@ -143,9 +143,8 @@ def item_scores(suite: Suite, results: Results) -> dict[str, dict[str, float]]:
     }
     for name in results.outputs:
         leaf = leaves.get(plain_name(name))
-        for value in results.of(name) if leaf is not None else ():
-            if value.outcome.value is not None:
-                result.setdefault(value.item, {})[leaf or ""] = value.outcome.value.value
+        for item, number in results.numbers(name).items() if leaf is not None else ():
+            result.setdefault(item, {})[leaf or ""] = number
     for values in result.values():
         for name, members in FIVE.items():
             had = [values[member.name] for member in members if member.name in values]
