@@ -150,9 +150,6 @@ STILL_PROSE = {
     "inputs.layouts.contents",
     "inputs.manifest",
     "inputs.records",
-    "models.ask.templates",
-    "models.chat.messages",
-    "models.chat.session",
 }
 
 

@@ -28,6 +28,7 @@ from screentest.core.table import Column, Table
 from screentest.models import Models, read_models, weights
 from screentest.models.ask import Frames, plain_request
 from screentest.models.chat.costs import MemoryLedger
+from screentest.models.chat.session import CallEstimate
 from screentest.models.choice import RoleState, list_roles
 from screentest.models.weights import Weights
 from screentest.models.weights.pull import add as add_weights
@@ -289,7 +290,8 @@ def ask(
         if not hasattr(backend, "estimate"):
             raise BadOption(f"{choice.backend} sends nothing: there is nothing to estimate")
         backend.attach(MemoryLedger(), settings.prices)
-        out().print("\n".join(backend.estimate([request]).lines()), markup=False, soft_wrap=True)
+        lines = estimate_lines(backend.estimate([request]))
+        out().print("\n".join(lines), markup=False, soft_wrap=True)
         return
     cap = settings.cap(max_cost) if max_cost else None
     about = {"model": str(choice)}
@@ -309,3 +311,20 @@ def _frames(video: Path, count: int) -> list[Frame]:
 
 def _shown(count: int) -> Frames:
     return Frames(count=count, long_side=512, filter=Filter.BICUBIC)
+
+
+def estimate_lines(found: CallEstimate) -> list[str]:
+    """Describe what asking would take."""
+    cost = "unknown: no price for this model"
+    if found.most_cost is not None:
+        cost = f"at most {found.most_cost:.4f}"
+    uses = "".join(f"; {use or 'unnamed'} {count:,}" for use, count in found.uses.items())
+    return [
+        f"to        {found.url} ({found.model})",
+        f"calls     {found.calls:,}{uses}",
+        f"pictures  {found.images:,} ({found.image_bytes:,} bytes)",
+        f"tokens    about {found.input_tokens:,} in, at most {found.most_output_tokens:,} out",
+        f"cost      {cost}",
+        f"sent      {found.sent_bytes:,} bytes, to {found.host} only",
+        f"text      {found.preview}",
+    ]

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from screentest.cli.models import estimate_lines
 from screentest.core import Size
 from screentest.models.chat.costs import estimate_text_tokens
 from screentest.models.chat.messages import ChatRequest, Encoding, Text, encode
@@ -103,7 +104,7 @@ def test_what_it_says(sample: Path) -> None:
     assert found.most_output_tokens == 500
     tokens = Decimal(found.input_tokens) * 10 + Decimal(500) * 30
     assert found.most_cost == tokens / 1_000_000
-    text = "\n".join(found.lines())
+    text = "\n".join(estimate_lines(found))
     assert "127.0.0.1 only" in text
     assert "Which of the films follows the prompt?" in text
 
@@ -112,4 +113,4 @@ def test_without_a_price_the_cost_is_unknown(sample: Path) -> None:
     with serving([Answer()]) as (_, chat):
         found = chat.estimate(requests(sample))
     assert found.most_cost is None
-    assert "no price" in "\n".join(found.lines())
+    assert "no price" in "\n".join(estimate_lines(found))

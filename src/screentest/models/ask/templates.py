@@ -40,6 +40,7 @@ _BRACKETS = str.maketrans(
 )
 _INVISIBLE = ("Cc", "Cf", "Co", "Cs", "Cn")
 _MARKERS = re.compile(r"\[\s*(/?[A-Z][A-Z0-9_/! ]{1,40}?|(?i:yes|no|/?inst|/?sys))\s*\]")
+_FENCE = "<<<BEGIN {label}>>>\n{text}\n<<<END {label}>>>"
 _FENCES = re.compile(r"`{3,}|~{3,}")
 _GAPS = re.compile(r"[ ]*\n(?:[ ]*\n)+[ ]*")
 
@@ -71,7 +72,7 @@ def fence(name: str, text: str) -> str:
     its own fence, open another, or spell a model's special tokens.
     """
     label = re.sub(r"[^A-Za-z0-9_. -]", "", name)[:40].strip() or "text"
-    return f"<<<BEGIN {label}>>>\n{neutralise(text)}\n<<<END {label}>>>"
+    return _FENCE.format(label=label, text=neutralise(text))
 
 
 def inline(text: str) -> str:

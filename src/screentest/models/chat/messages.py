@@ -81,21 +81,23 @@ def json_schema(schema: type[BaseModel], *, pictures: bool = False) -> dict[str,
     return made | {"properties": fields, "required": list(fields)}
 
 
+_ASKED = (
+    "Answer with exactly one JSON object and nothing else: no explanation before or after "
+    "it, no second object. It must fit this JSON schema:\n"
+)
+_OUTLINED = "\nThe whole object looks like this, each list as long as needed:\n"
+
+
 @cache
 def instructions(schema: type[BaseModel], *, pictures: bool = False, enforced: bool = True) -> str:
     """Tell a model in words to answer with such an object, and show it where words are all
     that it gets."""
     made = json_schema(schema, pictures=pictures)
     written = json.dumps(made, ensure_ascii=False, separators=(",", ":"))
-    text = (
-        "Answer with exactly one JSON object and nothing else: no explanation before or after "
-        f"it, no second object. It must fit this JSON schema:\n{written}"
-    )
     if enforced:
-        return text
+        return _ASKED + written
     # A small model reads a schema as one entry of its list, and answers with that.
-    whole = _outline(made, made.get("$defs", {}))
-    return f"{text}\nThe whole object looks like this, each list as long as needed:\n{whole}"
+    return _ASKED + written + _OUTLINED + _outline(made, made.get("$defs", {}))
 
 
 def _outline(node: dict[str, Any], named: dict[str, Any]) -> str:
@@ -113,24 +115,24 @@ def _outline(node: dict[str, Any], named: dict[str, Any]) -> str:
     return {"string": '"…"', "null": "null"}.get(node.get("type", ""), "…")
 
 
+_REPAIR_TEXT = (
+    "That answer cannot be used: {}. Look at the material again and answer anew, "
+    "in the form that was asked for."
+)
+_REPAIR_OBJECT = (
+    "That answer cannot be read: {}. Look at the material again and answer anew "
+    "with exactly one JSON object that fits the schema, and nothing else."
+)
+_UNSEEN = " If you cannot see the pictures, do not guess: {}"
+
+
 def repair(problem: str, *, text: bool = False, pictures: bool = False) -> str:
     """Tell a model that its answer did not fit; ``text``: it was not to be an object."""
-    if text:
-        message = (
-            f"That answer cannot be used: {problem}. Look at the material again and answer anew, "
-            "in the form that was asked for."
-        )
-        unseen = "answer [NOT SEEN] and nothing else."
-    else:
-        message = (
-            f"That answer cannot be read: {problem}. Look at the material again and answer anew "
-            "with exactly one JSON object that fits the schema, and nothing else."
-        )
-        unseen = f"answer with {SEEN} false."
-    # Without pictures a model would add the field, and its answer would not fit again.
-    return (
-        f"{message} If you cannot see the pictures, do not guess: {unseen}" if pictures else message
-    )
+    message = (_REPAIR_TEXT if text else _REPAIR_OBJECT).format(problem)
+    if not pictures:  # a model would add the field, and its answer would not fit again
+        return message
+    unseen = "answer [NOT SEEN] and nothing else." if text else f"answer with {SEEN} false."
+    return message + _UNSEEN.format(unseen)
 
 
 def _strict(node: Any, where: str) -> Any:

@@ -143,7 +143,7 @@ class ReplayChat:
             raise NoValue(
                 Reason.MISSING_MODEL,
                 f"{self._path.name} holds no answer to this request{what} ({request.key[:12]})",
-                advice="Record it: --model chat=openai:NAME,record=FILE.",
+                advice="Record it: `model=chat=openai:NAME,record=FILE`.",
             )
         if line.failure is not None:
             failed = line.failure

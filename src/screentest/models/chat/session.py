@@ -206,22 +206,6 @@ class CallEstimate:
     preview: str
     """The beginning of the first request's text."""
 
-    def lines(self) -> list[str]:
-        """Describe it in lines for people."""
-        cost = "unknown: no price for this model"
-        if self.most_cost is not None:
-            cost = f"at most {self.most_cost:.4f}"
-        return [
-            f"to        {self.url} ({self.model})",
-            f"calls     {self.calls:,}"
-            + "".join(f"; {use or 'unnamed'} {count:,}" for use, count in self.uses.items()),
-            f"pictures  {self.images:,} ({self.image_bytes:,} bytes)",
-            f"tokens    about {self.input_tokens:,} in, at most {self.most_output_tokens:,} out",
-            f"cost      {cost}",
-            f"sent      {self.sent_bytes:,} bytes, to {self.host} only",
-            f"text      {self.preview}",
-        ]
-
 
 def estimate(
     requests: Iterable[ChatRequest], settings: CallSettings, price: Price | None = None
