@@ -21,7 +21,7 @@ from screentest.suites.univ.builtin import colours
 from screentest.suites.univ.builtin.motion import CameraStep, movements, step_between
 from screentest.suites.univ.schema import VideoDescription
 from screentest.suites.univ.vocabulary import Brightness, CameraMotion, Contrast, Hue, Saturation
-from screentest.testing.films import write_film as written
+from screentest.testing.build_checks import write_film as written
 from tests.suites.univ.camera_work import MOVES, Image, picture, shot
 
 RATE = 8
