@@ -40,7 +40,7 @@ from screentest.testbeds.intact import video_file
 from screentest.testbeds.pairs import ClipDraw, touched
 from screentest.testbeds.testbed import Pair
 from screentest.video.edit.normalize import NormalizedVideo, normalize
-from screentest.video.edit.parts import FrameFunction, Reencode, VideoPart
+from screentest.video.edit.pictures import FrameFunction, Reencode, VideoPart
 from screentest.video.edit.splice import splice
 
 CLIPS = 120

@@ -11,7 +11,7 @@ The same frames are saved as two people would save them: with x264 at crf 16, an
 18, 20 and 23, with another preset, encoded twice, in another container, or without the first frame.
 No model is better for any of that. Of each film the largest difference to crf 16 counts, and of
 all films the margin is what nine in ten stay within, as the margins of certificates are
-(judges/spread.py).
+(judges/from_metrics.py).
 """
 
 from __future__ import annotations

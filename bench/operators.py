@@ -25,8 +25,7 @@ from screentest.testbeds.captions.facts import CaptionAction, CaptionFacts, Colo
 from screentest.testbeds.contract import Chosen, Context, Film, FilmLook, Rng, boundaries, film_of
 from screentest.testbeds.operators.pictures import STYLES, contrast_table
 from screentest.video.edit.normalize import normalize
-from screentest.video.edit.parts import Reencode
-from screentest.video.edit.pictures import PixelConverter
+from screentest.video.edit.pictures import PixelConverter, Reencode
 
 FRAMES = 24
 TIMES = 3

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from _figures import figure, long_video, ratio
 from screentest.video.edit.normalize import normalize
-from screentest.video.edit.parts import Keep, Reencode, VideoPart, frame_by_frame
+from screentest.video.edit.pictures import Keep, Reencode, VideoPart, frame_by_frame
 from screentest.video.edit.splice import splice
 
 CLIPS = 60

@@ -42,8 +42,7 @@ from screentest.testbeds.contract import (
     film_of,
 )
 from screentest.video.edit.normalize import normalize
-from screentest.video.edit.parts import Reencode
-from screentest.video.edit.pictures import PixelConverter, Pixels
+from screentest.video.edit.pictures import PixelConverter, Pixels, Reencode
 from screentest.video.edit.splice import splice
 from screentest.video.samples import sample_frames
 

@@ -41,7 +41,7 @@ from screentest.testbeds.captions.facts import CaptionFacts
 from screentest.testbeds.contract import Chosen, Context, Film, FilmClip, Rng
 from screentest.testbeds.operators.technical import recompressed
 from screentest.testbeds.placebos import TEXT, grained, painted
-from screentest.video.edit.parts import Reencode
+from screentest.video.edit.pictures import Reencode
 from screentest.video.probe import Converter
 from screentest.video.scan import _Consumers, scan
 

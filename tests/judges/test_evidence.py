@@ -7,7 +7,7 @@ import random
 import pytest
 
 from screentest.core import Choice, Outcome, Point, Score, Shot, Span, Time
-from screentest.judges.evidence import MOST, evidence
+from screentest.judges.cases import MOST, evidence
 from screentest.judges.verdicts import verdict
 from screentest.metrics.narrative.dense import ClipAnswer, SeenClip, added_up
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from screentest.core import Aspect, BadOption
-from screentest.judges.human import human, share_for_intact
-from screentest.judges.votes import pair_votes, read_votes
+from screentest.judges.votes import human, pair_votes, read_votes, share_for_intact
 
 PAIR = {"video": "videos/a/color.mp4", "aspect": "color"}
 

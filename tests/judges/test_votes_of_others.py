@@ -12,8 +12,7 @@ import pytest
 
 from screentest.core import BadOption, ScreentestError
 from screentest.judges import votes as reading
-from screentest.judges.human import human
-from screentest.judges.votes import VoteRecord, as_csv, as_json, pair_votes, read_votes
+from screentest.judges.votes import VoteRecord, as_csv, as_json, human, pair_votes, read_votes
 from tests.mutations import mutated
 
 VOTES = [

@@ -16,7 +16,7 @@ from screentest.testbeds.captions.facts import CaptionAction, CaptionFacts, Colo
 from screentest.testbeds.contract import Chosen, Context, Degradation, Film, FilmLook, Rng
 from screentest.testbeds.pairs import ClipDraw
 from screentest.video.edit.encode import EncoderSettings
-from screentest.video.edit.parts import VideoPart
+from screentest.video.edit.pictures import VideoPart
 from screentest.video.edit.splice import SplicedVideo, splice
 
 Image = NDArray[np.uint8]

@@ -35,8 +35,7 @@ from screentest.testbeds.page import data_of
 from screentest.testbeds.sources import Extractor
 from screentest.testbeds.testbed import Touched
 from screentest.testbeds.verify import check_source, source_tasks
-from screentest.video.edit.parts import VideoPart
-from screentest.video.edit.pictures import Pixels
+from screentest.video.edit.pictures import Pixels, VideoPart
 from tests.testbeds.disc import (
     MODELS,
     DiscDetector,

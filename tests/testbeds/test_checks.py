@@ -46,8 +46,7 @@ from screentest.testbeds.operators.tracker import ThingShapes, is_shown, must_na
 from screentest.testbeds.sightings import ClipSample, check_region, has_colour
 from screentest.testbeds.testbed import Pair, Touched, VideoFile
 from screentest.testbeds.timeline import must_move, retimed
-from screentest.video.edit.parts import Keep, Reencode, frame_by_frame
-from screentest.video.edit.pictures import Pixels
+from screentest.video.edit.pictures import Keep, Pixels, Reencode, frame_by_frame
 from screentest.video.edit.splice import splice
 from screentest.video.probe import probe
 from tests.testbeds.disc import (

@@ -25,8 +25,7 @@ from screentest.testbeds.captions.facts import Placed
 from screentest.testbeds.catalogue import OperatorSet, operators
 from screentest.testbeds.contract import boundaries, film_of
 from screentest.video.edit.normalize import normalize
-from screentest.video.edit.parts import Keep
-from screentest.video.edit.pictures import Pixels
+from screentest.video.edit.pictures import Keep, Pixels
 from screentest.video.source import VideoSource
 from tests.testbeds.stage import ALL, QUICK, PlainBackends, Stage
 

@@ -24,7 +24,7 @@ from screentest.testbeds.operators.backgrounds import Jumps
 from screentest.testbeds.operators.pictures import STYLES, contrast_table
 from screentest.testbeds.operators.scenes import another_order, held
 from screentest.testbeds.operators.shared import painted_over
-from screentest.video.edit.parts import Reencode
+from screentest.video.edit.pictures import Reencode
 from tests.testbeds.stage import (
     BOX,
     Image,

@@ -21,8 +21,14 @@ from screentest.core import (
 )
 from screentest.video.edit.encode import EncoderSettings
 from screentest.video.edit.normalize import NormalizedVideo, normalize
-from screentest.video.edit.parts import ClipOrigin, Keep, Reencode, VideoPart, frame_by_frame
-from screentest.video.edit.pictures import Pixels
+from screentest.video.edit.pictures import (
+    ClipOrigin,
+    Keep,
+    Pixels,
+    Reencode,
+    VideoPart,
+    frame_by_frame,
+)
 from screentest.video.edit.splice import SplicedVideo, splice
 from screentest.video.source import VideoSource
 from tests.video.clips import BY_NAME, RECIPES, Recipe

@@ -27,7 +27,7 @@ from screentest.core import (
 )
 from screentest.video.edit.encode import EncoderSettings
 from screentest.video.edit.normalize import NormalizedVideo
-from screentest.video.edit.parts import ClipOrigin, Keep, Reencode, VideoPart, frame_by_frame
+from screentest.video.edit.pictures import ClipOrigin, Keep, Reencode, VideoPart, frame_by_frame
 from screentest.video.edit.splice import splice
 from tests.video.outside import left_behind
 
@@ -155,7 +155,7 @@ import sys
 from pathlib import Path
 from screentest.core import Silent, from_json
 from screentest.video.edit.normalize import NormalizedVideo
-from screentest.video.edit.parts import Keep, Reencode, frame_by_frame
+from screentest.video.edit.pictures import Keep, Reencode, frame_by_frame
 from screentest.video.edit.splice import splice
 from tests.video.outside import left_behind
 

@@ -377,8 +377,7 @@ def _prompt_changes(names: Sequence[str]) -> tuple[PromptChange, ...]:
 def _people(votes: Path, cases: Sequence[Case]) -> dict[Aspect, float]:
     """Share of people who prefer the intact video, on the pairs that the table counts."""
     from screentest.judges.cases import strongest
-    from screentest.judges.human import share_for_intact
-    from screentest.judges.votes import pair_votes
+    from screentest.judges.votes import pair_votes, share_for_intact
 
     videos = [case.second.video for case in strongest(cases)]
     shares = share_for_intact(pair_votes(votes), videos)

@@ -26,9 +26,8 @@ from screentest.core.item import File, Item
 from screentest.core.signature import metric_names, parse, write_options
 from screentest.inputs.fields import ProblemKind
 from screentest.inputs.remote import Cache
-from screentest.measure.earlier import beside_earlier
 from screentest.measure.evaluators import resolve
-from screentest.measure.tasks import score_items
+from screentest.measure.tasks import beside_earlier, score_items
 from screentest.models.chat.costs import MemoryLedger
 from screentest.models.weights import cache_folder
 from screentest.present.results import Scores

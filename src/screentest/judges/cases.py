@@ -13,9 +13,11 @@ from enum import StrEnum
 from types import NoneType
 from typing import Any, Final
 
+import numpy as np
+
 from screentest.core import Aspect, Choice, Item, Outcome, PairKind, Question, Span, Verdict
 from screentest.core.codec import DecodeError
-from screentest.core.outcome import Failure, Json
+from screentest.core.outcome import Failure, Json, Point, Score
 from screentest.run.reader import RunReader
 from screentest.run.records import Record
 
@@ -268,3 +270,56 @@ def in_both_orders(judgements: Sequence[Judgement]) -> list[tuple[Choice, Choice
         for answers in by_case.values()
         if len(answers) == len(Order)
     ]
+
+
+# Evidence: the moments in which two videos differ most, for judges that rate each alone.
+# Every film has moments that are worse than its others. Those of one video say why its rating is
+# low; why it is lower than another's is shown by where the two part. A moment of one is held against
+# that of the other at the same part of its film, so that films of unequal length can be compared.
+
+
+MOST = 5
+"""Moments of each video; all of the curve is in the record of the metric."""
+_ALIKE = 1e-9
+
+Moments = tuple[Point, ...]
+
+
+def evidence(first: Score, second: Score, choice: Choice) -> tuple[Moments, Moments]:
+    """Return the moments of both videos that speak for the choice, in order of time.
+
+    Those in which the winner is furthest ahead; of a tie, those in which they differ at all.
+    """
+    ahead = ahead_of(first.curve, second.curve)
+    behind = ahead_of(second.curve, first.curve)
+    if choice is Choice.TIE:
+        return _largest(first.curve, np.abs(ahead)), _largest(second.curve, np.abs(behind))
+    sign = 1.0 if choice is Choice.FIRST else -1.0
+    return _largest(first.curve, sign * ahead), _largest(second.curve, -sign * behind)
+
+
+def ahead_of(curve: Sequence[Point], other: Sequence[Point]) -> np.ndarray:
+    """For each point, how far it is above the other curve at the same part of the film."""
+    if not curve or not other:
+        return np.zeros(len(curve))
+    ordered = sorted(other, key=lambda point: point.span.start)
+    starts = np.array([float(point.span.start) for point in ordered])
+    values = np.array([point.value for point in ordered])
+    centres = np.array([float(point.span.centre) for point in curve])
+    # Rounded, since what lies on a border must not fall to either side by a last bit.
+    there = np.round(centres * (_length(other) / (_length(curve) or 1.0)), 9)
+    at = np.clip(np.searchsorted(starts, there, side="right") - 1, 0, None)
+    selected = np.array([point.value for point in curve])
+    differences: np.ndarray = selected - values[at]
+    return differences
+
+
+def _length(curve: Sequence[Point]) -> float:
+    return max(float(point.span.end) for point in curve)
+
+
+def _largest(curve: Sequence[Point], ahead: np.ndarray) -> Moments:
+    # Of equals the earliest.
+    ranked = np.argsort(-ahead, kind="stable")[:MOST]
+    chosen = [curve[place] for place in ranked.tolist() if ahead[place] > _ALIKE]
+    return tuple(sorted(chosen, key=lambda point: point.span.start))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from uuid import uuid4
 
 from screentest.core.calls import Progress, Silent
-from screentest.core.errors import UserError
+from screentest.core.errors import BadOption, UserError
 from screentest.core.item import Item
 from screentest.core.metric import Metric
 from screentest.core.outcome import Reason
@@ -20,6 +20,7 @@ from screentest.measure.items import measure
 from screentest.run.execute import Execution, Retry, execute
 from screentest.run.inputs import Stamp, hash_item
 from screentest.run.notes import MODELS
+from screentest.run.reader import RunReader
 from screentest.run.records import RecordKey
 from screentest.run.session import Settings, Tools, open_tools
 from screentest.run.store import RunStore
@@ -166,3 +167,69 @@ def _refuse_twins(items: Sequence[Item]) -> None:
         if item.id in seen:
             raise UserError(f"two items have the id {item.id!r}", advice="Give each its own.")
         seen.add(item.id)
+
+
+# What a folder holds already: a run is added to or replaced on purpose, never hidden.
+
+
+def beside_earlier(
+    folder: Path, items: Sequence[Item], metrics: Sequence[str], *, add: bool
+) -> list[Item]:
+    """Return the items as they go into a run that is there; raises where it would hide what it
+    holds.
+
+    A run shows what its latest start asks for. The same items with the same metrics go on where
+    they were, and so do more of either; whatever else it holds would not be seen any more, which
+    takes an ``add`` or a ``replace``. With ``add`` another video of the same name is called by its
+    folder, too.
+    """
+    with RunReader(folder) as run:
+        earlier = run.items()
+        scored = {(key.item, key.evaluator) for key in run.reasons() if not key.aspect}
+    if add:
+        return [_distinct(item, earlier, items) for item in items]
+    ids = {item.id for item in items if not _is_another(item, earlier)}
+    unseen = {item: None for item, _ in scored if item not in ids}
+    unmeasured = {metric: None for item, metric in scored if metric not in metrics}
+    if not unseen and not unmeasured:
+        return list(items)
+    parts = [_counted(sorted(unseen), "video"), _counted(sorted(unmeasured), "metric")]
+    what = " and ".join(part for part in parts if part)
+    raise BadOption(
+        f"{folder} holds results that would be hidden: {what}",
+        advice="`add=True` keeps them beside the new ones, `replace=True` drops them, another `out`"
+        " makes another run.",
+    )
+
+
+def _is_another(item: Item, earlier: dict[str, Item]) -> bool:
+    """Return True if an earlier item of that id is another file, and not the same, moved."""
+    before = earlier.get(item.id)
+    if before is None or before.video == item.video.absolute() or not before.video.exists():
+        return False
+    return not item.video.exists() or not before.video.samefile(item.video)
+
+
+def _distinct(item: Item, earlier: dict[str, Item], items: Sequence[Item]) -> Item:
+    if not _is_another(item, earlier):
+        return item
+    called = replace(item, id=f"{item.video.absolute().parent.name}/{item.id}")
+    taken = any(other.id == called.id for other in items) or _is_another(called, earlier)
+    if taken:
+        raise BadOption(
+            f"the run has another video {item.id!r}, and another {called.id!r}",
+            advice="Give them ids in a manifest, or choose another `out`.",
+        )
+    return called
+
+
+def _counted(names: Sequence[str], thing: str) -> str:
+    """Count names and list the first: ``3 videos (a, b, c)``.
+
+    >>> _counted(["a", "b", "c", "d"], "video"), _counted([], "video")
+    ('4 videos (a, b, c …)', '')
+    """
+    if not names:
+        return ""
+    few = ", ".join(names[:3]) + (" …" if len(names) > 3 else "")
+    return f"{len(names):,} {thing}{'' if len(names) == 1 else 's'} ({few})"

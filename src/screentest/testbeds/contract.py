@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 from screentest.core import Aspect, Frame, Image, Script, Span, Time
 from screentest.models import Models
 from screentest.testbeds.captions.facts import CaptionFacts
-from screentest.video.edit.parts import Keep
+from screentest.video.edit.pictures import Keep
 from screentest.video.samples import evenly, sample_frames
 from screentest.video.survey import survey
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from screentest.video.edit.normalize import NormalizedVideo
-    from screentest.video.edit.parts import VideoPart
+    from screentest.video.edit.pictures import VideoPart
 
 
 T = TypeVar("T")

@@ -77,8 +77,7 @@ from screentest.testbeds.timeline import (
     fitting,
     generator,
 )
-from screentest.video.edit.parts import FrameFunction, Reencode, VideoPart
-from screentest.video.edit.pictures import Pixels
+from screentest.video.edit.pictures import FrameFunction, Pixels, Reencode, VideoPart
 from screentest.video.edit.splice import splice
 
 F = TypeVar("F", bound=Callable[..., Any])

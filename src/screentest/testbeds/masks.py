@@ -33,8 +33,7 @@ from screentest.testbeds.operators.shared import (
     must_have_foreground,
 )
 from screentest.testbeds.operators.tracker import ThingShapes, is_shown, settle_thing
-from screentest.video.edit.parts import FrameFunction, VideoPart
-from screentest.video.edit.pictures import Pixels
+from screentest.video.edit.pictures import FrameFunction, Pixels, VideoPart
 
 if TYPE_CHECKING:
     from screentest.models.roles import Mask

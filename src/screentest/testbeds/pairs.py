@@ -47,7 +47,7 @@ from screentest.testbeds.operators.shared import inside_borders
 from screentest.testbeds.operators.tracker import must_name_things
 from screentest.testbeds.options import BuildOptions, Rung
 from screentest.testbeds.testbed import Pair, Touched
-from screentest.video.edit.parts import Keep, VideoPart
+from screentest.video.edit.pictures import Keep, VideoPart
 from screentest.video.edit.splice import SplicedVideo, splice
 
 NONE_FAILED: Mapping[int, Fault] = {}

@@ -26,8 +26,14 @@ from screentest.testbeds.contract import (
 )
 from screentest.testbeds.operators.arithmetic import of_planes, planes, to_levels
 from screentest.testbeds.operators.shared import inside_borders, numbered
-from screentest.video.edit.parts import ClipOrigin, Keep, Reencode, VideoPart, frame_by_frame
-from screentest.video.edit.pictures import Pixels
+from screentest.video.edit.pictures import (
+    ClipOrigin,
+    Keep,
+    Pixels,
+    Reencode,
+    VideoPart,
+    frame_by_frame,
+)
 from screentest.video.edit.splice import splice
 
 if TYPE_CHECKING:

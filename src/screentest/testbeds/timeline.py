@@ -33,8 +33,7 @@ from screentest.testbeds.contract import (
 )
 from screentest.testbeds.operators.arithmetic import of_planes, planes
 from screentest.testbeds.sightings import MOVES, motion
-from screentest.video.edit.parts import FrameFunction, Keep, Reencode, VideoPart
-from screentest.video.edit.pictures import Pixels
+from screentest.video.edit.pictures import FrameFunction, Keep, Pixels, Reencode, VideoPart
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -30,8 +30,7 @@ from screentest.testbeds.contract import (
 from screentest.testbeds.functions import degradation
 from screentest.testbeds.operators.arithmetic import filling, laid_in, mixed, without
 from screentest.testbeds.operators.shared import changed_clips, must_have_foreground
-from screentest.video.edit.parts import FrameFunction, VideoPart
-from screentest.video.edit.pictures import Pixels
+from screentest.video.edit.pictures import FrameFunction, Pixels, VideoPart
 
 if TYPE_CHECKING:
     from screentest.models.roles import Mask

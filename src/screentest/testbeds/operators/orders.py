@@ -30,15 +30,14 @@ from screentest.testbeds.functions import degradation
 from screentest.testbeds.operators.arithmetic import filling, grey
 from screentest.testbeds.operators.shared import CaptionedClip
 from screentest.testbeds.timeline import retimed
-from screentest.video.edit.parts import Keep, Reencode, VideoPart
-from screentest.video.edit.pictures import Pixels
+from screentest.video.edit.pictures import Keep, Pixels, Reencode, VideoPart
 from screentest.video.samples import evenly, sample_frames
 from screentest.video.survey import survey
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from screentest.video.edit.parts import FrameFunction
+    from screentest.video.edit.pictures import FrameFunction
 
 
 # Comprehensiveness: what the text tells of is not there, or not all of it.

@@ -19,8 +19,7 @@ from screentest.testbeds.contract import (
 )
 from screentest.testbeds.operators.arithmetic import mixed, of_planes, planes
 from screentest.testbeds.operators.shared import AnyClip, changed_clips
-from screentest.video.edit.parts import VideoPart, frame_by_frame
-from screentest.video.edit.pictures import Pixels
+from screentest.video.edit.pictures import Pixels, VideoPart, frame_by_frame
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -24,8 +24,7 @@ from screentest.testbeds.contract import (
     pieces,
 )
 from screentest.testbeds.operators.arithmetic import mixed, of_planes, planes
-from screentest.video.edit.parts import FrameFunction, Reencode, VideoPart
-from screentest.video.edit.pictures import Pixels
+from screentest.video.edit.pictures import FrameFunction, Pixels, Reencode, VideoPart
 
 if TYPE_CHECKING:
     from screentest.models.roles import Inpainting, Mask

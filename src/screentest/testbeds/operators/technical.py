@@ -22,8 +22,7 @@ from screentest.testbeds.operators.arithmetic import (
     to_levels,
 )
 from screentest.testbeds.operators.shared import AnyClip, changed_clips
-from screentest.video.edit.parts import FrameFunction, VideoPart, frame_by_frame
-from screentest.video.edit.pictures import Pixels
+from screentest.video.edit.pictures import FrameFunction, Pixels, VideoPart, frame_by_frame
 
 READ, SHOT, CHROMA = 9.0, 16.0, 9.0
 """Standard deviations in levels at full severity: in the dark, added by full light, in chroma."""

@@ -35,8 +35,7 @@ from screentest.testbeds.operators.tracker import (
     is_shown,
     settle_thing,
 )
-from screentest.video.edit.parts import FrameFunction, VideoPart, frame_by_frame
-from screentest.video.edit.pictures import Pixels
+from screentest.video.edit.pictures import FrameFunction, Pixels, VideoPart, frame_by_frame
 
 if TYPE_CHECKING:
     from screentest.models.roles import Mask

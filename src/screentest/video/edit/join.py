@@ -23,8 +23,7 @@ from screentest.core.item import Span
 from screentest.core.outcome import Reason
 from screentest.video.edit.encode import EncoderSettings, Mp4Writer, StreamFormat
 from screentest.video.edit.normalize import refuse_to_replace
-from screentest.video.edit.parts import ClipWriter
-from screentest.video.edit.pictures import UNSAID, Fitter, even_size, matrix_of
+from screentest.video.edit.pictures import UNSAID, ClipWriter, Fitter, even_size, matrix_of
 from screentest.video.limits import DEFAULT_LIMITS, Limits
 from screentest.video.probe import examine
 from screentest.video.source import VideoSource

@@ -25,9 +25,9 @@ from screentest.core.item import Span, Time
 from screentest.core.outcome import Reason
 from screentest.video.borders import BorderFinder
 from screentest.video.edit.encode import EncoderSettings, Mp4Writer, StreamFormat
-from screentest.video.edit.parts import ClipWriter
 from screentest.video.edit.pictures import (
     UNSAID,
+    ClipWriter,
     Fitter,
     SourceClock,
     TimedFrame,

@@ -20,18 +20,17 @@ import numpy as np
 from screentest._util.atomic import atomic_output
 from screentest._util.text import shown_path
 from screentest.core import BadOption, Frame, Image, Progress, Silent, Span, Time
-from screentest.video.edit.encode import Mp4Writer
+from screentest.video.edit.encode import Mp4Writer, PacketFile
 from screentest.video.edit.normalize import NormalizedVideo, refuse_to_replace
-from screentest.video.edit.packets import PacketFile
-from screentest.video.edit.parts import (
+from screentest.video.edit.pictures import (
     ClipWriter,
     Keep,
+    PixelConverter,
     Reencode,
     VideoPart,
     original_pictures,
     other_pictures,
 )
-from screentest.video.edit.pictures import PixelConverter
 from screentest.video.limits import DEFAULT_LIMITS, Limits
 
 if TYPE_CHECKING:
@@ -64,7 +63,7 @@ def splice(
     >>> from importlib.resources import files
     >>> from tempfile import TemporaryDirectory
     >>> from screentest.video.edit.normalize import normalize
-    >>> from screentest.video.edit.parts import frame_by_frame
+    >>> from screentest.video.edit.pictures import frame_by_frame
     >>> source = Path(str(files("screentest") / "sample" / "frenchgp_1906_214x160.mp4"))
     >>> with TemporaryDirectory() as folder:
     ...     film = normalize(source, Path(folder) / "film.mp4", keyframes_at=[Time(5), Time(10)])
