@@ -146,11 +146,6 @@ PROSE = 5
 # No module is added: the list only shrinks.
 STILL_PROSE = {
     "analysis.people.preferences",
-    "inputs.files",
-    "inputs.importers",
-    "inputs.layouts.contents",
-    "inputs.manifest",
-    "inputs.records",
     "models.ask.templates",
     "models.backends.matting",
     "models.chat.messages",

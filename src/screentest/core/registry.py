@@ -101,7 +101,8 @@ class Entry:
         names."""
         from pydantic import TypeAdapter, ValidationError
 
-        hints = typing.get_type_hints(self.factory)
+        made_by = self.factory.__init__ if isinstance(self.factory, type) else self.factory
+        hints = typing.get_type_hints(made_by)
         full: list[tuple[str, Any]] = []
         for unknown in options.keys() - self.parameters.keys():
             raise BadOption(
