@@ -10,10 +10,10 @@ import pytest
 import rich.progress
 from rich.console import Console
 from rich.text import Text
+from screentest.cli.console import watched
 
 from screentest._util.progress import Relay, TimeLeft, relayed
-from screentest.cli import progress
-from screentest.cli.progress import watched
+from screentest.cli import console
 from screentest.core import Progress, Silent
 from screentest.video.sandbox import supervised
 

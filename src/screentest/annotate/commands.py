@@ -35,9 +35,8 @@ from screentest.annotate.server import (
 )
 from screentest.annotate.store import default_store, open_database
 from screentest.annotate.web.visitor import Finish, allowed_origins
-from screentest.cli.console import err, out
+from screentest.cli.console import err, out, watched
 from screentest.cli.options import PromptsOption
-from screentest.cli.progress import watched
 from screentest.core import BadOption
 from screentest.judges.votes import VoteTask
 from screentest.models.ask.templates import Prompts

@@ -29,9 +29,8 @@ from screentest.annotate.options import (
 )
 from screentest.annotate.server import media_folder
 from screentest.annotate.store import default_store
-from screentest.cli.console import err, out, shown
+from screentest.cli.console import err, out, shown, watched
 from screentest.cli.options import JsonOption, PromptsOption
-from screentest.cli.progress import watched
 from screentest.cli.tables import print_models, show
 from screentest.judges.votes import VoteTask
 from screentest.models import ModelChoice, Models

@@ -11,10 +11,9 @@ import typer
 import screentest
 from screentest._util.text import plural
 from screentest.cli.console import out as console
-from screentest.cli.console import shown
+from screentest.cli.console import shown, watched
 from screentest.cli.errors import until_stopped
 from screentest.cli.options import ENGINE, MODELS, WORKERS, DamagedOption, JsonOption, shares
-from screentest.cli.progress import watched
 from screentest.cli.tables import print_heading, print_indented, print_models, show
 from screentest.core import BadOption, Column, Table
 from screentest.inputs.importers import read_inputs
