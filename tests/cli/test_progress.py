@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.text import Text
 
 from screentest._util.progress import Relay, TimeLeft, relayed
-from screentest.cli import progress
-from screentest.cli.progress import watched
+from screentest.cli import console as terminal
+from screentest.cli.console import watched
 from screentest.core import Progress, Silent
 from screentest.video.sandbox import supervised
 
@@ -23,7 +23,7 @@ def screen(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     """A terminal of 80 columns that keeps what it was sent."""
     sent = io.StringIO()
     console = Console(file=sent, force_terminal=True, width=80, color_system=None)
-    monkeypatch.setattr(progress, "err", lambda: console)
+    monkeypatch.setattr(terminal, "err", lambda: console)
     return sent
 
 
@@ -81,7 +81,7 @@ def test_nobody_watches_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
         Console(file=io.StringIO()),
         Console(file=io.StringIO(), force_terminal=True, _environ={"TERM": "dumb"}),
     ):
-        monkeypatch.setattr(progress, "err", lambda console=console: console)
+        monkeypatch.setattr(terminal, "err", lambda console=console: console)
         assert isinstance(watched(), Silent)
 
 

@@ -105,7 +105,7 @@ def test_other_names_are_plain_videos(tmp_path: Path, names: tuple[str, ...]) ->
     assert format_of(tmp_path, films=False) == "videos"
     found = read(tmp_path)
     assert not any(one.prompt for one in found.items)
-    assert ("--layout prompt_names" in found.seen) == (len({one[0] for one in names}) > 1)
+    assert ("`layout=prompt_names`" in found.seen) == (len({one[0] for one in names}) > 1)
 
 
 def test_a_stray_file_is_surplus_and_the_layout_holds(tmp_path: Path) -> None:

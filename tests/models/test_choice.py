@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
+import screentest
 from screentest._util import optional as packages
 from screentest.core import BadOption, Item, NoValue, Reason, UserError
 from screentest.core.errors import MissingPackage
@@ -146,3 +150,20 @@ def test_a_run_with_a_profile_that_is_not_here_does_not_begin(
         pytest.raises(UserError, match="label_text, which cannot load here"),
     ):
         score_items(store, [item], ["clipscore"], read_settings("light"), engine=InlineEngine())
+
+
+def test_a_job_with_a_profile_that_is_not_here_leaves_nothing(
+    sample: Path, tmp_path: Path, cache: Path
+) -> None:
+    film, out = sample / "frenchgp_1906_214x160.mp4", tmp_path / "run"
+    frames = np.zeros((8, 16, 16, 3), np.uint8)
+    light: dict[str, Any] = {"models": "light", "out": out}
+    jobs: list[Callable[[], object]] = [
+        lambda: screentest.score(film, metrics="clipscore", prompt="A race.", **light),
+        lambda: screentest.score_frames(frames, fps=8, metrics="clipscore", prompt="A.", **light),
+        lambda: screentest.judge_videos("clipscore", film, film, prompt="A race.", **light),
+    ]
+    for job in jobs:
+        with pytest.raises(UserError, match="label_text, which cannot load here"):
+            job()
+        assert not out.exists()

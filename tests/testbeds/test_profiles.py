@@ -79,6 +79,7 @@ def test_score_and_certify_take_a_profile(tmp_path: Path, monkeypatch: pytest.Mo
             done = invoke(*command, "--models", "light")
             assert done.exit_code == 2
             assert "screentest models pull light" in done.output
+        assert {path.name for path in tmp_path.iterdir()} == {"testbed"}
     for name in ("minilm", "mobilenet-v1", "efficientdet-lite0"):
         pulled(name)
     scores = screentest.score(FILM, metrics=[metric], models="light", workers=1)

@@ -199,11 +199,11 @@ def _of_manifest(path: Path, task: VoteTask, questions: Path | None) -> list[Uni
     if of_two(task):
         raise BadOption(
             f"the task {task.value} compares the pairs of a testbed; {path} is not a testbed",
-            advice="Build one with `screentest build`, or use `task="rate"`.",
+            advice="Build one with `screentest build`, or use `task='rate'`.",
         )
     if (task is VoteTask.QUESTIONS) != (questions is not None):
         raise BadOption(
-            "`questions` and `task="questions"` go together",
+            "`questions` and `task='questions'` go together",
             advice='Give a file with lines like {"item": "cat-01", "questions": ["Is …?"]}.',
         )
     items = read_manifest(path)

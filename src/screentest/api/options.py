@@ -23,6 +23,7 @@ from screentest.core.calls import Progress
 from screentest.core.errors import BadOption
 from screentest.core.item import Clip, File, Item, Script
 from screentest.inputs.importers import Corpus, examine_inputs
+from screentest.models import Models
 from screentest.run.execute import Retry
 from screentest.run.notes import MODELS
 from screentest.run.session import ModelOptions, Settings, cap_of, open_engine
@@ -87,6 +88,16 @@ def engine_of(
     )
 
 
+@contextmanager
+def ready_engine(
+    work: WorkOptions, settings: Settings, roles: Iterable[str]
+) -> Iterator[tuple[Engine, Settings]]:
+    """Open the engine; refuse models that cannot load on it, before anything is written."""
+    with engine_of(work, settings) as (engine, settings):
+        Models(settings.models).must_be_here(roles)
+        yield engine, settings
+
+
 def retry_of(work: WorkOptions) -> str:
     """Read which failures of earlier starts are tried again."""
     retry = work.get("retry", Retry.TRANSIENT.value)
@@ -134,12 +145,16 @@ def open_run(
     arguments: Mapping[str, Any],
     work: WorkOptions,
     settings: Settings,
+    roles: Iterable[str] = (),
 ) -> Iterator[OpenRun]:
-    """Open the run in ``folder``, made where there is none, and the engine that works for it."""
+    """Open the run in ``folder``, made where there is none, and the engine that works for it.
+
+    Where a model of one of the ``roles`` cannot load, no folder is made.
+    """
     cap, retry = cap_of(work, settings), retry_of(work)
     progress = progress_of(work.get("progress"))
     with (
-        engine_of(work, settings) as (engine, settings),
+        ready_engine(work, settings, roles) as (engine, settings),
         RunStore(folder, command=command, arguments=arguments, max_cost=cap, retry=retry) as store,
     ):
         yield OpenRun(store, engine, settings, progress)

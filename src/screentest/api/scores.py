@@ -19,6 +19,7 @@ from screentest.api.options import (
     inputs_of,
     limits_of,
     open_run,
+    ready_engine,
     refuse_unknown,
 )
 from screentest.core.errors import BadOption, Stopped
@@ -27,7 +28,7 @@ from screentest.core.signature import metric_names, parse, write_options
 from screentest.inputs.fields import ProblemKind
 from screentest.inputs.remote import Cache
 from screentest.measure.evaluators import resolve
-from screentest.measure.tasks import beside_earlier, score_items
+from screentest.measure.tasks import beside_earlier, roles_of, score_items
 from screentest.models.chat.costs import MemoryLedger
 from screentest.models.weights import cache_folder
 from screentest.present.results import Scores
@@ -195,19 +196,29 @@ def score_frames(
             progress = progress_of(work.get("progress") if len(items) > 1 else False)
             results = score_clips(items, names, settings, suite=suite, progress=progress)
             return _log(hooks, Scores(None, results, layout=words), items, step)
-    named = step is not None or bool(ids)
-    items = added_items(clips, Path(out), named=named, replace_same=replace)
-    if (Path(out) / FILE).is_file():
-        items = beside_earlier(Path(out), items, names, add=True)
+    folder, named = Path(out), step is not None or bool(ids)
     if not any(work.get(option) for option in ("workers", "engine", "address")):
         work["engine"] = InlineEngine()  # other processes would import the script of the training
-    try:
-        scores = _into_run(
-            Path(out), items, names, suite, settings, work, add=True, about={"layout": words}
-        )
-    finally:
-        open_tools(settings).attach(MemoryLedger())  # that of the run is closed
-    scores = _only(scores, {item.id for item in items}, {resolve(name).name for name in names})
+    evaluators = [resolve(name) for name in names]
+    with ready_engine(work, settings, roles_of(evaluators)) as (engine, settings):
+        open_already: WorkOptions = {**work, "engine": engine}
+        items = added_items(clips, folder, named=named, replace_same=replace)
+        if (folder / FILE).is_file():
+            items = beside_earlier(folder, items, names, add=True)
+        try:
+            scores = _into_run(
+                folder,
+                items,
+                names,
+                suite,
+                settings,
+                open_already,
+                add=True,
+                about={"layout": words},
+            )
+        finally:
+            open_tools(settings).attach(MemoryLedger())  # that of the run is closed
+    scores = _only(scores, {item.id for item in items}, {one.name for one in evaluators})
     return _log(hooks, scores, items, step)
 
 
@@ -322,7 +333,8 @@ def _into_run(
 ) -> Scores:
     """Score items into a run, or go on with it."""
     arguments = {"suite": suite, "metrics": names, "models": settings.models}
-    with open_run(folder, "score", arguments, work, settings) as run:
+    roles = roles_of(map(resolve, names))
+    with open_run(folder, "score", arguments, work, settings, roles) as run:
         if add:
             run.store.keep_earlier({item.id for item in items}, names)
         done = score_items(

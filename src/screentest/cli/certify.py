@@ -1,4 +1,4 @@
-"""``screentest certify``, ``certify-votes``, ``certify-scores``: how far to trust a judge."""
+"""``screentest certify``, ``certify-votes``, ``certify-scores``, ``judge``: ask and test judges."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import typer
 
 import screentest
 from screentest._util.text import plural
-from screentest.api.certificates import forecast
+from screentest.api.certificates import forecast, judge_videos
 from screentest.cli.console import out as console
-from screentest.cli.console import print_json
+from screentest.cli.console import print_json, watched
 from screentest.cli.errors import until_stopped
 from screentest.cli.options import (
     ASPECTS,
@@ -25,10 +25,10 @@ from screentest.cli.options import (
     SignatureOption,
     accepted,
     names,
+    option,
     options_of,
     shares,
 )
-from screentest.cli.progress import watched
 from screentest.cli.tables import (
     print_facts,
     print_heading,
@@ -84,6 +84,13 @@ OF_SCORES = options_of(
     chart="FILE",
     out="DIR",
     aspects=ASPECTS,
+)
+JUDGE = options_of(
+    judge_videos,
+    prompt="TEXT",
+    script="FILE",
+    aspects=ASPECTS,
+    out=option(Path, Path("judged"), "The run's folder.", metavar="DIR"),
 )
 
 
@@ -226,3 +233,32 @@ def _print_lost(made: Certificates) -> None:
         for (words, advice), who in judges.items()
     ]
     print_lost(rows, "Not judged")
+
+
+@shares(MODELS, ENGINE, RETRY, first=JUDGE)
+def judge(
+    name: Annotated[str, typer.Argument(metavar="JUDGE", help="A judge, or a metric.")],
+    first: Annotated[Path, typer.Argument(metavar="FIRST", help="A video.")],
+    second: Annotated[Path, typer.Argument(metavar="SECOND", help="Another one.")],
+    as_json: JsonOption = False,
+    **options: Any,
+) -> None:
+    """Ask a judge which of two videos is better, in both orders.
+
+    Where the two orders disagree, that is said: the judge goes by the order then.
+
+    \b
+    Examples:
+      screentest judge baseline one.mp4 two.mp4
+      screentest judge sharpness one.mp4 two.mp4 --aspects technical_quality
+      screentest judge vlm_video one.mp4 two.mp4 --prompt "A red kite rises" \\
+          --model chat=openai:gpt-5
+    """
+    verdicts = judge_videos(name, first, second, progress=watched(), **options)
+    show(verdicts.table(), as_json=as_json)
+    if not as_json:
+        print_indented(f"First: {first}. Second: {second}.", indent=0)
+        print_models(verdicts.models)
+        print_spent(verdicts.spent)
+    if not verdicts.answered:
+        raise typer.Exit(1)

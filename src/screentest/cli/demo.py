@@ -1,4 +1,4 @@
-"""``screentest demo``: the whole job on the packaged sample, offline."""
+"""``screentest demo`` and ``sample``: the whole job on the packaged films, and copies of them."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from typing import Annotated
 import typer
 
 import screentest
+from screentest._util.text import plural
 from screentest.api.scores import sample_films
-from screentest.cli.console import err
+from screentest.cli.console import err, watched
 from screentest.cli.console import out as console
 from screentest.cli.options import JsonOption, WorkersOption
-from screentest.cli.progress import watched
 from screentest.cli.tables import print_heading, print_indented, show
 from screentest.core import BUILTIN_ASPECTS, Aspect, Stopped, build, registry
 from screentest.core.table import ARROWS, Cell, Column, Table
 from screentest.present.certificates import headline, headline_of_all
 from screentest.present.results import BuiltTestbed, Certificates, Scores
+from screentest.sample.copies import CHECKPOINTS, copy_checkpoints, copy_films
 
 JUDGES = ("baseline", "sharpness", "contrast", "frozen", "flicker")
 """What is put to the test: the judge of the base install, and four of its metrics alone."""
@@ -172,3 +173,39 @@ def _means(scores: Scores) -> Table:
         Column("scored", "Scored", align="right"),
     )
     return Table("scores", "What the films got", columns, rows)
+
+
+def copy(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where to; made if need be.")],
+) -> None:
+    """Copy the packaged films, with a manifest of their prompts and timed scripts.
+
+    Four short films under open licences, which ATTRIBUTION.md beside them names.
+    The manifest is films.jsonl.
+
+    \b
+    Examples:
+      screentest sample copy films/
+      screentest score films/films.jsonl
+    """
+    manifest = copy_films(folder)
+    print_indented(f"The films are in {folder}; their manifest is {manifest}.", indent=0)
+
+
+def checkpoints(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where to; made if need be.")],
+    prompts: Annotated[int, typer.Option(help="How many prompts.")] = 20,
+) -> None:
+    """Write short clips of two checkpoints, to compare them.
+
+    The checkpoints are stand-ins with a known answer: step-2000 has shots of the
+    packaged films, step-1000 the same shots blurred and flickering.
+
+    \b
+    Examples:
+      screentest sample checkpoints checkpoints/
+      screentest score checkpoints/ --by model
+    """
+    texts = copy_checkpoints(folder, prompts)
+    words = f"{plural(len(texts), 'prompt')}, {' and '.join(CHECKPOINTS)}, in {folder}."
+    print_indented(words, indent=0)

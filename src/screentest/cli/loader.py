@@ -29,12 +29,12 @@ build-prompts cli.build:build_prompts Build pairs of one video under its own and
 certify cli.certify:certify Measure how often judges prefer the original video of a pair.
 certify-scores cli.certify:certify_scores Compare scores of another tool with people's votes.
 certify-votes cli.certify:certify_votes Compare judges with people's votes.
-compare cli.compare:compare Compare models, or judges, on what all of them have.
+compare cli.report:compare Compare models, or judges, on what all of them have.
 demo cli.demo:demo Try screentest on the sample it brings.
 doctor cli.doctor:doctor Show what is installed and how to get the rest.
-export cli.export:export Write the records of a run to a file.
+export cli.report:export Write the records of a run to a file.
 frames cli.video:frames Save frames as pictures, and a contact sheet of them.
-judge cli.judge:judge Ask a judge which of two videos is better, in both orders.
+judge cli.certify:judge Ask a judge which of two videos is better, in both orders.
 merge cli.runs:merge Merge runs that several machines made of one job.
 models cli.models:models Show the models of each role, and where their weights are.
 probe cli.video:probe_videos Show what video files hold.
@@ -67,8 +67,8 @@ workers   annotate.vote_commands:workers   Show the workers, and which ones to r
     "sample": (
         "The films that come with screentest, to try things on.",
         """
-checkpoints cli.sample:checkpoints Write short clips of two checkpoints, to compare them.
-copy cli.sample:copy Copy the packaged films, with a manifest of their prompts and timed scripts.
+checkpoints cli.demo:checkpoints Write short clips of two checkpoints, to compare them.
+copy cli.demo:copy Copy the packaged films, with a manifest of their prompts and timed scripts.
 """,
     ),
     "suite": (

@@ -1,7 +1,9 @@
-"""``screentest report``: runs as one page that opens offline, and as tables."""
+"""``screentest report``, ``compare`` and ``export``: what runs hold, as pages, tables and files."""
 
 from __future__ import annotations
 
+import sys
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,10 +11,12 @@ import typer
 
 import screentest
 from screentest._util.text import plural
+from screentest.api.reports import export as write_records
+from screentest.cli.console import err, print_json, shown, watched
 from screentest.cli.console import out as console
-from screentest.cli.console import shown
-from screentest.cli.options import PoolOption, option, options_of, shares
-from screentest.cli.progress import watched
+from screentest.cli.options import JsonOption, PoolOption, option, options_of, shares
+from screentest.cli.tables import print_screen, show
+from screentest.core import BadOption
 
 
 @shares(
@@ -57,3 +61,94 @@ def report(
     console().print(f"{shown(str(made.page))}: {made.page.stat().st_size / 1e6:.1f} MB")
     if made.tables:
         console().print(f"{shown(str(options['tables']))}: {plural(len(made.tables), 'file')}")
+
+
+@shares(
+    first=options_of(
+        screentest.compare,
+        judges="A,B…",
+        by="GROUP=A,B…",
+        pool=(PoolOption, "worst"),
+        margins="RUN",
+    )
+)
+def compare(
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN…", help="One run, or several of `score`.")
+    ],
+    as_json: JsonOption = False,
+    **options: Any,
+) -> None:
+    """Compare models, or judges, on what all of them have.
+
+    Runs of `score`: models are paired by their prompts, and every p-value is corrected
+    for all comparisons (Holm). A difference counts if it is larger than re-encoding
+    noise, which was measured, or is learnt from the placebos of your testbed
+    (--margins). Several runs are compared with each other.
+    Runs of `certify`: two judges with their differences, or more as a ranking with the
+    sets that do not differ; two runs with three judges or more by rank.
+
+    \b
+    Examples:
+      screentest compare scores/
+      screentest compare scores/ --by model=ours,theirs --pool mean
+      screentest compare monday/ tuesday/
+      screentest compare scores/ --margins certificates/
+      screentest compare certificates/ --judges baseline,sharpness
+    """
+    comparison = screentest.compare(*runs, **options)
+    if comparison.models is None:
+        show(*comparison.tables(), as_json=as_json, sides=list(comparison.names))
+    elif as_json:
+        print_json(comparison.models.document())
+    else:
+        print_screen(comparison.screen())
+
+
+class Kind(StrEnum):
+    """What a table can be written as."""
+
+    CSV = "csv"
+    JSON = "json"
+    PARQUET = "parquet"
+
+
+def export(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")],
+    kind: Annotated[Kind, typer.Option("--to", help="The kind of file.")] = Kind.CSV,
+    target: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", "-o", metavar="FILE", help="Where to; - prints. Else records.KIND in the run."
+        ),
+    ] = None,
+    partition: Annotated[
+        str,
+        typer.Option(
+            metavar="COLUMN",
+            help="Parquet as a folder in parts: by evaluator, aspect, name or status.",
+        ),
+    ] = "",
+) -> None:
+    """Write the records of a run to a file.
+
+    One row for each value, and one for each that is missing with its reason.
+    In CSV, a text that a spreadsheet would take for a formula gets an
+    apostrophe in front; JSON and Parquet hold every text as it is.
+
+    \b
+    Examples:
+      screentest export results/tuesday
+      screentest export results/tuesday --to parquet
+      screentest export results/tuesday --to parquet --partition evaluator
+      screentest export results/tuesday --to json --out - | jq .coverage
+    """
+    path = target or run / f"records.{kind}"
+    printed = path == Path("-")
+    if partition and (kind is not Kind.PARQUET or printed):
+        raise BadOption("only Parquet in a folder comes in parts", advice="Add --to parquet.")
+    coverage = write_records(
+        run, sys.stdout.buffer if printed else path, kind=kind.value, partition=partition
+    )
+    words = f"{coverage.scored:,} of {plural(coverage.total, 'record')} scored"
+    err().print(f"{path}: {words}")

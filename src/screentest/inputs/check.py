@@ -9,6 +9,7 @@ them, in worker processes that a bad file cannot take down.
 from __future__ import annotations
 
 import os
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,7 +38,7 @@ class ManifestReport:
     problems: tuple[Problem, ...]
     """All of them: rows in their order, then videos without a row."""
     opened: int
-    """Depth many files were opened."""
+    """How many files were opened."""
 
     @property
     def ok(self) -> bool:
@@ -138,12 +139,18 @@ def _absence(use: _Use, neighbours: Neighbours) -> Problem | None:
     if not fault:
         return None
     kind = ProblemKind.UNREADABLE if there else ProblemKind.MISSING
-    advice = "" if there else neighbours.advice(use.path)
+    near = "" if there else neighbours.near(use.path)
+    spelling = ""
+    if "/" in near:
+        spelling = ": write paths with forward slashes"
+    elif unicodedata.normalize("NFC", near) == unicodedata.normalize("NFC", use.path.name):
+        spelling = ", spelt with other Unicode characters"
+    advice = f"There is {quoted(near)}{spelling}." if near else ""
     return _problem(use, kind, f"the {use.field} {quoted(str(use.path))} {fault}", advice)
 
 
 def _contents(uses: Sequence[_Use], deep: bool, progress: Progress) -> tuple[int, list[Problem]]:
-    """FileState into each file once, however many rows name it."""
+    """Look into each file once, however many rows name it."""
     users: dict[Inspection, list[_Use]] = {}
     for use in uses:
         how = Depth.EVERY_FRAME if deep else Depth.HEADER
@@ -194,6 +201,6 @@ def _without_row(folder: Path, reading: ManifestReading) -> Iterator[Problem]:
         yield Problem(
             ProblemKind.UNLISTED,
             f"{quoted(str(path))} is in no row",
-            "Add a row, or leave this direction out with --partial.",
+            "Add a row, or allow such videos with `partial`.",
             path=path,
         )

@@ -13,7 +13,6 @@ from pathlib import Path, PureWindowsPath
 
 from screentest._util.machine import processors
 from screentest.core import Fault, Outcome, Reason, Time, VideoError, timecode
-from screentest.inputs.fields import quoted
 
 VIDEO_SUFFIXES = frozenset(
     (
@@ -42,18 +41,18 @@ def fault_of(path: Path) -> tuple[bool, str]:
         status = path.stat()
     except FileNotFoundError:
         if path.is_symlink():
-            return False, "is a link to nothing"
+            return False, "is a dead link"
         return False, "is not there"
     except (OSError, ValueError) as error:
         return False, f"cannot be reached: {getattr(error, 'strerror', None) or error}"
     if stat.S_ISDIR(status.st_mode):
         return True, "is a folder"
     if not stat.S_ISREG(status.st_mode):
-        return True, "is not a plain file"
+        return True, "is a special file"
     if status.st_size == 0:
         return True, "is empty"
     if not os.access(path, os.R_OK):
-        return True, "is not readable: permission denied"
+        return True, "is not readable"
     return True, ""
 
 
@@ -83,13 +82,11 @@ class Neighbours:
         self._names: dict[Path, list[str]] = {}
         self._searched = 0
 
-    def advice(self, missing: Path) -> str:
-        """Suggest the name that was meant; empty where nothing is near."""
-        if (
-            "\\" in str(missing)
-            and missing.parent.joinpath(PureWindowsPath(missing.name).as_posix()).exists()
-        ):
-            return "Write paths with forward slashes."
+    def near(self, missing: Path) -> str:
+        """Return the name that was meant; empty where nothing is near."""
+        slashed = PureWindowsPath(missing.name).as_posix()
+        if "\\" in missing.name and missing.parent.joinpath(slashed).exists():
+            return slashed
         names = self._listing(missing.parent)
         same = [name for name in names if _folded(name) == _folded(missing.name)]
         if not same and self._searched < self.MOST:
@@ -100,11 +97,7 @@ class Neighbours:
                     stems.setdefault(Path(name).stem, name)
             near = difflib.get_close_matches(missing.stem, stems, n=1, cutoff=0.75)
             same = [stems[key] for key in near]
-        if not same:
-            return ""
-        if unicodedata.normalize("NFC", same[0]) == unicodedata.normalize("NFC", missing.name):
-            return f"There is {quoted(same[0])}, spelt with other Unicode characters."
-        return f"There is {quoted(same[0])}."
+        return same[0] if same else ""
 
     def _listing(self, folder: Path) -> list[str]:
         if folder not in self._names:
@@ -156,7 +149,7 @@ Inspection = tuple[Depth, Path]
 
 
 def inspect_files(inspections: Sequence[Inspection]) -> Iterator[Outcome[FileState]]:
-    """FileState from supervised processes, as many as there are cores; in the order asked."""
+    """Look at files in supervised processes, as many as there are cores; in the order asked."""
     if not inspections:
         return
     from screentest.video.sandbox import Supervisor  # loads the engine: only where it is needed

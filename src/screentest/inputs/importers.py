@@ -21,18 +21,19 @@ from screentest.core.signature import parse
 from screentest.inputs.fields import Complaint, Problem, ProblemKind, did_you_mean, load_json
 from screentest.inputs.layouts.contents import (
     BY_PROMPT,
+    FEW,
     PROMPT_LISTS,
     TABLES,
     VIDEO_COLUMNS,
     Listing,
     columns_of,
+    misspelt,
     name_key,
-    near_column,
     no_prompt,
     surplus,
 )
 from screentest.inputs.layouts.vript import LONGEST_FILE, read_vript
-from screentest.inputs.manifest import examine_manifest, problems_in, read_manifest
+from screentest.inputs.manifest import BadRows, examine_manifest, read_manifest
 from screentest.inputs.parted import PartedSource
 
 VIDEOS = frozenset(
@@ -42,8 +43,6 @@ VIDEOS = frozenset(
     }
 )
 """How the names of videos end, where a folder is given."""
-_FEW = 8
-"""Tables of a folder that are looked into; annotations are in thousands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +62,7 @@ _WRONG = frozenset({ProblemKind.BAD_FILE, ProblemKind.BAD_ROW, ProblemKind.DUPLI
 
 
 class Importer(Protocol):
-    """Reads one layout of files. Its factory is registered under the kind ``importer``."""
+    """Reads one layout of files. Registered under the kind ``importer``."""
 
     @property
     def for_films(self) -> bool:
@@ -104,7 +103,7 @@ def examine_inputs(inputs: Sequence[Path], prompt: str = "", form: str | None = 
         corpus = importer.read(path)
         wrong = [problem for problem in corpus.problems if problem.kind in _WRONG]
         if wrong:  # what is scored is counted: no row may be missing
-            raise ManifestError(problems_in(path, wrong))
+            raise BadRows(path, wrong)
         problems += corpus.problems
         if corpus.seen:
             seen.append(f"{path} read as {corpus.format}: {corpus.seen}")
@@ -160,18 +159,13 @@ def _known(*, films: bool) -> list[str]:
     version=2,
     summary="a Vript download: captions with clips or untrimmed videos",
 )
-def vript() -> VriptImporter:
-    """Films in one file, or in clips that are joined when a testbed is built."""
-    return VriptImporter()
-
-
 class VriptImporter:
-    """Folders, and captions files; see ``manifests.vript``."""
+    """Films in one file, or in clips that are joined when a testbed is built."""
 
     for_films, for_videos = True, False
 
     def accepts(self, path: Path) -> bool:
-        """Return every folder, and JSON with ``meta`` and ``data``."""
+        """Take every folder, and JSON with ``meta`` and ``data``."""
         if path.is_dir():
             return True
         # A manifest may be far larger than what a captions file can be, and need not be JSON.
@@ -200,13 +194,8 @@ class VriptImporter:
 
 
 @register("importer", "manifest", version=1, summary="a .jsonl, .csv or .json manifest", last=1)
-def manifest() -> ManifestImporter:
-    """One row per item."""
-    return ManifestImporter()
-
-
 class ManifestImporter:
-    """Rows of items; see ``manifests.manifest``."""
+    """One row per item."""
 
     for_films, for_videos = True, True
 
@@ -245,19 +234,23 @@ class ManifestImporter:
         names = {video.name for video in listing.videos}
         fitting = [
             table
-            for table in tables[:_FEW]
+            for table in tables[:FEW]
             if columns_of(table) >= {"id", "video"}
             and any(item.video.name in names for item in examine_manifest(table).items)
         ]
-        return fitting[0] if len(fitting) == 1 and len(tables) <= _FEW else None
+        return fitting[0] if len(fitting) == 1 and len(tables) <= FEW else None
+
+
+class NoLayout(BadOption):
+    """Files that are no videos, in no layout that is known."""
+
+    def __init__(self, message: str) -> None:
+        names = ", ".join(_known(films=False))
+        advice = f"Name the layout, `layout=NAME` ({names}), or give a manifest."
+        super().__init__(message, advice=advice)
 
 
 @register("importer", "videos", version=1, summary="a video, or a folder of videos", last=2)
-def videos() -> VideoImporter:
-    """Each file is an item under its own name."""
-    return VideoImporter()
-
-
 class VideoImporter:
     """Files by their suffix in a folder; any file that is named."""
 
@@ -274,58 +267,47 @@ class VideoImporter:
             )
         listing = Listing(path)
         if not path.is_dir() and path.suffix.lower() in (*TABLES, ".txt"):
-            raise BadOption(
-                f"{path} is not a video, and no layout that is known", advice=_name_it()
-            )
+            raise NoLayout(f"{path} is not a video, and no layout that is known")
         files = (
             sorted(file for file in path.iterdir() if _is_video(file)) if path.is_dir() else [path]
         )
         if not files:
-            raise BadOption(f"{path} holds no videos; seen: {listing.told()}", advice=_name_it())
+            raise NoLayout(f"{path} holds no videos; seen: {listing.told()}")
         tables = listing.ending(*TABLES, ".txt") if path.is_dir() else ()
-        seen = " ".join([*_unread(tables), *_half_named(listing)])
+        seen = []
+        if tables:
+            names = ", ".join(table.name for table in tables[:FEW])
+            seen.append(f"no layout was recognised, and {names} not read: name one as `layout`.")
+        seen += [
+            f"{table.name} is a manifest: give it instead of the folder."
+            for table in tables[:FEW]
+            if {"id", "video"} <= _columns(table)
+        ]
+        named = [video.stem for video in listing.videos if BY_PROMPT.fullmatch(video.stem)]
+        spoken = [name for name in named if len(name_key(name).split()) > 1]
+        if 0 < len(spoken) < len(listing.videos):
+            count = f"{len(named)} of {len(listing.videos)} videos"
+            way = "`layout=prompt_names` takes those with prompts."
+            seen.append(f"{count} are named PROMPT-SEED: {way}")
         items = tuple(Item(_id(file), file) for file in files)
-        return Corpus("videos", items, (), tuple(_lost_prompts(tables)), seen)
+        return Corpus("videos", items, (), tuple(_lost_prompts(tables)), " ".join(seen))
 
 
-def _name_it() -> str:
-    names = ", ".join(_known(films=False))
-    return f"Name the layout, `layout=NAME` ({names}), or give a manifest."
-
-
-def _unread(tables: Sequence[Path]) -> Iterator[str]:
-    """Describe what lies beside plain videos, and how to use it."""
-    if not tables:
-        return
-    yield f"no layout was recognised, and {', '.join(table.name for table in tables[:5])} not read."
-    for table in tables[:5]:
-        columns = columns_of(table) if table.suffix.lower() in TABLES else frozenset()
-        if {"id", "video"} <= columns:
-            yield f"{table.name} is a manifest: give it instead of the folder."
-    yield _name_it()
+def _columns(table: Path) -> frozenset[str]:
+    return columns_of(table) if table.suffix.lower() in TABLES else frozenset()
 
 
 def _lost_prompts(tables: Sequence[Path]) -> Iterator[Problem]:
     """Tables and lists whose names or columns say that they hold the prompts."""
     for table in tables:
-        columns = columns_of(table) if table.suffix.lower() in TABLES else frozenset()
-        near = "" if columns & {*VIDEO_COLUMNS} else near_column(sorted(columns), VIDEO_COLUMNS)
+        columns = _columns(table)
+        near = None if columns & {*VIDEO_COLUMNS} else misspelt(sorted(columns), VIDEO_COLUMNS)
         if near or table.name in PROMPT_LISTS or table.stem == "metadata":
             yield no_prompt(f"{table.name} is not read: no layout fits it and the videos", near)
 
 
-def _half_named(listing: Listing) -> Iterator[str]:
-    """Yield where some of the names are prompts, and others are not."""
-    named = [video for video in listing.videos if BY_PROMPT.fullmatch(video.stem)]
-    spoken = [video for video in named if len(name_key(video.stem).split()) > 1]
-    if 0 < len(spoken) < len(listing.videos):
-        count = f"{len(named)} of {len(listing.videos)} videos"
-        yield f"{count} are named PROMPT-SEED: --layout prompt_names takes those with prompts."
-
-
 def _is_there(path: Path) -> bool:
-    """Return a typing error is reported at once; addresses and dead links are for who opens
-    them."""
+    """Find typing errors at once; addresses and dead links are for who opens them."""
     address = any(part.endswith(":") for part in path.parts)
     return address or path.exists() or path.is_symlink()
 

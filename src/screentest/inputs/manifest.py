@@ -33,6 +33,7 @@ from screentest.inputs.fields import (
     listed,
     place_of,
 )
+from screentest.inputs.files import fault_of
 from screentest.inputs.records import ManifestRecord, NotAManifest, records
 
 
@@ -164,14 +165,18 @@ def read_manifest(path: str | os.PathLike[str]) -> list[Item]:
     """
     reading = examine_manifest(path)
     if reading.problems:
-        raise ManifestError(problems_in(path, reading.problems))
+        raise BadRows(path, reading.problems)
     return reading.items
 
 
-def problems_in(path: str | os.PathLike[str], problems: Sequence[Problem]) -> str:
-    """Return all problems of a file, as one message."""
-    count = len(problems)
-    return f"{os.fspath(path)} has {count} problem{'s' * (count > 1)}:\n{listed(problems)}"
+class BadRows(ManifestError):
+    """A file with problems; the message lists all."""
+
+    def __init__(self, path: str | os.PathLike[str], problems: Sequence[Problem]) -> None:
+        count = len(problems)
+        super().__init__(
+            f"{os.fspath(path)} has {count} problem{'s' * (count > 1)}:\n{listed(problems)}"
+        )
 
 
 def examine_manifest(path: str | os.PathLike[str]) -> ManifestReading:
@@ -183,7 +188,7 @@ def examine_manifest(path: str | os.PathLike[str]) -> ManifestReading:
     # A device or pipe could block for ever, so the kind of file is looked at first.
     if not path.is_file():
         raise ManifestError(
-            f"{path} is {_no_file(path)}",
+            f"{path} {fault_of(path)[1]}",
             advice="Give a folder of videos, or a manifest: .jsonl, .csv or .json.",
         )
     try:
@@ -242,12 +247,6 @@ def _examine(file: BufferedReader, path: Path) -> ManifestReading:
     return ManifestReading(
         path, tuple(findings.rows), tuple(findings.problems), frozenset(findings.named)
     )
-
-
-def _no_file(path: Path) -> str:
-    if path.is_dir():
-        return "a folder, not a manifest"
-    return "not a plain file" if path.exists() else "not there"
 
 
 class _Findings:

@@ -7,9 +7,10 @@ quoting, JSON syntax. What the fields mean is in ``fields``.
 from __future__ import annotations
 
 import csv
+import difflib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from io import BufferedReader
 from typing import Any
@@ -49,6 +50,28 @@ class NotAManifest(Complaint):
     def __init__(self, message: str, advice: str = "", line: int | None = None) -> None:
         super().__init__(message, advice)
         self.line = line
+
+
+class NoColumns(NotAManifest):
+    """A first line that does not name the columns of all rows."""
+
+    def __init__(self, names: Sequence[str], missing: Sequence[str], line: int) -> None:
+        super().__init__(f"no column {' and no column '.join(map(repr, missing))}", line=line)
+        text = ",".join(names)
+        separators = [
+            spoken
+            for separator, spoken in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars"))
+            if {"id", "video"} <= {cell.strip() for cell in text.split(separator)}
+        ]
+        near = {name: difflib.get_close_matches(name, names, n=1) for name in missing}
+        self.advice = "Begin the file with a line that names the columns, such as: id,video,prompt"
+        if text.startswith("{"):
+            self.advice = "This looks like JSON lines: name the file .jsonl"
+        elif separators:
+            self.advice = f"The columns are separated by {separators[0]}: save with commas."
+        elif any(near.values()):
+            name, (meant,) = next((name, found) for name, found in near.items() if found)
+            self.advice = f"For {name!r} there is {meant!r}."
 
 
 def records(file: BufferedReader, suffix: str) -> Iterator[ManifestRecord]:
@@ -237,26 +260,11 @@ def _columns(line: int, cells: list[str]) -> list[str]:
     if badly := _badly_encoded(",".join(cells)):
         raise NotAManifest(badly.message, badly.advice, line)
     if missing := [name for name in ("id", "video") if name not in names]:
-        spoken = " and no column ".join(repr(name) for name in missing)
-        raise NotAManifest(f"no column {spoken}", _header_advice(names, missing), line)
+        raise NoColumns(names, missing, line)
     for name in names:
         if names.count(name) > 1:
             raise NotAManifest(f"two columns are named {one_line(name)}", line=line)
     return names
-
-
-def _header_advice(names: list[str], missing: list[str]) -> str:
-    line = ",".join(names)
-    if line.startswith("{"):
-        return "This looks like JSON lines: name the file .jsonl"
-    for separator, spoken in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars")):
-        if {"id", "video"} <= {cell.strip() for cell in line.split(separator)}:
-            return f"The columns are separated by {spoken}: save the file with commas."
-    for name in missing:
-        near = did_you_mean(name, names)
-        if near.startswith("Did"):
-            return near.replace("Did you mean", f"For {name!r} there is").rstrip("?") + "."
-    return "Begin the file with a line that names the columns, such as: id,video,prompt"
 
 
 def _unknown_columns(names: list[str]) -> tuple[Complaint, ...]:

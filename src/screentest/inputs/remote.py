@@ -146,7 +146,7 @@ class Cache:
                 Reason.TOO_LARGE,
                 f"{', '.join(video.address for video in wanted)}: {size:,} bytes, "
                 f"and the cache holds {self.limit:,} at most",
-                advice="Allow a larger cache: --cache-limit.",
+                advice="Allow a larger cache: `cache_limit`.",
             )
         self.folder.mkdir(parents=True, exist_ok=True)
         with ExitStack() as held:

@@ -274,8 +274,8 @@ def in_both_orders(judgements: Sequence[Judgement]) -> list[tuple[Choice, Choice
 
 # Evidence: the moments in which two videos differ most, for judges that rate each alone.
 # Every film has moments that are worse than its others. Those of one video say why its rating is
-# low; why it is lower than another's is shown by where the two part. A moment of one is held against
-# that of the other at the same part of its film, so that films of unequal length can be compared.
+# low; why it is lower than another's is shown by where the two part. A moment of one is held
+# against that of the other at the same part of its film: films may be of unequal length.
 
 
 MOST = 5

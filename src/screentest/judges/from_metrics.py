@@ -156,9 +156,9 @@ class VideoScoreJudge:
 # would lie within a margin that was made of it, and the placebo rate of a certificate would say
 # nothing. Of each other film the largest difference that any of its placebos makes counts, and
 # the margin is the ⌈0.9·(n+1)⌉-th smallest of those n: of films of one kind, nine in ten have all
-# their placebos within it, however the differences are distributed. Below nine other films that rank
-# does not exist; the largest is taken, which holds in n of n+1 films. Without placebos of other
-# films the margin is 0.
+# their placebos within it, however the differences are distributed. Below nine other films that
+# rank does not exist; the largest is taken, which holds in n of n+1 films. Without placebos of
+# other films the margin is 0.
 
 
 WITHIN = 0.9

@@ -315,9 +315,9 @@ def _message(error: Exception) -> str:
 
 
 # human: the votes of people, as a judge like any other.
-# Votes are a file as `screentest annotate export` writes it. Only votes on
-# pairs count that were finished, are of a reliable worker, and are not gold. What nobody voted on has
-# no verdict. A certificate counts votes, as the SLVMEval paper does, and not majorities: four
+# Votes are a file as `screentest annotate export` writes it. Only votes on pairs count that were
+# finished, are of a reliable worker, and are not gold. What nobody voted on has no verdict.
+# A certificate counts votes, as the SLVMEval paper does, and not majorities: four
 # votes of five for the intact video are 0.8 of a point.
 
 

@@ -48,9 +48,8 @@ from screentest.judges.cases import (
     strongest,
 )
 from screentest.judges.from_metrics import in_signature
-from screentest.judges.verdicts import judge_pairs, metrics_of
-from screentest.measure.evaluators import Evaluator, resolve
-from screentest.measure.tasks import roles_of
+from screentest.judges.verdicts import judge_pairs, judges_roles, metrics_of
+from screentest.measure.evaluators import Evaluator
 from screentest.run.execute import Execution
 from screentest.run.notes import MODELS
 from screentest.run.reader import RunReader
@@ -225,8 +224,7 @@ def models_of(run: RunReader, judge: Evaluator) -> dict[str, str]:
     """Return the backends that a run has asked for a judge's roles, and for those of its
     metrics."""
     available = (run.note(MODELS) or {}).get("roles", {})
-    roles = roles_of([judge, *(resolve(spec) for spec in metrics_of(judge))])
-    return {role: available[role] for role in roles if role in available}
+    return {role: available[role] for role in judges_roles([judge.text]) if role in available}
 
 
 class PromptChange(StrEnum):

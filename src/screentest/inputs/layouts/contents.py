@@ -30,6 +30,8 @@ PROMPT_LISTS = (
 )
 """Where the prompts of a folder are looked for."""
 PROMPT_COLUMNS = ("prompt", "caption", "text", "cap", "prompt_en", "description")
+FEW = 8
+"""Tables of a folder that are looked into; annotations are in thousands."""
 GROUP_COLUMNS = ("model", "seed", "category")
 """Columns that become groups under their own name; ``group.NAME`` does, too."""
 
@@ -173,24 +175,35 @@ def column_of(rows: Sequence[TableRow], names: Sequence[str]) -> str:
     return next((name for name in names if name in present), "")
 
 
-def near_column(present: Iterable[str], names: Sequence[str]) -> str:
-    """Return a misspelt one of these names, as advice; empty where none is near.
+MISSPELT = "There is {}: did you mean {}?"
+"""Advice on a misspelt name and the one that was meant."""
 
-    >>> near_column(["vidoe", "fps"], ["video", "path"])
-    "There is 'vidoe': did you mean 'video'?"
+
+def misspelt(present: Iterable[str], names: Sequence[str]) -> tuple[str, str] | None:
+    """Return a misspelt one of these names and the name itself, in quotes.
+
+    >>> misspelt(["vidoe", "fps"], ["video", "path"])
+    ("'vidoe'", "'video'")
     """
     for name in present:
         if near := difflib.get_close_matches(name.strip().lower(), names, n=1, cutoff=0.75):
-            return f"There is {quoted(name)}: did you mean {near[0]!r}?"
-    return ""
+            return quoted(name), quoted(near[0])
+    return None
 
 
-def column_advice(rows: Sequence[TableRow], names: Sequence[str]) -> str:
-    """Advise on a table without any of these columns."""
-    present = names_of(rows)
-    near = near_column(present, names) if len(names) > 1 else ""  # one is named by the user
-    has = ", ".join(map(quoted, present[:12])) + (", …" if len(present) > 12 else "")
-    return f"{near} Looked for {', '.join(names)}; the table has {has}.".strip()
+class NoColumn(ManifestError):
+    """A table without any of the columns that hold something."""
+
+    def __init__(
+        self, table: Path, what: str, rows: Sequence[TableRow], names: Sequence[str]
+    ) -> None:
+        present = names_of(rows)
+        near = misspelt(present, names) if len(names) > 1 else None  # one is named by the user
+        has = ", ".join(map(quoted, present[:12])) + (", …" if len(present) > 12 else "")
+        advice = f"Looked for {', '.join(names)}; the table has {has}."
+        if near:
+            advice = f"{MISSPELT.format(*near)} {advice}"
+        super().__init__(f"{table} has no column of {what}", advice=advice)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,10 +230,7 @@ def read_prompts(path: Path) -> list[ListedPrompt]:
         rows = table_rows(path)
         column = column_of(rows, PROMPT_COLUMNS)
         if rows and not column:
-            raise ManifestError(
-                f"{path} has no column of prompts",
-                advice=column_advice(rows, PROMPT_COLUMNS),
-            )
+            raise NoColumn(path, "prompts", rows, PROMPT_COLUMNS)
         named = column_of(rows, ("id", "index", "prompt_id", "video_id"))
         prompts = [
             ListedPrompt(caption(row.fields.get(column)), text_of(row.fields.get(named)))
@@ -314,9 +324,10 @@ def left_out(video: Path, why: str) -> Problem:
     return Problem(ProblemKind.UNLISTED, f"{quoted(video.name)} {why}", advice, path=video)
 
 
-def no_prompt(message: str, near: str = "") -> Problem:
+def no_prompt(message: str, near: tuple[str, str] | None = None) -> Problem:
     """Prompts that lie there and were not read; ``near`` is what was probably meant."""
-    return Problem(ProblemKind.NO_PROMPT, f"{message}. {near}" if near else message)
+    words = f"{message}. {MISSPELT.format(*near)}" if near else message
+    return Problem(ProblemKind.NO_PROMPT, words)
 
 
 def same_seed(item: Item, earlier: Item) -> Problem:
@@ -359,20 +370,6 @@ def too_few(seeds: Mapping[str, Sequence[str]], words: Callable[[str], str]) -> 
         else:
             have = f"{len(present)} video{'s' * (len(present) > 1)} ({', '.join(present)})"
             yield missing(f"only {have} of {words(prompt)}: others have {enough}")
-
-
-def seeds_told(seeds: Mapping[str, Sequence[str]]) -> str:
-    """Count the videos of each prompt, in words.
-
-    >>> seeds_told({"A cat": ["0", "1"], "A dog": ["7"]})
-    '2 prompts, 1 to 2 videos of each, seeds 0, 1, 7'
-    """
-    counts = {len(numbers) for numbers in seeds.values()}
-    each = f"{min(counts)} to {max(counts)}" if len(counts) > 1 else f"{max(counts)}"
-    numbers = sorted_seeds(seed for present in seeds.values() for seed in present)
-    listed = ", ".join(numbers[:8]) + (", …" if len(numbers) > 8 else "")
-    noun = "video" if counts == {1} else "videos"
-    return f"{len(seeds)} prompt{'s' * (len(seeds) > 1)}, {each} {noun} of each, seeds {listed}"
 
 
 def surplus(folder: Path, items: Iterable[Item]) -> Iterator[Problem]:

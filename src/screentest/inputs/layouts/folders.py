@@ -25,7 +25,7 @@ from screentest.inputs.layouts.contents import (
     most_match,
 )
 from screentest.inputs.layouts.names import NUMBERED, Numbered, PromptNames
-from screentest.inputs.layouts.tables import metadata, videos2caption
+from screentest.inputs.layouts.tables import Metadata, VideosToCaption
 from screentest.models.weights import cache_folder
 
 
@@ -36,11 +36,6 @@ from screentest.models.weights import cache_folder
     summary="WebDataset: .tar files of KEY.mp4 with KEY.txt or KEY.json",
     last=-1,
 )
-def webdataset() -> WebDataset:
-    """Unpack the videos once, into the cache."""
-    return WebDataset()
-
-
 class WebDataset:
     """Files of one key are one sample: the video, and its prompt as text or in JSON."""
 
@@ -49,15 +44,14 @@ class WebDataset:
     LONGEST_TEXT = 2**20
 
     def accepts(self, path: Path) -> bool:
-        """Return a .tar file, or a folder that has some and no videos."""
+        """Take a .tar file, or a folder that has some and no videos."""
         if path.is_dir():
             listing = Listing(path)
             return bool(listing.ending(".tar")) and not listing.videos
         return path.suffix.lower() == ".tar" and path.is_file()
 
     def read(self, path: Path) -> Corpus:
-        """Return the samples of every archive; keys are distinguished by its name where they
-        repeat."""
+        """Read every archive; where keys repeat, its name tells them apart."""
         archives = Listing(path).ending(".tar") if path.is_dir() else (path,)
         items: dict[str, Item] = {}
         problems: list[Problem] = []
@@ -158,18 +152,13 @@ def _prompt_in(content: bytes, suffix: str) -> str:
     summary="a folder of folders: one for each model, each in a layout of its own",
     last=-1,
 )
-def models() -> Models:
-    """Take the name of a folder as the group ``model``."""
-    return Models()
-
-
 class Models:
     """Folders beside each other. A list of prompts above them is for all."""
 
     for_films, for_videos = False, True
 
     def accepts(self, path: Path) -> bool:
-        """Return a folder without videos of its own, of at least two that a layout fits."""
+        """Take a folder without videos of its own, of at least two that a layout fits."""
         if not path.is_dir():
             return False
         listing = Listing(path)
@@ -207,15 +196,15 @@ class Models:
         if prompts is not None and not _is_other(folder):
             videos = Listing(folder).videos
             if most_match(NUMBERED, videos):
-                return Numbered(prompts)
+                return Numbered(prompts=str(prompts))
             if most_match(BY_PROMPT, videos):
-                return PromptNames(prompts)
+                return PromptNames(prompts=str(prompts))
         return importer_of(folder)
 
 
 def _is_other(folder: Path) -> bool:
     """Return True if it has a table or archive."""
-    return any(kind.accepts(folder) for kind in (metadata(), videos2caption(), webdataset()))
+    return any(kind.accepts(folder) for kind in (Metadata(), VideosToCaption(), WebDataset()))
 
 
 def _not_shared(items: Sequence[Item]) -> Iterator[Problem]:

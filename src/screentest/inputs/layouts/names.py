@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from screentest._util.text import plural
 from screentest.core import BadOption, Item, ManifestError, register
 from screentest.inputs.fields import Problem, quoted
 from screentest.inputs.importers import Corpus
@@ -25,13 +26,13 @@ from screentest.inputs.layouts.contents import (
     name_key,
     read_prompts,
     same_seed,
-    seeds_told,
+    sorted_seeds,
     surplus,
     too_few,
     without_doubles,
 )
 from screentest.inputs.layouts.tables import names_videos
-from screentest.inputs.layouts.vript_files import CLIP
+from screentest.inputs.layouts.vript import CLIP
 
 NUMBERED = re.compile(r"(?:[A-Za-z]+[-_ ]?)?(?P<number>\d{1,9})(?:[-_](?:seed)?(?P<seed>\d{1,6}))?")
 _CUT = 60
@@ -45,21 +46,16 @@ _CUT = 60
     summary="videos named PROMPT-SEED.mp4, as VBench has them",
     last=-1,
 )
-def prompt_names(*, prompts: str = "") -> PromptNames:
-    """Prompts from the names, or from a list that the names are matched with."""
-    return PromptNames(Path(prompts) if prompts else None)
-
-
 class PromptNames:
     """``{prompt}-{i}.mp4``; with a list of prompts beside them, or without."""
 
     for_films, for_videos = False, True
 
-    def __init__(self, prompts: Path | None = None) -> None:
-        self._prompts = prompts
+    def __init__(self, *, prompts: str = "") -> None:
+        self._prompts = Path(prompts) if prompts else None
 
     def accepts(self, path: Path) -> bool:
-        """Return a folder of videos whose names are words and a number, most of them several words.
+        """Take a folder of videos whose names are words and a number, most of them several words.
 
         Some prompts are one word; but where all names are, they are names: ``render-1.mp4``.
         """
@@ -103,7 +99,12 @@ class PromptNames:
             problems += [missing(f"no video of the prompt {quoted(prompt)}") for prompt in lost]
         if not taken:
             raise ManifestError(f"no video in {path} is named PROMPT-SEED", advice=_HOW)
-        words = f"{seeds_told(seeds)}, prompts by {'names' if source is None else source.name}"
+        counts = {len(numbers) for numbers in seeds.values()}
+        each = " to ".join(map(str, sorted({min(counts), max(counts)})))
+        numbers = sorted_seeds(seed for present in seeds.values() for seed in present)
+        shown = ", ".join(numbers[:8]) + (", …" if len(numbers) > 8 else "")
+        words = f"{plural(len(seeds), 'prompt')}, {each} video{'s' * (counts != {1})} of each"
+        words += f", seeds {shown}, prompts by {'names' if source is None else source.name}"
         return Corpus("prompt_names", tuple(taken.values()), (), tuple(problems), words)
 
 
@@ -128,11 +129,6 @@ def _listed_as(name: str, known: Sequence[str]) -> str:
     summary="prompts.txt and videos.txt, line by line",
     last=-2,
 )
-def lists() -> Lists:
-    """Give the first prompt to the first video, and so on."""
-    return Lists()
-
-
 class Lists:
     """Two files of equally many lines."""
 
@@ -170,23 +166,20 @@ class Lists:
     summary="numbered videos (0001.mp4, 0001-2.mp4) in the order of a list of prompts",
     last=-1,
 )
-def numbered(*, prompts: str = "", first: int = -1) -> Numbered:
-    """``prompts`` is the list (.txt or a table), ``first`` the number that it begins with."""
-    return Numbered(Path(prompts) if prompts else None, first)
-
-
 class Numbered:
-    """The number of a video is the place of its prompt in a list."""
+    """The number of a video is the place of its prompt in a list.
+
+    ``prompts`` is the list (.txt or a table), ``first`` the number that it begins with.
+    """
 
     for_films, for_videos = False, True
 
-    def __init__(self, prompts: Path | None = None, first: int = -1) -> None:
-        self._prompts = prompts
+    def __init__(self, *, prompts: str = "", first: int = -1) -> None:
+        self._prompts = Path(prompts) if prompts else None
         self._first = first
 
     def accepts(self, path: Path) -> bool:
-        """Return a folder with a list of prompts that names no videos, and videos that have a
-        number."""
+        """Take a folder of numbered videos with a list of prompts that names no videos."""
         listing = Listing(path)
         source = listing.first(PROMPT_LISTS)
         if source is None or not most_match(NUMBERED, listing.videos):

@@ -9,30 +9,30 @@ from screentest.core import Item, ManifestError, register
 from screentest.inputs.fields import GROUP_PREFIX, Problem, ProblemKind, quoted
 from screentest.inputs.importers import Corpus
 from screentest.inputs.layouts.contents import (
+    FEW,
     GROUP_COLUMNS,
+    MISSPELT,
     PROMPT_COLUMNS,
     PROMPT_LISTS,
     TABLES,
     VIDEO_COLUMNS,
     Listing,
+    NoColumn,
     TableRow,
     caption,
-    column_advice,
     column_of,
     columns_of,
+    misspelt,
     names_of,
-    near_column,
     no_prompt,
     surplus,
     table_rows,
     text_of,
     without_doubles,
 )
-from screentest.inputs.manifest import problems_in
+from screentest.inputs.manifest import BadRows
 
 METADATA = tuple(f"metadata{suffix}" for suffix in (".jsonl", ".csv", ".json", ".parquet", ".tsv"))
-_FEW = 8
-"""Tables of a folder that are looked into; annotations are in thousands."""
 
 
 @register(
@@ -42,22 +42,20 @@ _FEW = 8
     summary="a table of videos and prompts: metadata.csv, .json, .jsonl, .parquet",
     last=-1,
 )
-def metadata(*, video: str = "", prompt: str = "") -> Metadata:
-    """``video`` and ``prompt`` name the columns where they are called otherwise."""
-    return Metadata((video,) if video else VIDEO_COLUMNS, (prompt,) if prompt else PROMPT_COLUMNS)
-
-
 class Metadata:
-    """Rows with a column of videos (``video``, ``file_name``, …) and one of prompts."""
+    """Rows with a column of videos (``video``, ``file_name``, …) and one of prompts.
+
+    ``video`` and ``prompt`` name the columns where they are called otherwise.
+    """
 
     for_films, for_videos = True, True
 
-    def __init__(self, videos: Sequence[str], prompts: Sequence[str]) -> None:
-        self._videos = videos
-        self._prompts = prompts
+    def __init__(self, *, video: str = "", prompt: str = "") -> None:
+        self._videos = (video,) if video else VIDEO_COLUMNS
+        self._prompts = (prompt,) if prompt else PROMPT_COLUMNS
 
     def accepts(self, path: Path) -> bool:
-        """Return a folder with such a table, or a table that is not a manifest: it has no ids."""
+        """Take a folder with such a table, or a table that is not a manifest: it has no ids."""
         table = self._table(path)
         if table is None or table.suffix.lower() not in TABLES or not table.is_file():
             return False
@@ -82,7 +80,7 @@ class Metadata:
         listing = Listing(path)
         usual = listing.first(METADATA)
         tables = listing.ending(*TABLES) if listing.videos else ()
-        if usual or len(tables) > _FEW:
+        if usual or len(tables) > FEW:
             return usual
         if listed := listing.first(PROMPT_LISTS):
             return listed if names_videos(listed, self._videos) else None
@@ -120,18 +118,17 @@ def read_table(
     """Return the items of rows; their videos are below ``folder``, or beside the table."""
     video, prompt = column_of(rows, videos), column_of(rows, prompts)
     if rows and not video:
-        raise ManifestError(
-            f"{table} has no column of videos",
-            advice=column_advice(rows, videos),
-        )
+        raise NoColumn(table, "videos", rows, videos)
     place = folder or table.parent
     items, problems = [], []
     for row in rows:
         name = text_of(row.fields.get(video))
         if not name:
-            near = near_column(row.fields, (video,))
-            bad = Problem(ProblemKind.BAD_ROW, f"no {video}", near, row.line, row=row.row)
-            problems.append(bad)
+            near = misspelt(row.fields, (video,))
+            advice = MISSPELT.format(*near) if near else ""
+            problems.append(
+                Problem(ProblemKind.BAD_ROW, f"no {video}", advice, row.line, row=row.row)
+            )
             continue
         asked = row.fields.get(prompt)
         if isinstance(asked, int | float | dict):
@@ -142,12 +139,14 @@ def read_table(
         named = text_of(row.fields.get("id")) or name
         text = caption(asked) if prompt else ""
         items.append(Item(named, place / name, text, groups=groups))
+    if not items and problems:
+        raise BadRows(table, problems)
     if not items:
-        raise ManifestError(problems_in(table, problems) if problems else f"{table} names no video")
+        raise ManifestError(f"{table} names no video")
     single, doubled = without_doubles(items)
     words = f"{table.name}: videos by {video!r}, "
     words += f"prompts by {prompt!r}" if prompt else "no column of prompts"
-    if not prompt and (near := near_column(set(names_of(rows)) - {video}, prompts)):
+    if not prompt and (near := misspelt(set(names_of(rows)) - {video}, prompts)):
         problems.append(no_prompt(f"{table.name} has no column of prompts", near))
     elif prompt and (empty := sum(not item.prompt for item in items)):
         words += f", {empty} without a prompt"
@@ -174,19 +173,14 @@ def _groups(fields: Mapping[str, object], used: set[str]) -> dict[str, str]:
     summary="videos2caption.json beside a folder videos/, as FastVideo has it",
     last=-2,
 )
-def videos2caption(*, videos: str = "") -> VideosToCaption:
-    """``videos`` is the folder of the videos where it is another."""
-    return VideosToCaption(Path(videos) if videos else None)
-
-
 class VideosToCaption:
     """Rows of ``path`` and ``cap``; the videos are below ``videos/``, or beside the file."""
 
     for_films, for_videos = True, True
     FILE = "videos2caption.json"
 
-    def __init__(self, videos: Path | None = None) -> None:
-        self._videos = videos
+    def __init__(self, *, videos: str = "") -> None:
+        self._videos = Path(videos) if videos else None
 
     def accepts(self, path: Path) -> bool:
         return path.name == self.FILE or (path / self.FILE).is_file()

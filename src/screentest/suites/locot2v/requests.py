@@ -20,8 +20,7 @@ from screentest.core.item import Item, Span, Time, seconds
 from screentest.core.metric import Outcomes, Resources
 from screentest.core.outcome import Failure, Outcome, Point, Reason, Score
 from screentest.english.chunks import chunks_of
-from screentest.models.ask import Frames, Query
-from screentest.models.ask import NonBlank
+from screentest.models.ask import Frames, NonBlank, Query
 from screentest.models.chat.parsing import spoken
 from screentest.suites.locot2v.data import (
     Event,

@@ -26,8 +26,7 @@ from screentest.core import (
     Size,
     UserError,
 )
-from screentest.models.ask import Frames, Query
-from screentest.models.ask import Explanation, NonBlank
+from screentest.models.ask import Explanation, Frames, NonBlank, Query
 from screentest.suites.locot2v.data import COMPLEXITIES, DIMENSIONS, Event, PromptRecord
 from screentest.suites.locot2v.metrics.herd import (
     POLARITY,
