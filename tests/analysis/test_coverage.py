@@ -21,8 +21,8 @@ from screentest.core import Borders, Item, Outcome, OutputInfo, Reason, Score, T
 from screentest.core.outcome import BORDERS, Json
 
 SIDES: list[Json] = [280, 0, 280, 0, 1280, 720]
-LABELS = "clipscore|v:2|model.image_text:label_text%7Cv%3A1"
-CLIP = "clipscore|v:2|model.image_text:hf%7Cv%3A1"
+LABELS = "clipscore|v:1|model.image_text:label_text%7Cv%3A1"
+CLIP = "clipscore|v:1|model.image_text:hf%7Cv%3A1"
 
 
 def results(

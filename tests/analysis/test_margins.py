@@ -57,9 +57,9 @@ def test_another_version_or_model_has_no_margin() -> None:
         found = margin_of(value, "worst")
         return found.value if found else None
 
-    assert margin("noise|v:3|rate:4.0") == pytest.approx(0.164, rel=0.5)
+    assert margin("noise|v:1|rate:4.0") == pytest.approx(0.164, rel=0.5)
     assert margin("noise|v:99|rate:4.0") is None
-    assert margin("noise|v:3|model.flow:raft") is None
+    assert margin("noise|v:1|model.flow:raft") is None
 
 
 def encode(ffmpeg: str, source: Path, start: float, out: Path, crf: int, blur: str = "") -> None:

@@ -237,7 +237,7 @@ def test_the_worst_moment_of_a_frozen_clip_is_its_freeze(tmp_path: Path) -> None
         values |= {(one, "frozen"): scored(0.0, *[0.0] * 6) for one in others}
         run = score_run(tmp_path / name, items("a", *others), values, metrics=metrics)
         results = read_report([run]).results
-        margined = [replace(one, signature=f"{one.name}|v:2") for one in results.values]
+        margined = [replace(one, signature=f"{one.name}|v:1") for one in results.values]
         results = replace(results, values=tuple(margined))
         first, *_ = lowest(
             results, results.of_item("a").values(), scales_of(results), by_time=False

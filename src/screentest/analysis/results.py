@@ -421,9 +421,9 @@ def plain_name(name: str) -> str:
 def stand_ins(signature: str) -> tuple[str, ...]:
     """Return the backends in a signature that do approximately what the model of a paper does.
 
-    >>> stand_ins("clipscore|v:2|model.image_text:label_text%7Cv%3A1")
+    >>> stand_ins("clipscore|v:1|model.image_text:label_text%7Cv%3A1")
     ('label_text',)
-    >>> stand_ins("clipscore|v:2|model.image_text:hf%7Cv%3A1"), stand_ins("noise|v:2")
+    >>> stand_ins("clipscore|v:1|model.image_text:hf%7Cv%3A1"), stand_ins("noise|v:1")
     ((), ())
     """
     backends: dict[str, None] = {}

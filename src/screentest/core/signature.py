@@ -99,7 +99,7 @@ def _parsed(text: str) -> tuple[str, dict[str, Any]]:
 def options_of(signature: str) -> dict[str, Any]:
     """Return the options in the signature of a spec, as ``parse`` reads them.
 
-    >>> options_of("background_consistency|v:2|every:0.5")
+    >>> options_of("background_consistency|v:1|every:0.5")
     {'every': 0.5}
     """
     parts = (part.partition(":") for part in signature.split("|")[1:])

@@ -29,7 +29,7 @@ from screentest.english.lexicon import (
     split_words,
 )
 
-VERSION = 2
+VERSION = 1
 
 
 class WordChange(StrEnum):

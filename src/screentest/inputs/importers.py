@@ -156,7 +156,6 @@ def _known(*, films: bool) -> list[str]:
 @register(
     "importer",
     "vript",
-    version=2,
     summary="a Vript download: captions with clips or untrimmed videos",
 )
 class VriptImporter:

@@ -246,7 +246,7 @@ RULES: Mapping[Aspect, Rule] = {
 right, and which thing has which colour or is whole."""
 
 
-@register("judge", "baseline", version=3, summary="plain measurements, each video alone; no model")
+@register("judge", "baseline", summary="plain measurements, each video alone; no model")
 def baseline() -> BaselineJudge:
     """Rates by what the base install can measure."""
     return BaselineJudge(RULES)

@@ -224,7 +224,7 @@ def _text(description: Description) -> str:
     return "\n".join([*lines, f"Overall: {description.overall}"])
 
 
-@register("judge", "vlm_text", version=2, summary="descriptions of both videos, compared as text")
+@register("judge", "vlm_text", summary="descriptions of both videos, compared as text")
 def vlm_text(
     *, frames: int = 64, long_side: int = 512, detector: str = FFMPEG, seed: int = 0
 ) -> VlmText:
@@ -232,7 +232,7 @@ def vlm_text(
     return VlmText(clip_centres(frames, long_side, detector), seed)
 
 
-@register("judge", "vlm_hybrid", version=2, summary="descriptions and frames of both, compared")
+@register("judge", "vlm_hybrid", summary="descriptions and frames of both, compared")
 def vlm_hybrid(
     *, frames: int = 32, long_side: int = 512, detector: str = FFMPEG, seed: int = 0
 ) -> VlmText:

@@ -377,7 +377,7 @@ def _counted(votes: Sequence[VoteRecord], changed: Choice) -> Verdict:
     return Verdict(choice, rationale=message, share=first / len(votes))
 
 
-@register("judge", "human", version=2, summary="people's votes from the annotation app or a CSV")
+@register("judge", "human", summary="people's votes from the annotation app or a CSV")
 def human(*, votes: str) -> Human:
     """``votes`` is the file."""
     path = Path(votes)

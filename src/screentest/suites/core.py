@@ -11,7 +11,7 @@ from screentest.core import register
 from screentest.metrics import CORE as METRICS
 
 
-@register("suite", "core", version=2, summary="plain measurements, with the base install alone")
+@register("suite", "core", summary="plain measurements, with the base install alone")
 def core() -> Suite:
     """All of them, in one decode."""
     return Suite("core", METRICS, groups=("model",))

@@ -38,8 +38,8 @@ def key_of(value: Value) -> str:
 
     >>> from screentest.core import Outcome, Score
     >>> name, models = "clipscore", "model.image_text:label_text%7Cv%3A1"
-    >>> key_of(Value("x", name, name, Outcome.of(Score(1.0)), f"clipscore|v:2|rate:1|{models}"))
-    'clipscore|v:2|image_text:label_text'
+    >>> key_of(Value("x", name, name, Outcome.of(Score(1.0)), f"clipscore|v:1|rate:1|{models}"))
+    'clipscore|v:1|image_text:label_text'
     """
     parts = value.signature.split("|")[1:]
     version = [part for part in parts if part.startswith("v:")]

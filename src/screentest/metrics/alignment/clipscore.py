@@ -29,7 +29,6 @@ _AT_ONCE = 32
 
 
 @metric(
-    version=2,
     summary="centre frames against the whole prompt",
     outputs={"clipscore": OutputInfo("mean cosine of centre frames and prompt", low=-1.0)},
     roles=("image_text",),

@@ -37,7 +37,6 @@ SIMILARITY = OutputInfo("cosine of shots with their captions", low=-1.0)
 
 
 @metric(
-    version=5,
     summary="shots against captions, in order",
     outputs={
         "caption_agreement": AGREEMENT,
@@ -94,7 +93,6 @@ def caption_agreement(
 
 
 @metric(
-    version=4,
     summary="each shot against its own caption",
     outputs={
         "clip_aligned": OutputInfo("mean cosine of captions and their shots", low=-1.0),
@@ -145,7 +143,6 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 
 @metric(
-    version=2,
     summary="colours of the caption in its shot",
     outputs={"named_colours": PRESENCE},
     level=Level.CLIP,

@@ -292,7 +292,7 @@ class _DenseMeasurement:
         }
 
 
-@register("metric", "dense", version=2, summary="every clip judged alone, added up by the worst")
+@register("metric", "dense", summary="every clip judged alone, added up by the worst")
 def dense(
     *,
     frames: int = 4,

@@ -62,7 +62,6 @@ FAULTS = {
 
 
 @metric(
-    version=2,
     summary="faults of sensors, encoders and processing",
     outputs=FAULTS,
     traits={"texture_detail": Traits((OVERSHARPENED, NOISY))},
@@ -275,7 +274,6 @@ TONES = {
     outputs=TONES,
     traits={"brightness": Traits(visible=0.08)},
     request=COLOUR,
-    version=3,
 )
 def tones(image: Image) -> tuple[float, ...] | None:
     """Numbers of brightness and of colours; see their descriptions."""

@@ -96,7 +96,6 @@ LEVELS = 1024
 
 
 @metric(
-    version=2,
     summary="how much of the detail is fine",
     outputs={
         "sharpness": OutputInfo("share of the finest octave in the detail"),
@@ -147,7 +146,6 @@ CUT_OFF = 4
 
 
 @metric(
-    version=3,
     summary="contrast, tonal range and exposure",
     outputs={
         "contrast": OutputInfo(
@@ -191,7 +189,6 @@ def contrast(image: Image) -> tuple[float, float, float]:
 
 
 @metric(
-    version=2,
     summary="how colourful each shot is",
     outputs={
         "colourfulness": OutputInfo(
@@ -259,7 +256,6 @@ COLOUR_WEIGHT = 0.5
 
 
 @metric(
-    version=3,
     summary="noise in the smooth parts of each shot",
     outputs={
         "noise": OutputInfo(
@@ -325,7 +321,6 @@ def colours(planes: Image) -> tuple[Plane, Plane]:
 
 
 @metric(
-    version=2,
     summary="visible blocks of the encoder",
     outputs={
         "blockiness": OutputInfo(
@@ -346,7 +341,6 @@ def blockiness(image: Image) -> float | None:
 
 
 @metric(
-    version=2,
     summary="distance from natural-scene statistics",
     outputs={
         "unnaturalness": OutputInfo(

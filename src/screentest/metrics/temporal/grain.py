@@ -31,7 +31,7 @@ STILLEST = 0.1
 """The share of blocks that change least: in the others things move."""
 
 
-@register("metric", "grain", version=3, summary="noise that changes from frame to frame")
+@register("metric", "grain", summary="noise that changes from frame to frame")
 def grain() -> ShotMetric:
     """The deviation of what is new in the finest detail, in the stillest tenth of the picture.
 

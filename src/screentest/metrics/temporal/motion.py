@@ -45,7 +45,6 @@ STILL_FILM = (
     },
     request=GREY,
     nothing="one frame does not move",
-    version=3,
 )
 def motion(before: Image, after: Image, *, rate: float = 8.0) -> tuple[float, float] | None:
     """Speed of all of the picture, and of what is fastest: picture diagonals a second.
@@ -106,7 +105,6 @@ def longest(rows: Rows) -> float:
 
 
 @metric(
-    version=2,
     summary="time in which the picture stands still",
     outputs={
         "frozen": ShotOutput(
@@ -139,7 +137,7 @@ def frozen(before: Image, after: Image, *, level: float = 0.05) -> float:
     return float(change(before, after) <= level)
 
 
-@register("metric", "flicker", version=2, summary="pictures that jump from frame to frame")
+@register("metric", "flicker", summary="pictures that jump from frame to frame")
 def flicker() -> ShotMetric:
     """Every frame is looked at."""
     return ShotMetric(FLICKER, GREY, Flicker, "fewer than three frames cannot flicker")

@@ -29,7 +29,7 @@ _LEAST_NOISE = 0.3
 LOOK = OutputInfo("how near a shot's texture is to that of its film")
 
 
-@register("metric", "shot_consistency", version=2, summary="shots that look unlike their film")
+@register("metric", "shot_consistency", summary="shots that look unlike their film")
 def shot_consistency(*, rate: float = SAMPLED) -> FilmMetric:
     """Compares each shot with the middle one of all; ``rate``: frames a second."""
     return FilmMetric("shot_consistency", LOOK, at_rate(DETAIL, rate), look, consistency)
@@ -79,7 +79,7 @@ REPEATED = OutputInfo(
 )
 
 
-@register("metric", "repeated_shots", version=2, summary="shots that were shown before")
+@register("metric", "repeated_shots", summary="shots that were shown before")
 def repeated_shots(*, rate: float = SAMPLED, level: float = 3.0) -> FilmMetric:
     """Looks each shot up among those before it, as when a generator goes round in a loop.
 
@@ -136,7 +136,7 @@ CONTINUITY = OutputInfo(
 )
 
 
-@register("metric", "continuity", version=2, summary="shots that belong together stand together")
+@register("metric", "continuity", summary="shots that belong together stand together")
 def continuity(*, rate: float = SAMPLED) -> FilmMetric:
     """Compares the colours of each shot with those of the two before it.
 

@@ -30,7 +30,7 @@ LEAST = 0.2
 """Levels of motion below which nothing moves that could halt or jump."""
 
 
-@register("metric", "steadiness", version=3, summary="whether motion runs evenly")
+@register("metric", "steadiness", summary="whether motion runs evenly")
 def steadiness() -> ShotMetric:
     """Every frame is looked at."""
     return ShotMetric(STEADINESS, GREY, Steps, "fewer than three frames cannot be uneven")

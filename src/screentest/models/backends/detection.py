@@ -147,7 +147,6 @@ _GREY = 127
 @register(
     "detection",
     "efficientdet",
-    version=2,
     summary="EfficientDet-Lite, the 80 classes of COCO; phrases matched to them by text similarity",
     packages=(LITERT,),
     ready=lambda: weights.available("efficientdet-lite0"),

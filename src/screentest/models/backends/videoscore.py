@@ -78,7 +78,6 @@ def asking_of(card: str, name: str) -> Asking:
 @register(
     "videoscore",
     "hf",
-    version=2,
     summary="VideoScore v1 (16 frames) or v1.1 (48 frames), from a folder or hub id",
     neutral=(*NEUTRAL, "question_file", "max_frames"),  # both are in the identity
     packages=TRANSFORMERS,

@@ -301,7 +301,6 @@ _PIXELS = 640 * 360
 @register(
     "metric",
     "etva_builtin",
-    version=2,
     summary="questions by rules, answered by a small detector and flow; needs no chat model",
     neutral=("questions",),
 )

@@ -281,7 +281,6 @@ WRITE, KNOW, ANSWER = "chat.questions", "chat.knowledge", "chat.answer"
 @register(
     "metric",
     "etva",
-    version=3,
     summary="share of yes to questions about each piece of the prompt, by a chat model",
     neutral=("questions",),
 )

@@ -299,7 +299,6 @@ OUTPUTS = {
 @register(
     "metric",
     "univ_v2t",
-    version=3,
     summary="how much of the video does the caption say?",
     neutral=("truth",),  # its content is in the signature, not where it lies
 )

@@ -171,7 +171,7 @@ def _links(chunk: Chunk) -> bool:
 
 
 NAME = "caption_rules"
-VERSION = 2
+VERSION = 1
 
 T = TypeVar("T", bound=tuple[str, ...])
 

@@ -109,7 +109,6 @@ ROUNDING = 1e-6
 @register(
     "degradation",
     "background_consistency",
-    version=3,
     summary="backgrounds that jump",
     neutral=("folder",),  # the pictures themselves are hashed, wherever they are
 )

@@ -277,7 +277,6 @@ SOFT = 0.04
 
 
 @degradation(
-    version=2,
     aspect="spatial_relationship",
     needs="place",
     pixels=Pixels.I420,

@@ -107,7 +107,6 @@ class NeighbourRepeated(CaptionedClip):
 @register(
     "degradation",
     "other_film",
-    version=2,
     summary="a clip of another film in its place",
     neutral=("folder",),  # the films themselves are hashed, wherever they are
 )

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@register("degradation", "aesthetics", version=2, summary="contrast turned round and made flat")
+@register("degradation", "aesthetics", summary="contrast turned round and made flat")
 def aesthetics(*, contrast: float = -0.8) -> Aesthetics:
     """``contrast`` as FFmpeg's eq takes it."""
     return Aesthetics(contrast)
@@ -127,7 +127,7 @@ def reduced(image: Image, factor: float) -> Image:
     return np.asarray(shrunk.resize((width, height), lanczos), np.uint8)
 
 
-@register("degradation", "appearance_style", version=2, summary="drawn or painted, in one style")
+@register("degradation", "appearance_style", summary="drawn or painted, in one style")
 def appearance_style(*, style: str = "any") -> AppearanceStyle:
     """``style`` is one of the five, or ``any``: one is drawn for each film."""
     if style != "any" and style not in STYLES:

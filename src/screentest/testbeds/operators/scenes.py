@@ -118,7 +118,7 @@ class Comprehensiveness(CaptionedClip):
 # Temporal flow: the story in another order. Consecutive clips are shuffled.
 
 
-@register("degradation", "temporal_flow", version=2, summary="consecutive clips shuffled")
+@register("degradation", "temporal_flow", summary="consecutive clips shuffled")
 def temporal_flow() -> TemporalFlow:
     """None stays in its place."""
     return TemporalFlow()
@@ -237,7 +237,6 @@ def dropped_frames(
     needs="movement",
     pixels=Pixels.I420,
     ahead=2,
-    version=2,
     summary="every other line of a later moment: a comb where something moves",
 )
 def interlaced(image: Image, after: Image, severity: float) -> Image:

@@ -46,7 +46,7 @@ HOLE = 0.4
 """The share of the picture that may be painted anew: of a larger hole another scene is made."""
 
 
-@register("degradation", "object_integrity", version=3, summary="a named object painted away")
+@register("degradation", "object_integrity", summary="a named object painted away")
 def object_integrity(*, mask: Shape = "box") -> ObjectIntegrity:
     """``mask``: what is painted over, the box of the thing or its outline."""
     return ObjectIntegrity(mask)
@@ -126,7 +126,7 @@ def box_mask(image: Image, boxes: Sequence[Box]) -> Mask:
 ColorMask = Literal["outline", "none"]
 
 
-@register("degradation", "color", version=3, summary="a named object in another colour")
+@register("degradation", "color", summary="a named object in another colour")
 def color(*, mask: ColorMask = "outline") -> Color:
     """Detection finds the object, segmentation its shape, image_edit gives it the colour.
 

@@ -173,7 +173,7 @@ def _difference(one: Image, two: Image) -> float:
     return float(cv2.norm(one, two, cv2.NORM_L1)) / one.size
 
 
-@register("detector", "abrupt", version=2, summary="hard cuts, down to shots of four frames")
+@register("detector", "abrupt", summary="hard cuts, down to shots of four frames")
 def abrupt(*, ratio: float = 2.0, floor: float = 6.5, min_length: int = 4) -> AbruptDetector:
     """Cuts where a change is ``ratio`` times that around it plus ``floor`` (of 255), or more.
 
@@ -234,7 +234,7 @@ def _is_clear(cut: Boundary) -> bool:
     return cut.strength >= _CLEAR
 
 
-@register("detector", "default", version=2, summary="hard cuts, fades and dissolves")
+@register("detector", "default", summary="hard cuts, fades and dissolves")
 def default() -> DefaultDetector:
     """Build the detector that does best over the known cut lists; see docs/evidence/shots.md."""
     return DefaultDetector(abrupt(), gradual())

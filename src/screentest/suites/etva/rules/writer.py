@@ -261,7 +261,7 @@ def _leads_on(clauses: Clauses, here: int) -> bool:
 
 
 NAME = "rules"
-VERSION = 2
+VERSION = 1
 _COUNTS = terms("counts") - {"zero"}
 _SHORT = re.compile(r"[A-Za-z'-]+(?: [A-Za-z'-]+){0,4}")
 """A prompt of a few words, such as "industrial area"."""

@@ -48,7 +48,6 @@ OVERALL_ALIGNMENT = "locot2v_overall_alignment"
 @register(
     "metric",
     OVERALL_ALIGNMENT,
-    version=2,
     summary="similarity of the video's description to the prompt",
     neutral=("records",),
 )
@@ -95,7 +94,6 @@ FIELDS = ("subject", "setting", "action", "camera")
 @register(
     "metric",
     EVENT_ALIGNMENT,
-    version=2,
     summary="whether the prompt's events happen, as told and in order",
     neutral=("records",),
 )
@@ -220,7 +218,6 @@ SMOOTH = Query("locot2v/action_smooth", YesNo, "chat.watch")
 @register(
     "metric",
     HUMAN_ACTION,
-    version=2,
     summary="whether people do what the prompt says, and naturally",
     neutral=("records",),
 )

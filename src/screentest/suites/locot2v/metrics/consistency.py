@@ -124,7 +124,6 @@ Weighting = Literal["equal", "duration"]
 @register(
     "metric",
     EVENT_CONSISTENCY,
-    version=3,
     summary="whether subjects and backgrounds stay the same within and across events",
     neutral=("records",),
 )

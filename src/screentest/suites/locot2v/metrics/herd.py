@@ -238,7 +238,6 @@ ANSWER = Query("locot2v/herd_answer", Answer, "chat.watch")
 @register(
     "metric",
     HERD,
-    version=4,
     summary="whether a viewer's expectations are met, in seven dimensions",
     neutral=("records",),
 )

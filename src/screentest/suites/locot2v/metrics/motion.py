@@ -39,7 +39,7 @@ ENOUGH = Fraction(4, 16)
 By = Literal["clip", "video", "degree"]
 
 
-@register("metric", DYNAMIC_DEGREE, version=2, summary="how much of the video shows visible motion")
+@register("metric", DYNAMIC_DEGREE, summary="how much of the video shows visible motion")
 def dynamic_degree(
     *, by: By = "clip", clip_seconds: float = 2.0, threshold: float = 6.0
 ) -> DynamicDegree:

@@ -103,7 +103,6 @@ MOST_BYTES = 2**30
 @register(
     "metric",
     TECHNICAL_QUALITY,
-    version=2,
     summary="absence of technical artefacts, segment by segment",
 )
 def technical_quality(*, segment_seconds: float = 10.0, rate: float = 0.0) -> VideoTechnicalQuality:
