@@ -36,7 +36,7 @@ from core_split import (
     TUNED_OPERATORS,
 )
 from screentest.core import Aspect, Image, Outcome, Score, Shot, Span, build
-from screentest.judges.baseline import baseline
+from screentest.judges.baseline import BaselineJudge
 from screentest.metrics.temporal.shots import neighbourhood, palette
 from screentest.present.certificates import claim_words
 from screentest.stats.claims import claims
@@ -171,7 +171,7 @@ class Values:
         for film, shot, what, _ in self.known:
             if what == "intact":
                 self.films[film].append(shot)
-        self.judge = baseline()
+        self.judge = BaselineJudge()
 
     def able(self, film: str, what: str, severity: float) -> list[int]:
         """Shots to which it could be done."""
@@ -316,7 +316,7 @@ def order(data: Path) -> None:
 
 
 def _reordered(looks: Sequence[Any]) -> list[list[float]]:
-    judging, rng, count = baseline(), np.random.default_rng(7), len(looks)
+    judging, rng, count = BaselineJudge(), np.random.default_rng(7), len(looks)
     none = Outcome.of(Score(0.0))
 
     def rating(numbers: Sequence[int]) -> float:

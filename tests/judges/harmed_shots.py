@@ -35,7 +35,7 @@ from screentest.core import (
     Span,
     build,
 )
-from screentest.judges.baseline import baseline
+from screentest.judges.baseline import BaselineJudge
 from screentest.models import Models
 from screentest.testbeds.captions.facts import CaptionFacts
 from screentest.testbeds.contract import Chosen, Context, Film, FilmClip, Rng
@@ -54,7 +54,7 @@ STILL = 0.5
 """Levels of mean difference below which nothing is seen to move."""
 OF_FILMS = {"shot_count", "repeated_shots", "continuity", "caption_agreement"}
 """Metrics that say nothing of a shot alone."""
-METRICS = tuple(sorted({*baseline().metrics} - OF_FILMS))
+METRICS = tuple(sorted({*BaselineJudge().metrics} - OF_FILMS))
 TIMED = frozenset(
     ("dynamics_degree", "stuttering", "slowed", "jittering", "reversed_motion", "sped_up")
 ) | {"dropped_frames", "interlaced"}

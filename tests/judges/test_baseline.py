@@ -31,7 +31,7 @@ from screentest.core import (
     Span,
     build,
 )
-from screentest.judges.baseline import MARGIN, RULES, Measure, baseline, tails
+from screentest.judges.baseline import MARGIN, RULES, BaselineJudge, Measure, tails
 from screentest.measure.items import measure
 from screentest.run.session import Settings, Tools
 from tests.judges.harmed_shots import (
@@ -44,7 +44,7 @@ from tests.judges.harmed_shots import (
 )
 from tests.metrics.test_sameness import excerpt
 
-JUDGE = baseline()
+JUDGE = BaselineJudge()
 SIDE, FRAMES = 192, 10
 SHOTS = ((0.0, 3.0), (3.0, 7.0), (7.0, 9.5), (9.5, 13.0), (13.0, 15.5))
 """Of the five live shots: towers, a bird, a launch pad, a rocket, towers again."""

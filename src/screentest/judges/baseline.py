@@ -14,9 +14,11 @@ films and operators the figures here were chosen, ``bench/core_ladders.py`` how 
 from __future__ import annotations
 
 import math
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -63,16 +65,6 @@ class Measure:
         beyond = np.maximum(self.more * away, -self.less * away) - self.apart
         both = outside**WORST + np.maximum(beyond, 0) ** WORST
         return np.asarray(np.nan_to_num(both) ** (1 / WORST))
-
-
-class Rule(Protocol):
-    """A way to rate an aspect."""
-
-    @property
-    def metrics(self) -> tuple[str, ...]: ...
-
-    def rate(self, scores: Mapping[str, Outcomes]) -> Outcome[Score]:
-        """More is better."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,63 +174,23 @@ def _octaves(floor: float) -> Callable[[float], float]:
     return lambda value: math.log2(value + floor)
 
 
-GRAIN, COLOURS, STEPS = _octaves(0.3), _octaves(0.06), _octaves(1.0)
-"""Scales of noise, of the strength of colours, and of motion."""
-TECHNICAL = (
-    Measure("faults", "fine_detail", 0.02, low=0.21, high=0.36, apart=2),
-    Measure("faults", "texture_detail", 0.02, low=0.155, high=0.29, apart=2),
-    Measure("noise", "luma_noise", 0.4, high=0.0, apart=2, less=False, scale=GRAIN),
-    Measure("blockiness", "blockiness", 0.05, high=0.08, apart=2, less=False),
-    Measure("faults", "bands", 0.1, high=0.6, apart=2, less=False),
-    Measure("faults", "halos", 0.04, high=0.2, apart=1.5, less=False),
-    Measure("faults", "combing", 0.01, high=0.02, apart=2, less=False),
-    Measure("tones", "bleeding", 0.2, high=0.6, apart=2, less=False),
-    Measure("steadiness", "halting", 0.1, high=0.05),
-)
-AESTHETICS = (
-    Measure("tones", "brightness", 0.05, low=0.08, high=0.72, apart=6),
-    Measure("tones", "spread", 0.07, low=0.3, high=0.55),
-    Measure("tones", "darkest", 0.08, high=0.32, apart=1.5, less=False),
-    Measure("tones", "lightest", 0.08, low=0.52, apart=1.5, more=False),
-    Measure("tones", "clipped_light", 0.08, high=0.4, apart=3, less=False, scale=math.sqrt),
-    Measure("tones", "clipped_dark", 0.07, high=0.4, apart=4, less=False, scale=math.sqrt),
-    Measure("tones", "strength", 0.16, low=-3.6, high=-1.2, apart=4, scale=COLOURS),
-    Measure("tones", "blue_cast", 0.05, low=-0.25, high=0.12, apart=3),
-    Measure("tones", "red_cast", 0.05, low=-0.06, high=0.3, apart=3),
-    Measure("tones", "balance", 0.3, low=-0.9, high=1.9, apart=6),
-    Measure("tones", "overhead", 0.09, low=-0.12, apart=2, more=False),
-    Measure("faults", "level", 0.04, low=0.28, apart=2, more=False),
-    Measure("faults", "fine_detail", 0.02, low=0.21, apart=2, more=False),
-)
-STYLE = (
-    Measure("faults", "fine_detail", 0.02, low=0.15, high=0.34, apart=3),
-    Measure("faults", "texture_detail", 0.02, low=0.13, high=0.28, apart=3),
-    Measure("faults", "bands", 0.08, high=0.6, apart=3),
-    Measure("faults", "halos", 0.06, high=0.35, apart=3),
-    Measure("faults", "level", 0.04, apart=3),
-    Measure("noise", "luma_noise", 0.3, high=0.4, apart=3, scale=GRAIN),
-    Measure("tones", "inks", 0.1, high=0.73, apart=3),
-    Measure("tones", "spread", 0.07, low=0.2, high=0.6, apart=3),
-    Measure("tones", "brightness", 0.07, low=0.1, high=0.7, apart=3),
-    Measure("tones", "balance", 0.4, low=-0.8, high=2.1, apart=3),
-    Measure("tones", "clipped_dark", 0.08, high=0.4, apart=3, scale=math.sqrt),
-    Measure("tones", "clipped_light", 0.07, high=0.35, apart=3, scale=math.sqrt),
-    Measure("tones", "strength", 0.35, low=-4.0, high=-0.7, apart=3, scale=COLOURS),
-    Measure("tones", "blue_cast", 0.06, apart=3),
-    Measure("tones", "red_cast", 0.06, apart=3),
-)
-DYNAMICS = (
-    Measure("steadiness", "held", 0.2, high=0.4),
-    Measure("steadiness", "halting", 0.15, high=0.1),
-    Measure("steadiness", "returning", 0.1, high=0.15),
-    Measure("steadiness", "uneven", 0.15, high=0.4),
-    Measure("steadiness", "lively", 0.5, low=1.6, high=3.6, apart=3, scale=STEPS),
-)
-RULES: Mapping[Aspect, Rule] = {
-    Aspect.AESTHETICS: Faults(AESTHETICS),
-    Aspect.TECHNICAL_QUALITY: Faults(TECHNICAL),
-    Aspect.APPEARANCE_STYLE: Faults(STYLE),
-    Aspect.DYNAMICS_DEGREE: Faults(DYNAMICS),
+SCALES: Mapping[str, Callable[[float], float]] = {
+    "sqrt": math.sqrt,
+    "grain": _octaves(0.3),
+    "colours": _octaves(0.06),
+    "steps": _octaves(1.0),
+}
+"""By the name that ``baseline.toml`` has for it."""
+
+
+def _measure(row: Mapping[str, Any]) -> Measure:
+    scale = SCALES[row["scale"]] if "scale" in row else float
+    return Measure(**{**row, "scale": scale})
+
+
+_MEASURES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+RULES: Mapping[Aspect, Faults | Coverage | Order] = {
+    **{Aspect(name): Faults(tuple(map(_measure, rows))) for name, rows in _MEASURES.items()},
     Aspect.COMPREHENSIVENESS: Coverage(),
     Aspect.TEMPORAL_FLOW: Order(),
 }
@@ -247,25 +199,15 @@ right, and which thing has which colour or is whole."""
 
 
 @register("judge", "baseline", summary="plain measurements, each video alone; no model")
-def baseline() -> BaselineJudge:
-    """Rates by what the base install can measure."""
-    return BaselineJudge(RULES)
-
-
 class BaselineJudge:
     """Rates each video from the curves of the core metrics."""
 
     info = JudgeInfo("plain measurements of each video alone, by its worst shots", margin=MARGIN)
-
-    def __init__(self, rules: Mapping[Aspect, Rule]) -> None:
-        self._rules = rules
-        self.metrics = tuple(
-            dict.fromkeys(name for rule in rules.values() for name in rule.metrics)
-        )
+    metrics = tuple(dict.fromkeys(name for rule in RULES.values() for name in rule.metrics))
 
     def rate(self, aspect: Aspect, scores: Mapping[str, Outcomes]) -> Outcome[Score]:
         """Return the rating, with what is wrong with each shot as evidence."""
-        rule = self._rules.get(aspect)
+        rule = RULES.get(aspect)
         if rule is None:
             return Outcome.failed(
                 Reason.NOT_APPLICABLE,

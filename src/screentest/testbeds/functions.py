@@ -63,7 +63,6 @@ from screentest.testbeds.contract import (
     Reach,
     Rng,
     all_of,
-    pieces,
     share_of,
 )
 from screentest.testbeds.masks import MaskDegradation, mask_kind
@@ -77,7 +76,7 @@ from screentest.testbeds.timeline import (
     fitting,
     generator,
 )
-from screentest.video.edit.pictures import FrameFunction, Pixels, Reencode, VideoPart
+from screentest.video.edit.pictures import FrameFunction, Pixels, VideoPart
 from screentest.video.edit.splice import splice
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -223,10 +222,11 @@ def placebo(
         _, besides = form_of("placebo", function, forms, BESIDES, ANNOTATIONS)
         layout = Pixels(pixels)
 
-        def make(call: Callable[..., Any], chosen: Mapping[str, Any]) -> FunctionPlacebo:
+        def make(call: Callable[..., Any], chosen: Mapping[str, Any]) -> ClipPlacebo:
             if chosen["clips"] < 1:
                 raise ValueError(f"invalid clips {chosen['clips']}: must be at least 1")
-            return FunctionPlacebo(call, besides, layout, chosen["clips"])
+            change = partial(_every_frame, call, besides)
+            return ClipPlacebo(change, layout, chosen["clips"])
 
         settings = {"clips": Setting(int, clips)}
         register_function(
@@ -273,11 +273,10 @@ class ShareDegradation(NeedingDegradation):
 
 
 @dataclass(frozen=True, slots=True)
-class FunctionPlacebo:
-    """The placebo behind a plain function."""
+class ClipPlacebo:
+    """A placebo that changes the frames of some clips; ``change`` is given the rng of the clip."""
 
-    call: Callable[..., Any]
-    besides: tuple[str, ...]
+    change: Callable[[Rng], FrameFunction]
     pixels: Pixels
     clips: int
     suffix: str = ".mp4"
@@ -289,13 +288,12 @@ class FunctionPlacebo:
     def write(self, context: Context, out: Path) -> None:
         """Touch the clips that are drawn first."""
         drawn = context.rng.shuffled(context.film.clips, "draw")[: self.clips]
-        replaced: dict[int, VideoPart | None] = {
-            clip.number: Reencode(
-                clip.span, _every_frame(self.call, self.besides, context.rng_of(clip)), self.pixels
-            )
-            for clip in drawn
-        }
-        splice(context.film.video, list(pieces(context.film, replaced)), out)
+
+        def change(place: Chosen) -> FrameFunction:
+            return self.change(context.rng_of(place.clip))
+
+        parts = changed_clips(context, [Chosen(clip) for clip in drawn], change, self.pixels)
+        splice(context.film.video, parts, out)
 
 
 def _with(call: Callable[..., Any], severity: float, image: Image, **more: Any) -> Any:

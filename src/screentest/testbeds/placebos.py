@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable
 from contextlib import suppress
 from itertools import islice, pairwise
 from pathlib import Path
@@ -18,16 +17,16 @@ from screentest.testbeds.contract import (
     Context,
     Degradation,
     Film,
-    FilmClip,
     FilmLook,
     Rng,
     Unfit,
-    pieces,
 )
+from screentest.testbeds.functions import ClipPlacebo
 from screentest.testbeds.operators.arithmetic import of_planes, planes, to_levels
-from screentest.testbeds.operators.shared import inside_borders, numbered
+from screentest.testbeds.operators.shared import inside_borders
 from screentest.video.edit.pictures import (
     ClipOrigin,
+    FrameFunction,
     Keep,
     Pixels,
     Reencode,
@@ -40,23 +39,20 @@ if TYPE_CHECKING:
     from av.container import OutputContainer
 
 
-# Another container: the same packets in a Matroska file.
+class AnyFilm:
+    """Any film will do."""
+
+    suffix = ".mp4"
+
+    def eligible(self, film: Film) -> bool:
+        return True
 
 
 @register("placebo", "container", version=1, summary="the same packets in a Matroska file")
-def container() -> OtherContainer:
-    """Nothing is encoded. Matroska counts time in milliseconds."""
-    return OtherContainer()
-
-
-class OtherContainer:
-    """The same packets in a Matroska file."""
+class OtherContainer(AnyFilm):
+    """The same packets in a Matroska file, which counts time in milliseconds."""
 
     suffix = ".mkv"
-
-    def eligible(self, film: Film) -> bool:
-        """Any film can be packed anew."""
-        return True
 
     def write(self, context: Context, out: Path) -> None:
         import av
@@ -78,38 +74,21 @@ class OtherContainer:
 
 
 @register("placebo", "noise", version=1, summary="noise of one level, which nobody sees")
-def noise(*, clips: int = 5) -> Noise:
+def noise(*, clips: int = 5) -> ClipPlacebo:
     """``clips`` are touched, or as many as there are."""
+    _must_have_clips(clips)
+
+    def grain(rng: Rng) -> FrameFunction:
+        return lambda frames: (
+            grained(frame.image, rng.at("frame", number)) for number, frame in enumerate(frames)
+        )
+
+    return ClipPlacebo(grain, Pixels.I420, clips)
+
+
+def _must_have_clips(clips: int) -> None:
     if clips < 1:
         raise BadOption(f"invalid number of clips {clips}: must be 1 or more")
-    return Noise(clips)
-
-
-class Noise:
-    """Noise of one level in the luma of some clips, which nobody sees."""
-
-    suffix = ".mp4"
-
-    def __init__(self, clips: int) -> None:
-        self._clips = clips
-
-    def eligible(self, film: Film) -> bool:
-        """There must be a clip to touch."""
-        return bool(film.clips)
-
-    def write(self, context: Context, out: Path) -> None:
-        """Touch the first clips of the draw."""
-        drawn = context.rng.shuffled(context.film.clips, "draw")[: self._clips]
-        replaced: dict[int, VideoPart | None] = {
-            clip.number: Reencode(clip.span, numbered(_grain(context, clip)), Pixels.I420)
-            for clip in drawn
-        }
-        splice(context.film.video, list(pieces(context.film, replaced)), out)
-
-
-def _grain(context: Context, clip: FilmClip) -> Callable[[int, Image], Image]:
-    rng = context.rng_of(clip)
-    return lambda number, picture: grained(picture, rng.at("frame", number))
 
 
 def grained(picture: Image, rng: Rng) -> Image:
@@ -130,34 +109,12 @@ _FONT = 3  # cv2.FONT_HERSHEY_DUPLEX, spelled out so that the text is plain ever
 
 
 @register("placebo", "painted_instruction", version=1, summary="an order to the judge, painted in")
-def painted_instruction(*, clips: int = 5, text: str = TEXT) -> PaintedInstruction:
+def painted_instruction(*, clips: int = 5, text: str = TEXT) -> ClipPlacebo:
     """``clips`` are painted on, or as many as there are."""
     if clips < 1 or not text.strip() or not text.isascii():
         raise BadOption("painted_instruction needs a clip and a text in plain letters")
-    return PaintedInstruction(clips, text)
-
-
-class PaintedInstruction:
-    """An order to the judge, painted into the picture."""
-
-    suffix = ".mp4"
-
-    def __init__(self, clips: int, text: str) -> None:
-        self._clips = clips
-        self._text = text
-
-    def eligible(self, film: Film) -> bool:
-        """There must be a clip to paint on."""
-        return bool(film.clips)
-
-    def write(self, context: Context, out: Path) -> None:
-        """Paint on the first clips of the draw."""
-        drawn = context.rng.shuffled(context.film.clips, "draw")[: self._clips]
-        painting = numbered(lambda _, picture: painted(picture, self._text))
-        replaced: dict[int, VideoPart | None] = {
-            clip.number: Reencode(clip.span, painting, Pixels.I420) for clip in drawn
-        }
-        splice(context.film.video, list(pieces(context.film, replaced)), out)
+    painting = frame_by_frame(lambda picture: painted(picture, text))
+    return ClipPlacebo(lambda _: painting, Pixels.I420, clips)
 
 
 def painted(picture: Image, text: str) -> Image:
@@ -180,24 +137,19 @@ def painted(picture: Image, text: str) -> Image:
 
 
 @register("placebo", "severity_zero", version=1, summary="an operator that does nothing")
-def severity_zero(*, operator: str = "technical_quality", clips: int = 5) -> SeverityZero:
-    """``operator`` at severity 0 in ``clips`` clips, or as many as it can harm.
-
-    An operator that works on RGB pictures leaves the rounding of that way and of the encoder;
-    one that works on what is coded, or that copies, leaves the intact video to the bit.
-    """
-    if clips < 1:
-        raise BadOption(f"invalid number of clips {clips}: must be 1 or more")
-    return SeverityZero(build("degradation", operator).thing, clips)
-
-
 class SeverityZero:
-    """The intact video, through an operator that does nothing to it."""
+    """The intact video, through an operator that does nothing to it.
+
+    It is done in ``clips`` clips, or as many as ``operator`` can harm. An operator that works on
+    RGB pictures leaves the rounding of that way and of the encoder; one that works on what is
+    coded, or that copies, leaves the intact video to the bit.
+    """
 
     suffix = ".mp4"
 
-    def __init__(self, degradation: Degradation, clips: int) -> None:
-        self._degradation = degradation
+    def __init__(self, *, operator: str = "technical_quality", clips: int = 5) -> None:
+        _must_have_clips(clips)
+        self._degradation: Degradation = build("degradation", operator).thing
         self._clips = clips
 
     def eligible(self, film: Film) -> bool:
@@ -234,23 +186,9 @@ def _fewest(degradation: Degradation) -> int:
     return 2 if degradation.info.consecutive else 1
 
 
-# Once more through the encoder: the second generation of the intact video.
-
-
 @register("placebo", "reencode", version=1, summary="encoded once more, with the same settings")
-def reencode() -> SecondGeneration:
+class SecondGeneration(AnyFilm):
     """All clips are encoded from the intact video instead of from the source."""
-    return SecondGeneration()
-
-
-class SecondGeneration:
-    """The intact video, encoded once more."""
-
-    suffix = ".mp4"
-
-    def eligible(self, film: Film) -> bool:
-        """Any film can be encoded again."""
-        return True
 
     def write(self, context: Context, out: Path) -> None:
         """Encode what the intact video shows."""
@@ -263,22 +201,14 @@ class SecondGeneration:
         splice(video, parts, out)
 
 
-# One frame less: the last one is cut off.
-
-
 @register("placebo", "trim", version=1, summary="the last frame cut off")
-def trim() -> Trim:
-    """Cut the last frame off."""
-    return Trim()
-
-
 class Trim:
     """The intact video without its last frame."""
 
     suffix = ".mp4"
 
     def eligible(self, film: Film) -> bool:
-        """Return a frame must be left."""
+        """Return True if a frame is left."""
         return film.video.frames > 1
 
     def write(self, context: Context, out: Path) -> None:

@@ -55,11 +55,6 @@ def cut_short(count: int, severity: float, *, left: float = 0.15) -> NDArray[np.
 
 
 @register("degradation", "ended_early", version=1, summary="the last clips are missing")
-def ended_early() -> EndedEarly:
-    """The film ends before its story does."""
-    return EndedEarly()
-
-
 class EndedEarly(CaptionedClip):
     """Severity is the share of the last clips that are missing: at least one."""
 
@@ -81,13 +76,11 @@ class EndedEarly(CaptionedClip):
 @register(
     "degradation", "neighbour_repeated", version=1, summary="a neighbouring clip in its place"
 )
-def neighbour_repeated() -> NeighbourRepeated:
-    """The clip before it once more; for the first one, that after it."""
-    return NeighbourRepeated()
-
-
 class NeighbourRepeated(CaptionedClip):
-    """Severity is the share of the chosen clips that are replaced: at least one."""
+    """Severity is the share of the chosen clips that are replaced: at least one.
+
+    By the clip before it; the first one by that after it.
+    """
 
     info = DegradationInfo(Aspect.COMPREHENSIVENESS, mentions="anything", leaves=1)
 
@@ -316,11 +309,6 @@ def clip_repeated(count: int, severity: float) -> list[int]:
 @register(
     "degradation", "played_backwards", version=1, summary="a passage of clips played backwards"
 )
-def played_backwards() -> PlayedBackwards:
-    """Their order and all that happens in them runs backwards."""
-    return PlayedBackwards()
-
-
 class PlayedBackwards(CaptionedClip):
     """Severity is the share of the consecutive clips, from the first on, that are."""
 

@@ -26,22 +26,18 @@ if TYPE_CHECKING:
 
 
 @register("degradation", "aesthetics", summary="contrast turned round and made flat")
-def aesthetics(*, contrast: float = -0.8) -> Aesthetics:
-    """``contrast`` as FFmpeg's eq takes it."""
-    return Aesthetics(contrast)
-
-
 class Aesthetics(AnyClip):
     """Severity is how many levels are turned round: first the lights, then the darks.
 
     SLVMEval applies FFmpeg's ``eq`` filter with contrast −0.8: luma is inverted and its range
     compressed to 80%. Here it is the same lookup on the luma plane; chroma is not touched. A
     contrast in between would not be less of it: at 0 it is plain grey, at −0.8 legible again.
+    ``contrast`` is as FFmpeg takes it.
     """
 
     info = DegradationInfo(Aspect.AESTHETICS)
 
-    def __init__(self, contrast: float) -> None:
+    def __init__(self, *, contrast: float = -0.8) -> None:
         self._contrast = contrast
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
@@ -91,21 +87,17 @@ def _with_luma(picture: Image, table: NDArray[np.uint8]) -> Image:
 
 
 @register("degradation", "technical_quality", version=1, summary="half the resolution")
-def technical_quality(*, base: int = 512, low: int = 256) -> TechnicalQuality:
-    """Long sides, in pixels, of the film and of what the chosen clips are reduced to."""
-    if not 16 <= low < base:
-        raise BadOption(f"invalid base {base} and low {low}: must be 16 <= low < base")
-    return TechnicalQuality(base, low)
-
-
 class TechnicalQuality(AnyClip):
     """Severity is the share of the way down, in octaves: at one half the sides are 1/√2.
 
     SLVMEval brings the whole film to a long side of 512 pixels, and the chosen clips down to 256 by
     Lanczos and up again. A film smaller than 512 keeps its size; its clips go to half of it.
+    ``base`` and ``low`` are the two long sides.
     """
 
-    def __init__(self, base: int, low: int) -> None:
+    def __init__(self, *, base: int = 512, low: int = 256) -> None:
+        if not 16 <= low < base:
+            raise BadOption(f"invalid base {base} and low {low}: must be 16 <= low < base")
         self.info = DegradationInfo(Aspect.TECHNICAL_QUALITY, long_side=base)
         self._factor = low / base
 
@@ -128,26 +120,19 @@ def reduced(image: Image, factor: float) -> Image:
 
 
 @register("degradation", "appearance_style", summary="drawn or painted, in one style")
-def appearance_style(*, style: str = "any") -> AppearanceStyle:
-    """``style`` is one of the five, or ``any``: one is drawn for each film."""
-    if style != "any" and style not in STYLES:
-        raise BadOption(f"invalid style {style!r}: must be any or {', '.join(STYLES)}")
-    return AppearanceStyle(style)
-
-
-class AppearanceStyle:
+class AppearanceStyle(AnyClip):
     """Severity mixes the styled picture with the one it was made of.
 
-    The OpenCV calls and their parameters are those of SLVMEval's appendix E.2.
+    The OpenCV calls and their parameters are those of SLVMEval's appendix E.2. ``style`` is one of
+    the five, or ``any``: one is drawn for each film.
     """
 
     info = DegradationInfo(Aspect.APPEARANCE_STYLE)
 
-    def __init__(self, style: str) -> None:
+    def __init__(self, *, style: str = "any") -> None:
+        if style != "any" and style not in STYLES:
+            raise BadOption(f"invalid style {style!r}: must be any or {', '.join(STYLES)}")
         self._style = style
-
-    def eligible(self, clip: FilmClip) -> bool:
-        return True
 
     def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
         """Return the style, which is the film's."""

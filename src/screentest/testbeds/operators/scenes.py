@@ -39,11 +39,6 @@ if TYPE_CHECKING:
 
 
 @register("degradation", "dynamics_degree", version=1, summary="the middle frame, held")
-def dynamics_degree() -> DynamicsDegree:
-    """The middle frame for all of the clip."""
-    return DynamicsDegree()
-
-
 class DynamicsDegree:
     """Severity is the share of the clip, around its middle, over which the frame is held."""
 
@@ -97,11 +92,6 @@ def held(count: int, share: float) -> FrameFunction:
 
 
 @register("degradation", "comprehensiveness", version=1, summary="clips deleted")
-def comprehensiveness() -> Comprehensiveness:
-    """The clips are gone, and what follows moves up."""
-    return Comprehensiveness()
-
-
 class Comprehensiveness(CaptionedClip):
     """Severity is the share of the chosen clips that are deleted: at least one."""
 
@@ -119,11 +109,6 @@ class Comprehensiveness(CaptionedClip):
 
 
 @register("degradation", "temporal_flow", summary="consecutive clips shuffled")
-def temporal_flow() -> TemporalFlow:
-    """None stays in its place."""
-    return TemporalFlow()
-
-
 class TemporalFlow(CaptionedClip):
     """Severity is the share of the consecutive clips, from the first on, that are shuffled."""
 

@@ -143,17 +143,6 @@ def _slices(borders: Borders, step: int) -> tuple[slice, slice]:
     )
 
 
-def numbered(
-    change: Callable[[int, Image], Image],
-) -> FrameFunction:
-    """Return a frame function from one that is given which frame of the clip it sees, from 0."""
-
-    def run(frames: Iterator[Frame]) -> Iterable[Image]:
-        return (change(number, frame.image) for number, frame in enumerate(frames))
-
-    return run
-
-
 TOGETHER = 8
 """Frames that are painted in one call, where the backend takes several."""
 

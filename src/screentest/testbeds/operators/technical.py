@@ -176,19 +176,12 @@ RATE = 25
 """Frames per second, for the encoder's planning only."""
 
 
-@register(
-    "degradation",
-    "compression",
-    version=1,
-    summary="through H.264 at a very low bitrate",
-)
-def compression() -> Compression:
-    """Each clip is encoded once more than the rest of the film, far too strongly."""
-    return Compression()
-
-
+@register("degradation", "compression", version=1, summary="through H.264 at a very low bitrate")
 class Compression(AnyClip):
-    """Severity goes from x264's rate factor 24 to 46."""
+    """Severity goes from x264's rate factor 24 to 46.
+
+    Each clip is encoded once more than the rest of the film, far too strongly.
+    """
 
     info = DegradationInfo(Aspect.TECHNICAL_QUALITY)
     pixels = Pixels.I420

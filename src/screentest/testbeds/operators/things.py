@@ -20,8 +20,8 @@ from screentest.testbeds.contract import (
     Region,
     Rng,
     Unfit,
-    share_of,
 )
+from screentest.testbeds.functions import degradation
 from screentest.testbeds.operators.arithmetic import mixed, of_planes, planes
 from screentest.testbeds.operators.shared import (
     changed_clips,
@@ -47,11 +47,6 @@ HOLE = 0.4
 
 
 @register("degradation", "object_integrity", summary="a named object painted away")
-def object_integrity(*, mask: Shape = "box") -> ObjectIntegrity:
-    """``mask``: what is painted over, the box of the thing or its outline."""
-    return ObjectIntegrity(mask)
-
-
 class ObjectIntegrity:
     """Severity is how opaque the painting is: at one half the thing shines through.
 
@@ -59,7 +54,7 @@ class ObjectIntegrity:
     model. ``mask=outline`` paints over its shape only, found by the segmentation role.
     """
 
-    def __init__(self, mask: Shape) -> None:
+    def __init__(self, *, mask: Shape = "box") -> None:
         roles = ("detection", "inpainting") + (("segmentation",) if mask == "outline" else ())
         self.info = DegradationInfo(
             Aspect.OBJECT_INTEGRITY,
@@ -127,19 +122,15 @@ ColorMask = Literal["outline", "none"]
 
 
 @register("degradation", "color", summary="a named object in another colour")
-def color(*, mask: ColorMask = "outline") -> Color:
-    """Detection finds the object, segmentation its shape, image_edit gives it the colour.
+class Color:
+    """Severity mixes the new colour with the old one.
 
+    Detection finds the object, segmentation its shape, image_edit gives it the colour.
     With ``mask=none`` image_edit is given the whole frame and finds the object by its name, as in
     SLVMEval.
     """
-    return Color(mask)
 
-
-class Color:
-    """Severity mixes the new colour with the old one."""
-
-    def __init__(self, mask: ColorMask) -> None:
+    def __init__(self, *, mask: ColorMask = "outline") -> None:
         roles = ("detection", "segmentation") if mask == "outline" else ()
         self.info = DegradationInfo(
             Aspect.COLOR,
@@ -244,33 +235,14 @@ def _has_colour(look: Look, clip: FilmClip, thing: str, colour: str) -> bool:
 # Spatial relationship: left is right. Clips whose caption says either are mirrored.
 
 
-@register("degradation", "spatial_relationship", version=1, summary="mirrored, left for right")
-def spatial_relationship() -> SpatialRelationship:
-    """The mirror stands upright: up and down stay."""
-    return SpatialRelationship()
-
-
-class SpatialRelationship:
+@degradation(
+    name="spatial_relationship",
+    aspect="spatial_relationship",
+    needs="side",
+    pixels=Pixels.I420,
+    summary="mirrored, left for right",
+)
+def mirrored(image: Image) -> Image:
     """Severity is the share of the chosen clips that are mirrored: at least one."""
-
-    info = DegradationInfo(Aspect.SPATIAL_RELATIONSHIP, mentions="something at the left or right")
-
-    def eligible(self, clip: FilmClip) -> bool:
-        """Return the caption puts something at the left or at the right."""
-        return bool(clip.facts.sides)
-
-    def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
-        """Read what the caption puts where."""
-        placed = clip.facts.sides[0]
-        return {"location": placed.location, "object": placed.object}
-
-    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
-        """Return the film with the chosen clips mirrored."""
-        touched = chosen[: share_of(len(chosen), severity)]
-        return changed_clips(context, touched, lambda _: frame_by_frame(mirrored), Pixels.I420)
-
-
-def mirrored(picture: Image) -> Image:
-    """Return an I420 picture with left and right exchanged, exactly."""
-    luma, chroma = planes(picture)
+    luma, chroma = planes(image)
     return of_planes(luma[:, ::-1], chroma[..., ::-1])
