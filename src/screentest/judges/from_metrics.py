@@ -87,17 +87,12 @@ def _turned(score: Score) -> Score:
 
 
 @register("judge", "clipscore", version=1, summary="the higher CLIPScore wins, in every aspect")
-def clipscore(*, policy: Policy = "truncate", detector: str = "") -> ClipScoreJudge:
-    """``policy`` (truncate, ignore, each) and ``detector`` as the metric takes them."""
-    return ClipScoreJudge(policy, detector)
-
-
 class ClipScoreJudge:
-    """Rates by one number, whatever the aspect."""
+    """Rates by one number, whatever the aspect; takes the options of the metric."""
 
     info = JudgeInfo("the higher CLIPScore of centre frames and prompt wins")
 
-    def __init__(self, policy: Policy, detector: str = "") -> None:
+    def __init__(self, *, policy: Policy = "truncate", detector: str = "") -> None:
         named = f",detector={detector}" if detector else ""
         self._metric = f"clipscore:policy={policy}{named}"
         self.metrics = (self._metric,)
@@ -125,13 +120,8 @@ _NUMBERS = {**QUALITY_OF, Aspect.TEXT_ALIGNMENT: "text_alignment"}
 
 
 @register("judge", "videoscore", version=1, summary="VideoScore, one of its numbers per aspect")
-def videoscore() -> VideoScoreJudge:
-    """The role videoscore says which version."""
-    return VideoScoreJudge()
-
-
 class VideoScoreJudge:
-    """Rates by the number that fits the aspect."""
+    """Rates by the number that fits the aspect; the role videoscore says which version."""
 
     info = JudgeInfo("the higher of the VideoScore number that fits the aspect wins")
     metrics = ("videoscore",)

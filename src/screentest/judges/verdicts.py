@@ -18,7 +18,6 @@ from screentest.core.item import Item
 from screentest.core.metric import Judge, Outcomes, Question, RatingJudge
 from screentest.core.outcome import Failure, Outcome, Reason, Score, guarded
 from screentest.core.registry import registry
-from screentest.core.signature import Signature
 from screentest.core.verdict import Choice, Verdict, prefer_higher
 from screentest.judges.cases import Case, Order, evidence, verdict_in
 from screentest.judges.from_metrics import as_judge
@@ -177,13 +176,10 @@ def as_listed(
             Reason.WRONG_FILE, detail, "See `screentest testbed verify`; build it again."
         )
 
-    result = []
-    for case in cases:
-        if case.failure is None:
-            faults = [fault(item) for item in (case.first, case.second)]
-            case = replace(case, failure=next(filter(None, faults), None))
-        result.append(case)
-    return result
+    return [
+        replace(case, failure=case.failure or fault(case.first) or fault(case.second))
+        for case in cases
+    ]
 
 
 def _items(
@@ -200,8 +196,10 @@ def _items(
 
 
 def _signed(one: Evaluator, metrics: Mapping[str, Evaluator], tools: Tools) -> Evaluator:
+    """Sign a judge: a rating depends on all that its metrics depend on."""
     selected = [metrics[spec] for spec in metrics_of(one)]
-    return replace(one, signature=rating_signature(one, sign(one, tools).signature, selected))
+    digests = {f"metric.{metric.name}": metric.signature.digest for metric in selected}
+    return replace(one, signature=sign(one, tools).signature.with_parts(digests))
 
 
 def _scores(store: RunStore, metrics: Mapping[str, Evaluator]) -> dict[str, dict[str, Outcomes]]:
@@ -328,14 +326,6 @@ def _question_task(group: Mapping[RecordKey, Case], judge: str, settings: Settin
 
 
 # A judge that rates each video alone.
-
-
-def rating_signature(
-    evaluator: Evaluator, base: Signature, metrics: Iterable[Evaluator]
-) -> Signature:
-    """Return a rating depends on all that its metrics depend on."""
-    digests = {f"metric.{metric.name}": metric.signature.digest for metric in metrics}
-    return base.with_parts(digests)
 
 
 def rate_cases(

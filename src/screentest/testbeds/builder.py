@@ -13,7 +13,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from screentest._util import VERSION
-from screentest.core import Aspect, BadOption, Failure, Item, Outcome, Progress, Reason, to_json
+from screentest.core import Aspect, BadOption, Failure, Item, Outcome, Progress, to_json
 from screentest.core.signature import parse
 from screentest.models import Models
 from screentest.run.engine import LocalEngine
@@ -21,7 +21,7 @@ from screentest.run.inputs import hash_parts
 from screentest.run.records import RecordKey
 from screentest.run.session import Settings
 from screentest.run.store import RunStore
-from screentest.run.tasks import Engine, Function, Task
+from screentest.run.tasks import Engine, Task
 from screentest.testbeds.captions.facts import CaptionFacts
 from screentest.testbeds.catalogue import left_out
 from screentest.testbeds.chat import caption_signature, facts_signature
@@ -30,7 +30,7 @@ from screentest.testbeds.intact import Intact, IntactTask, make_intact
 from screentest.testbeds.options import BuildOptions, Rung
 from screentest.testbeds.page import write_page
 from screentest.testbeds.pairs import PairTask, make_pairs
-from screentest.testbeds.prepare import BuildRun, prepare
+from screentest.testbeds.prepare import BuildRun, prepare, source_task
 from screentest.testbeds.sources import (
     BuildSource,
     Change,
@@ -175,7 +175,7 @@ def _intact_tasks(
             source.item.id, "intact", signature=signature, inputs=source.inputs
         )
         payload = IntactTask(source.item, out, options, sides)
-        tasks.append(_task(source, [source.intact_key], make_intact, payload))
+        tasks.append(source_task(source, make_intact, payload, source.intact_key))
     return tasks
 
 
@@ -213,20 +213,8 @@ def _pair_tasks(
                 rungs,
                 options,
             )
-            tasks.append(_task(source, list(rungs), make_pairs, payload))
+            tasks.append(source_task(source, make_pairs, payload, *rungs))
     return tasks
-
-
-def _task(
-    source: BuildSource, keys: Sequence[RecordKey], function: Function, payload: object
-) -> Task:
-    return Task(
-        tuple(keys),
-        function,
-        payload,
-        files=source.stamps,
-        on_death=Reason.DECODER_CRASHED,
-    )
 
 
 def _listed(

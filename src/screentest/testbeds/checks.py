@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import islice, pairwise
+from itertools import islice, pairwise, zip_longest
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
@@ -259,50 +259,36 @@ class _Check:
 
     def _compared(self, touch: Touched, place: Span, frames: int) -> _Compared:
         """Decode both versions of a clip once."""
-        changes, contrasts, pictures, both = [], [], [], []
-        moved: list[float] = []
+        clip = _Compared()
         stepped: Image | None = None
         wanted = _spread(frames, LOOKED_AT)
         step = max(1, round(STEP * frames / touch.intact.duration))
         timed = self.info.effect is Effect.TIMING
         shifts = ShiftFinder(step if timed else 1, frames, self._severity)
-        distance = 0.0
         shown_to_models = self.info.region is not Region.FRAME or bool(self.info.checks)
         old, new = self.folder / self.pair.intact, self.folder / self.pair.changed.path
         with VideoSource(old) as first, VideoSource(new) as second:
-            ours, theirs = _frames(first, touch.intact), _frames(second, place)
-            before = after = 0
-            while True:
-                left, right = next(ours, None), next(theirs, None)
-                before, after = before + (left is not None), after + (right is not None)
-                if left is None and right is None:
-                    break
+            both = zip_longest(_frames(first, touch.intact), _frames(second, place))
+            for number, (left, right) in enumerate(both):
+                clip.before += left is not None
+                clip.after += right is not None
                 if left is None or right is None:
                     continue
                 coded = _picture(left, "yuv420p"), _picture(right, "yuv420p")
-                changes.append(frame_change(*coded))
-                shifts.add(*coded, changes[-1])
-                distance += float(np.abs(coded[0].astype(np.int16) - coded[1]).mean())
-                contrasts.append(float(planes(coded[0])[0].std()))
-                if timed and (before - 1) % step == 0:
+                clip.changes.append(frame_change(*coded))
+                shifts.add(*coded, clip.changes[-1])
+                clip.distance += float(np.abs(coded[0].astype(np.int16) - coded[1]).mean())
+                clip.contrasts.append(float(planes(coded[0])[0].std()))
+                if timed and number % step == 0:
                     shown = _picture(left, "rgb24")
-                    moved += [] if stepped is None else [motion(stepped, shown)]
+                    clip.motion += [] if stepped is None else [motion(stepped, shown)]
                     stepped = shown
-                if before - 1 in wanted:
-                    both.append(coded)
+                if number in wanted:
+                    clip.planes.append(coded)
                     if shown_to_models:
-                        pictures.append((_picture(left, "rgb24"), _picture(right, "rgb24")))
-        return _Compared(
-            before,
-            after,
-            tuple(changes),
-            tuple(contrasts),
-            tuple(pictures),
-            tuple(both),
-            tuple(moved),
-            shifts.shift,
-            distance,
-        )
+                        clip.pictures.append((_picture(left, "rgb24"), _picture(right, "rgb24")))
+        clip.shift = shifts.shift
+        return clip
 
     def _check_motion(self, touch: Touched, clip: _Compared) -> None:
         """Check that the clip moves: what stands still looks the same at any speed."""
@@ -359,24 +345,24 @@ class _Check:
             wrong(FaultKind.SOME_INVISIBLE, count=len(seen) - sum(seen))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Compared:
     """The two versions of a clip, frame by frame."""
 
-    before: int
-    after: int
+    before: int = 0
+    after: int = 0
     """How many frames each has."""
-    changes: tuple[float, ...]
-    contrasts: tuple[float, ...]
-    pictures: tuple[tuple[Image, Image], ...]
+    changes: list[float] = field(default_factory=list)
+    contrasts: list[float] = field(default_factory=list)
+    pictures: list[tuple[Image, Image]] = field(default_factory=list)
     """Some of them, RGB, before and after, where a model is asked."""
-    planes: tuple[tuple[Image, Image], ...]
+    planes: list[tuple[Image, Image]] = field(default_factory=list)
     """Some of them, I420."""
-    motion: tuple[float, ...]
+    motion: list[float] = field(default_factory=list)
     """The share of the intact picture that changes within a step, of each step; for TIMING."""
-    shift: int
+    shift: int = 0
     """By how many frames all of them come early, or late; 0 where that is not all."""
-    distance: float
+    distance: float = 0.0
     """The mean difference in levels, summed over the frames."""
 
     def worth_seeing(self) -> list[float]:

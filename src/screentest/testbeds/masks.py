@@ -42,16 +42,21 @@ VIVID = 24.0
 """The least mean distance from grey, in levels, of a thing that has a colour to lose."""
 
 
+def thing_finder(models: Models, details: Details) -> Callable[[Image], Mask | None]:
+    """Return the shape of the thing that ``object`` names, all of its instances, frame by frame."""
+    return ThingShapes(models, str(details["object"])).find
+
+
 @dataclass(frozen=True, slots=True)
 class MaskKind:
     """What a mask is of: which captions allow it, what is settled, how it is found."""
 
     mentions: str
-    roles: tuple[str, ...]
     allows: Callable[[FilmClip], bool]
     settle: Callable[[FilmClip, Look, Rng], Details]
-    finder: Callable[[Models, Details], Callable[[Image], Mask | None]]
-    region: Region
+    finder: Callable[[Models, Details], Callable[[Image], Mask | None]] = thing_finder
+    roles: tuple[str, ...] = ("detection", "segmentation")
+    region: Region = Region.THING
     checks: tuple[str, ...] = ()
 
     def info(self, aspect: str, region: str = "", reach: Reach | None = None) -> DegradationInfo:
@@ -61,11 +66,6 @@ class MaskKind:
         return DegradationInfo(
             Aspect(aspect), self.mentions, self.roles, region=where, reach=reach, checks=checks
         )
-
-
-def thing_finder(models: Models, details: Details) -> Callable[[Image], Mask | None]:
-    """Return the shape of the thing that ``object`` names, all of its instances, frame by frame."""
-    return ThingShapes(models, str(details["object"])).find
 
 
 def two_finder(models: Models, details: Details) -> Callable[[Image], Mask | None]:
@@ -129,46 +129,26 @@ def _settle_foreground(clip: FilmClip, look: Look, rng: Rng) -> Details:
     return {"subjects": ", ".join(clip.facts.subject)}
 
 
-_THING = ("detection", "segmentation")
+def _has_coloured(clip: FilmClip) -> bool:
+    return bool(coloured_things(clip))
+
+
 MASKS: Mapping[str, MaskKind] = {
-    "thing": MaskKind(
-        "an object",
-        _THING,
-        lambda clip: bool(clip.facts.subject),
-        settle_thing,
-        thing_finder,
-        Region.THING,
-    ),
-    "coloured": MaskKind(
-        "an object and its colour",
-        _THING,
-        lambda clip: bool(coloured_things(clip)),
-        _settle_coloured,
-        thing_finder,
-        Region.THING,
-    ),
-    "vivid": MaskKind(
-        "an object and its colour",
-        _THING,
-        lambda clip: bool(coloured_things(clip)),
-        _settle_vivid,
-        thing_finder,
-        Region.THING,
-    ),
+    "thing": MaskKind("an object", lambda clip: bool(clip.facts.subject), settle_thing),
+    "coloured": MaskKind("an object and its colour", _has_coloured, _settle_coloured),
+    "vivid": MaskKind("an object and its colour", _has_coloured, _settle_vivid),
     "two": MaskKind(
         "an object and its colour, and another object",
-        _THING,
-        lambda clip: bool(coloured_things(clip)) and len(clip.facts.subject) > 1,
+        lambda clip: _has_coloured(clip) and len(clip.facts.subject) > 1,
         _settle_two,
         two_finder,
-        Region.THING,
     ),
     "foreground": MaskKind(
         "a background",
-        ("matting",),
         lambda clip: bool(clip.facts.background),
         _settle_foreground,
         foreground_finder,
+        ("matting",),
         Region.BACKGROUND,
         ("subject_before_another",),
     ),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -80,11 +81,9 @@ class BuildRun:
     def value(self, key: RecordKey, kind: type[_T]) -> Outcome[_T] | None:
         """Return the one thing that a record holds; None where it is still to be made."""
         outcomes = self.outcomes(key)
-        return (
-            None
-            if outcomes is None
-            else outcomes[key.evaluator].map(lambda data: _read(kind, data))
-        )
+        if outcomes is None:
+            return None
+        return outcomes[key.evaluator].map(partial(from_object, kind))
 
     def _doubt_changed_files(self, tasks: Sequence[Task]) -> None:
         """Drop records whose file is gone or is another one now."""
@@ -93,9 +92,8 @@ class BuildRun:
             task, data = by_key.get(record.key), record.outcomes.get(record.key.evaluator)
             if task is None or data is None or data.value is None:
                 continue
-            wrong = [
-                path for path, sha256 in _files(data.value) if not self._is_whole(path, sha256)
-            ]
+            files, inputs = _files(data.value), self.store.inputs
+            wrong = [path for path, sha256 in files if inputs.of_file(self.out / path) != sha256]
             if wrong:
                 failure = Failure(
                     Reason.CRASHED,
@@ -104,13 +102,6 @@ class BuildRun:
                 )
                 lost = encode({record.key.evaluator: Outcome(failure=failure)})
                 self.store.write(Finished(task.only([record.key]), (lost,)))
-
-    def _is_whole(self, path: str, sha256: str) -> bool:
-        return self.store.inputs.of_file(self.out / path) == sha256
-
-
-def _read(kind: type[_T], data: Any) -> _T:
-    return from_object(kind, data)
 
 
 def _files(data: object) -> Iterator[tuple[str, str]]:
@@ -164,7 +155,8 @@ def _usable(sources: Sequence[BuildSource]) -> list[BuildSource]:
 
 def _find_ranges(sources: Sequence[BuildSource], run: BuildRun, detector: str) -> None:
     """Ranges for films that have no captions with times."""
-    signature = str(build("detector", detector).spec.signature.with_parts(_decoder()))
+    found_by = build("detector", detector).spec.signature
+    signature = str(found_by.with_parts({"decoder": decoder_version()}))
     keys: list[tuple[BuildSource, RecordKey]] = []
     tasks = []
     for source in sources:
@@ -173,7 +165,7 @@ def _find_ranges(sources: Sequence[BuildSource], run: BuildRun, detector: str) -
         video = run.store.inputs.of_file(source.item.video)
         key = RecordKey(source.item.id, "shots", signature=signature, inputs=video)
         keys.append((source, key))
-        tasks.append(_task(source, key, find_ranges, (source.item.video, detector)))
+        tasks.append(source_task(source, find_ranges, (source.item.video, detector), key))
     run.execute(tasks, "finding shots")
     for source, key in keys:
         script = run.value(key, Script)
@@ -219,7 +211,7 @@ def _categorise(
     unsorted = [source for source in sources if not source.item.groups.get(GROUP)]
     keys = [(source, _key(source, "category", signature)) for source in unsorted]
     tasks = [
-        _task(source, key, choose_category, FilmTask(chat, source.item, names))
+        source_task(source, choose_category, FilmTask(chat, source.item, names), key)
         for source, key in keys
     ]
     run.execute(tasks, "categorising")
@@ -244,7 +236,9 @@ def _asked(
 ) -> list[tuple[BuildSource, list[Outcome[Any]]]]:
     """For each source that was asked about: an outcome for every clip, in order."""
     keys = [(source, _key(source, what, signature, run)) for source in sources]
-    tasks = [_task(source, key, function, FilmTask(chat, source.item)) for source, key in keys]
+    tasks = [
+        source_task(source, function, FilmTask(chat, source.item), key) for source, key in keys
+    ]
     run.execute(tasks, f"asking for {what}")
     answers = []
     for source, key in keys:
@@ -266,8 +260,9 @@ def _key(source: BuildSource, what: str, signature: str, run: BuildRun | None = 
     return RecordKey(source.item.id, what, signature=signature, inputs=hash_parts(parts))
 
 
-def _task(source: BuildSource, key: RecordKey, function: Function, payload: object) -> Task:
-    return Task((key,), function, payload, files=source.stamps, on_death=Reason.DECODER_CRASHED)
+def source_task(source: BuildSource, function: Function, payload: object, *keys: RecordKey) -> Task:
+    """Return a task that reads the file of a source."""
+    return Task(keys, function, payload, files=source.stamps, on_death=Reason.DECODER_CRASHED)
 
 
 def _note(source: BuildSource, outcomes: Sequence[Outcome[Any]], what: str) -> None:
@@ -278,7 +273,3 @@ def _note(source: BuildSource, outcomes: Sequence[Outcome[Any]], what: str) -> N
         why = ", ".join(f"{reason} {count}" for reason, count in sorted(failed.items()))
         total = sum(failed.values())
         source.faults.append(f"{total} of {len(outcomes)} {what}: {why}")
-
-
-def _decoder() -> Mapping[str, str]:
-    return {"decoder": decoder_version()}

@@ -70,16 +70,16 @@ def motion_details(clip: FilmClip) -> Details:
     return {"motion": f"{mover.agent} {mover.action}".strip()}
 
 
-def _place_of(clip: FilmClip, heights: bool, sides: bool) -> Details:
-    for placed in clip.facts.spatial_relationship:
-        words = _words(placed.location)
-        if (heights and words & HEIGHTS) or (sides and words & SIDES):
-            return {"location": placed.location, "object": placed.object}
-    return {}
+def _placed(mentions: str, wanted: frozenset[str]) -> Need:
+    """Return the need of something whose place the caption gives by one of these words."""
 
+    def details(clip: FilmClip) -> Details:
+        for placed in clip.facts.spatial_relationship:
+            if wanted & set(placed.location.lower().replace("-", " ").split()):
+                return {"location": placed.location, "object": placed.object}
+        return {}
 
-def _words(text: str) -> set[str]:
-    return set(text.lower().replace("-", " ").split())
+    return Need(mentions, lambda clip: bool(details(clip)), details=details)
 
 
 SIDES = frozenset(("left", "right"))
@@ -95,21 +95,9 @@ NEEDS: Mapping[str, Need] = {
         moving=True,
         details=motion_details,
     ),
-    "side": Need(
-        "something at the left or right",
-        lambda clip: bool(_place_of(clip, heights=False, sides=True)),
-        details=lambda clip: _place_of(clip, heights=False, sides=True),
-    ),
-    "height": Need(
-        "something above or below",
-        lambda clip: bool(_place_of(clip, heights=True, sides=False)),
-        details=lambda clip: _place_of(clip, heights=True, sides=False),
-    ),
-    "place": Need(
-        "something left or right, above or below",
-        lambda clip: bool(_place_of(clip, heights=True, sides=True)),
-        details=lambda clip: _place_of(clip, heights=True, sides=True),
-    ),
+    "side": _placed("something at the left or right", SIDES),
+    "height": _placed("something above or below", HEIGHTS),
+    "place": _placed("something left or right, above or below", SIDES | HEIGHTS),
 }
 """By the word that ``@degradation(needs=…)`` takes."""
 

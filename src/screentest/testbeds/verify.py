@@ -269,9 +269,7 @@ class _Examination:
     """The check of one source; its intact videos are read once."""
 
     def __init__(self, task: SourceTask) -> None:
-        self._folder = task.folder
-        self._source = task.source
-        self._pairs = task.pairs
+        self._folder, self._source, self._pairs = task.folder, task.source, task.pairs
         self._made = task.made
         self._models = Models(task.models)
         self._whole: set[str] = set()

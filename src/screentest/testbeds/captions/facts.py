@@ -11,11 +11,11 @@ True
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
-from typing import Generic, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from pydantic import BaseModel, Field
 
@@ -25,6 +25,8 @@ from screentest.models.ask import Query, send
 from screentest.models.ask.templates import Prompts
 from screentest.models.chat.messages import ChatRequest, Sampling
 from screentest.models.roles import Chat
+
+T = TypeVar("T")
 
 
 class CaptionAction(NamedTuple):
@@ -80,15 +82,7 @@ class CaptionFacts:
         )
 
 
-CRITERIA = (
-    "subject",
-    "background",
-    "dynamic_degree",
-    "human_action",
-    "color",
-    "spatial_relationship",
-    "scene",
-)
+CRITERIA = tuple(field.name for field in fields(CaptionFacts))
 """The names of the seven, in the order of the paper."""
 
 
@@ -134,20 +128,10 @@ class CaptionAnswer(BaseModel):
         return CaptionFacts(
             subject=_names(self.subject),
             background=_names(self.background),
-            dynamic_degree=tuple(
-                dict.fromkeys(
-                    CaptionAction(each.agent, each.action) for each in self.dynamic_degree
-                )
-            ),
-            human_action=tuple(
-                dict.fromkeys(CaptionAction(each.agent, each.action) for each in self.human_action)
-            ),
-            color=tuple(dict.fromkeys(Coloured(each.color, each.object) for each in self.color)),
-            spatial_relationship=tuple(
-                dict.fromkeys(
-                    Placed(each.location, each.object) for each in self.spatial_relationship
-                )
-            ),
+            dynamic_degree=_once(CaptionAction, self.dynamic_degree),
+            human_action=_once(CaptionAction, self.human_action),
+            color=_once(Coloured, self.color),
+            spatial_relationship=_once(Placed, self.spatial_relationship),
             scene=_names(self.scene),
         )
 
@@ -156,29 +140,29 @@ def _names(given: list[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name.strip() for name in given if name.strip()))
 
 
-T = TypeVar("T")
+def _once(kind: Callable[..., T], answers: Sequence[BaseModel]) -> tuple[T, ...]:
+    return tuple(dict.fromkeys(kind(**answer.model_dump()) for answer in answers))
 
 
-class AnswerCache(Generic[T]):
-    """Values of one kind by signature and text. Several processes may share the folder.
+class AnswerCache:
+    """Facts by signature and text. Several processes may share the folder.
 
     A file is named by a hash of the signature and the text, so that another model, prompt or
     version never finds it. A file that cannot be read counts as not there.
     """
 
-    def __init__(self, folder: Path, kind: type[T]) -> None:
-        self._folder = Path(folder)
-        self._kind = kind
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
 
-    def get(self, signature: Signature, text: str) -> T | None:
+    def get(self, signature: Signature, text: str) -> CaptionFacts | None:
         """Return the facts kept for a text, if there are any."""
         try:
-            return from_json(self._kind, self._path(signature, text).read_bytes())
+            return from_json(CaptionFacts, self._path(signature, text).read_bytes())
         except (OSError, DecodeError):
             return None
 
-    def put(self, signature: Signature, text: str, value: T) -> None:
-        """Keep a value; whole or not at all."""
+    def put(self, signature: Signature, text: str, value: CaptionFacts) -> None:
+        """Keep facts; whole or not at all."""
         path = self._path(signature, text)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -203,11 +187,7 @@ def _must_hold_something(slots: Mapping[str, object], answer: CaptionAnswer) -> 
 
 
 READ = Query(
-    TEMPLATE,
-    CaptionAnswer,
-    use="slvm.extract",
-    sampling=SAMPLING,
-    check=_must_hold_something,
+    TEMPLATE, CaptionAnswer, use="slvm.extract", sampling=SAMPLING, check=_must_hold_something
 )
 VERSION = 1
 
@@ -233,7 +213,7 @@ class ChatExtractor:
         self._chat = chat
         self._prompts = prompts or Prompts()
         self._known: dict[str, CaptionFacts] = {}
-        self._cache = AnswerCache(cache, CaptionFacts) if cache is not None else None
+        self._cache = AnswerCache(cache) if cache is not None else None
         self.signature = Signature.of(
             "caption_chat", version=VERSION, prompts=self._prompts.digest(TEMPLATE), model=model
         )
