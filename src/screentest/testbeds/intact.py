@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -106,6 +107,15 @@ def timed_script(item: Item) -> Script:
     return script
 
 
+@contextmanager
+def errors_of_source() -> Iterator[None]:
+    """Make an error that of one source: whatever it is, it is not that of all the others."""
+    try:
+        yield
+    except BadOption as error:
+        raise VideoError(Reason.UNDECODABLE, error.message, advice=error.advice) from error
+
+
 def load_intact(path: Path, source: Path) -> NormalizedVideo:
     """Return the record beside an intact video, wherever the testbed is now."""
     try:
@@ -172,7 +182,7 @@ def _made(task: IntactTask) -> Intact:
 def _normalised(
     item: Item, script: Script, out: Path, side: int | None, options: BuildOptions
 ) -> NormalizedVideo:
-    try:
+    with errors_of_source():
         film = normalize(
             item.video,
             out,
@@ -181,9 +191,6 @@ def _normalised(
             rate=options.rate,
             settings=options.encoder,
         )
-    except BadOption as error:
-        # Whatever it is, it is this source's and not that of all the others.
-        raise VideoError(Reason.UNDECODABLE, error.message, advice=error.advice) from error
     # Names only: a testbed may be moved, and its source too.
     kept = replace(film, path=Path(out.name), source=Path(item.video.name))
     write_whole(out.with_suffix(".json"), f"{to_json(kept)}\n")

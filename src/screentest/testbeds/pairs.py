@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 from screentest.core.aspects import PairKind
 from screentest.core.codec import to_json
-from screentest.core.errors import BadOption, NoValue, VideoError
+from screentest.core.errors import NoValue
 from screentest.core.item import Item, Span
 from screentest.core.outcome import Outcome, Reason, attempt
 from screentest.core.registry import build
@@ -31,7 +31,6 @@ from screentest.testbeds.contract import (
     Chosen,
     Context,
     Degradation,
-    DegradationInfo,
     Film,
     FilmClip,
     FilmLook,
@@ -42,7 +41,14 @@ from screentest.testbeds.contract import (
     film_of,
 )
 from screentest.testbeds.faults import Fault
-from screentest.testbeds.intact import as_data, load_intact, timed_script, video_file, video_name
+from screentest.testbeds.intact import (
+    as_data,
+    errors_of_source,
+    load_intact,
+    timed_script,
+    video_file,
+    video_name,
+)
 from screentest.testbeds.operators.shared import inside_borders
 from screentest.testbeds.operators.tracker import must_name_things
 from screentest.testbeds.options import BuildOptions, Rung
@@ -145,35 +151,19 @@ class ClipDraw:
         self._waiting = iter(())
 
     def _message(self, count: int) -> str:
+        """Say why there are not enough clips."""
         clips = self._context.film.clips
+        words = [f"{count} {'clips are' if count > 1 else 'clip is'} needed"]
+        if self._info.mentions:
+            mentions = f"captions mention {self._info.mentions}"
+            words.append(f"{len(self._clips)} of {len(clips)} {mentions}")
+        else:
+            words.append(f"the film has {len(clips)}")
         unread = sum(clip.unread for clip in clips)
-        return _message(self._info, len(self._clips), len(clips), count, self._unfit, unread)
-
-
-def _message(
-    info: DegradationInfo,
-    eligible: int,
-    total: int,
-    count: int,
-    unfit: Counter[str],
-    unread: int = 0,
-) -> str:
-    """Return the failure that says why there are not enough clips.
-
-    >>> from screentest.core import Aspect
-    >>> info = DegradationInfo(Aspect.COLOR, mentions="a colour")
-    >>> _message(info, 4, 12, 5, Counter({"show none of them": 2}))
-    '5 clips are needed; 4 of 12 captions mention a colour; 2 of these clips show none of them'
-    """
-    words = [f"{count} {'clips are' if count > 1 else 'clip is'} needed"]
-    if info.mentions:
-        words.append(f"{eligible} of {total} captions mention {info.mentions}")
-    else:
-        words.append(f"the film has {total}")
-    if unread:
-        words.append(f"{unread} could not be read")
-    words += [f"{number} of these clips {why}" for why, number in sorted(unfit.items())]
-    return "; ".join(words)
+        if unread:
+            words.append(f"{unread} could not be read")
+        words += [f"{number} of these clips {why}" for why, number in sorted(self._unfit.items())]
+        return "; ".join(words)
 
 
 def _rejected(least: int, failed: Mapping[int, Fault], drawn: int) -> NoValue:
@@ -353,7 +343,8 @@ class _OperatorRun:
         parts = inside_borders(
             self._context.film, degradation.parts(self._context, chosen, rung.severity)
         )
-        made = _spliced(self._context.film, parts, out)
+        with errors_of_source():
+            made = splice(self._context.film.video, parts, out)
         models = self._context.models
         pair = Pair(
             source=self._task.item.id,
@@ -384,10 +375,8 @@ class _OperatorRun:
         if not placebo.eligible(self._context.film):
             raise NoValue(Reason.NOT_APPLICABLE, "the film is too short for it")
         out = self._out(None, placebo.suffix)
-        try:
+        with errors_of_source():
             placebo.write(self._context, out)
-        except BadOption as error:
-            raise VideoError(Reason.UNDECODABLE, error.message, advice=error.advice) from error
         return Pair(
             source=self._task.item.id,
             kind=PairKind.PLACEBO,
@@ -402,14 +391,6 @@ class _OperatorRun:
         if self._task.kind is PairKind.PLACEBO:
             name = f"placebo_{name}"
         return self._folder / video_name(name, rung, len(self._task.options.rungs), suffix)
-
-
-def _spliced(film: Film, parts: Sequence[VideoPart], out: Path) -> SplicedVideo:
-    try:
-        return splice(film.video, parts, out)
-    except BadOption as error:
-        # Whatever it is, it is this source's and not that of all the others.
-        raise VideoError(Reason.UNDECODABLE, error.message, advice=error.advice) from error
 
 
 def touched(

@@ -30,7 +30,7 @@ from screentest.testbeds.contract import Degradation
 from screentest.testbeds.intact import Intact
 from screentest.testbeds.options import BuildOptions, Rung
 from screentest.testbeds.sightings import clip_check
-from screentest.video.limits import DEFAULT_LIMITS, Limits
+from screentest.video.limits import Limits
 from screentest.video.probe import decoder_version
 
 
@@ -88,7 +88,7 @@ def sources_of(
     items: Iterable[Item],
     lost: Mapping[str, Failure],
     home: Path,
-    limits: Limits = DEFAULT_LIMITS,
+    limits: Limits,
 ) -> list[BuildSource]:
     """Items as sources, and with them those that were lost before they came here.
 
@@ -103,18 +103,14 @@ def sources_of(
 
 
 def _source(item: Item, limits: Limits) -> BuildSource:
-    stamps = _stamps(item.video)
+    stamp = Stamp.of(item.video)
+    if stamp is None:
+        return BuildSource(item)
     try:
-        for stamp in stamps:
-            limits.check_file(stamp.size)
+        limits.check_file(stamp.size)
     except VideoError as error:
-        return BuildSource(item, stamps, lost=error.failure)
-    return BuildSource(item, stamps)
-
-
-def _stamps(path: Path) -> tuple[Stamp, ...]:
-    stamp = Stamp.of(path)
-    return () if stamp is None else (stamp,)
+        return BuildSource(item, (stamp,), lost=error.failure)
+    return BuildSource(item, (stamp,))
 
 
 # What a build will do to every source: operators, their rungs, and what their results rest on.

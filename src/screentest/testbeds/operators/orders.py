@@ -59,11 +59,7 @@ class EndedEarly(CaptionedClip):
     """Severity is the share of the last clips that are missing: at least one."""
 
     info = DegradationInfo(
-        Aspect.COMPREHENSIVENESS,
-        mentions="anything",
-        at_end=True,
-        leaves=1,
-        effect=Effect.ABSENT,
+        Aspect.COMPREHENSIVENESS, mentions="anything", at_end=True, leaves=1, effect=Effect.ABSENT
     )
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
@@ -313,10 +309,7 @@ class PlayedBackwards(CaptionedClip):
     """Severity is the share of the consecutive clips, from the first on, that are."""
 
     info = DegradationInfo(
-        Aspect.TEMPORAL_FLOW,
-        mentions="anything",
-        consecutive=True,
-        effect=Effect.BACKWARDS,
+        Aspect.TEMPORAL_FLOW, mentions="anything", consecutive=True, effect=Effect.BACKWARDS
     )
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
@@ -325,12 +318,8 @@ class PlayedBackwards(CaptionedClip):
         ordered = ordered[: share_of(len(ordered), severity, least=2)]
         moved: dict[int, VideoPart | None] = {
             place.clip.number: Reencode(
-                choice.clip.span, _backwards(choice.clip.frames), Pixels.I420
+                choice.clip.span, retimed(range(choice.clip.frames)[::-1]), Pixels.I420
             )
             for place, choice in zip(ordered, reversed(ordered), strict=True)
         }
         return list(pieces(context.film, moved))
-
-
-def _backwards(count: int) -> FrameFunction:
-    return retimed(list(range(count))[::-1])

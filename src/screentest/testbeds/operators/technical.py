@@ -189,10 +189,8 @@ class Compression(AnyClip):
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
         """Return the film with the chosen clips encoded and decoded."""
 
-        def change(choice: Chosen) -> FrameFunction:
-            return self.frames(context.rng_of(choice.clip), severity)
-
-        return changed_clips(context, chosen, change, self.pixels)
+        change = self.frames(context.rng, severity)
+        return changed_clips(context, chosen, lambda _: change, self.pixels)
 
     def frames(self, rng: Rng, severity: float) -> FrameFunction:
         """Change the frames of one clip."""
