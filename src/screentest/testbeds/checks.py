@@ -76,9 +76,8 @@ class PairCheck:
         """The faults, and the figures behind them."""
         listed = "; ".join(map(str, self.faults[:3]))
         more = f"; {len(self.faults) - 3} more" if len(self.faults) > 3 else ""
-        return (
-            f"{listed}{more} ({figures_text(self.figures)})" if self.figures else f"{listed}{more}"
-        )
+        behind = f" ({figures_text(self.figures)})" if self.figures else ""
+        return f"{listed}{more}{behind}"
 
 
 def failure_reason(faults: Iterable[Fault]) -> Reason:
@@ -152,7 +151,8 @@ class _Check:
             self._fault(FaultKind.FEW_TOUCHED, count=count, chosen=chosen)
         for touch in self.pair.touched:
             if touch.degraded is None:
-                self._check_gone(touch)
+                if self.info.effect is not Effect.ABSENT:
+                    self._fault(FaultKind.GONE, touch.clip)
             elif self.info.effect is Effect.ORDER:
                 self._check_moved(touch, touch.degraded, intact, changed)
             else:
@@ -178,10 +178,6 @@ class _Check:
         """Keep a figure where it is worse than those of the clips before."""
         worst = self.figures.get(name, value)
         self.figures[name] = round(min(worst, value) if least else max(worst, value), 4)
-
-    def _check_gone(self, touch: Touched) -> None:
-        if self.info.effect is not Effect.ABSENT:
-            self._fault(FaultKind.GONE, touch.clip)
 
     def _check_moved(self, touch: Touched, place: Span, intact: Track, changed: Track) -> None:
         if touch.intact == place:

@@ -174,7 +174,6 @@ class MaskDegradation:
     every_frame: Callable[..., FrameFunction]
 
     def eligible(self, clip: FilmClip) -> bool:
-        """Return the caption mentions what the mask is of."""
         return self.kind.allows(clip)
 
     def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:

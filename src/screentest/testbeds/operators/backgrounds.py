@@ -148,7 +148,6 @@ class BackgroundConsistency:
         self._every = every
 
     def eligible(self, clip: FilmClip) -> bool:
-        """Return the caption mentions a background."""
         return bool(clip.facts.background)
 
     def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
@@ -216,9 +215,7 @@ def _packaged() -> Backgrounds:
 
 
 @degradation(
-    aspect="background_consistency",
-    mask="foreground",
-    summary="another place behind the subject",
+    aspect="background_consistency", mask="foreground", summary="another place behind the subject"
 )
 def background_swapped(
     image: Image, mask: Mask, severity: float, clip_rng: np.random.Generator

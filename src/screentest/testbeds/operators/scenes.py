@@ -50,7 +50,6 @@ class DynamicsDegree:
     )
 
     def eligible(self, clip: FilmClip) -> bool:
-        """Return the caption tells of motion."""
         return bool(clip.facts.dynamic_degree)
 
     def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:

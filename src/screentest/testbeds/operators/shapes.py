@@ -188,9 +188,7 @@ HUE_RIM = 0.35
 
 
 @degradation(
-    aspect="color",
-    mask="coloured",
-    summary="a named object in the colour of what is around it",
+    aspect="color", mask="coloured", summary="a named object in the colour of what is around it"
 )
 def colour_borrowed(image: Image, mask: Mask, severity: float) -> Image:
     """It keeps its shades and gets the mean of its surroundings; severity is how far it goes."""
@@ -205,11 +203,7 @@ def colour_borrowed(image: Image, mask: Mask, severity: float) -> Image:
     return laid_in(image, to_levels(image + severity * way), mask)
 
 
-@degradation(
-    aspect="color",
-    mask="two",
-    summary="two named objects with each other's colours",
-)
+@degradation(aspect="color", mask="two", summary="two named objects with each other's colours")
 def colours_swapped(image: Image, mask: Mask, severity: float) -> Image:
     """Each keeps its shades and gets the other's mean; severity is how far they go."""
     first, second = mask[..., 0], mask[..., 1] * (mask[..., 0] < 0.5)

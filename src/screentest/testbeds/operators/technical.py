@@ -138,11 +138,7 @@ ECHO = 0.008
 """The width of an echo, as a share of the picture's."""
 
 
-@degradation(
-    aspect="technical_quality",
-    pixels=Pixels.I420,
-    summary="ripples beside every edge",
-)
+@degradation(aspect="technical_quality", pixels=Pixels.I420, summary="ripples beside every edge")
 def ringing(image: Image, severity: float) -> Image:
     """Edges echo to both sides, as after a filter that cuts too steeply; severity: how strongly."""
     luma, chroma = planes(image)

@@ -66,7 +66,6 @@ class ObjectIntegrity:
         self._mask = mask
 
     def eligible(self, clip: FilmClip) -> bool:
-        """Return the caption names an object."""
         return bool(clip.facts.subject)
 
     def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
@@ -142,7 +141,6 @@ class Color:
         self._mask = mask
 
     def eligible(self, clip: FilmClip) -> bool:
-        """Return the caption gives some object one of the eleven colours."""
         return bool(coloured_things(clip))
 
     def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
