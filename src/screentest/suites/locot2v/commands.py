@@ -233,14 +233,9 @@ def correct(
             text = record.text if record.verdict == "correct" else None
             answer.setdefault(record.source, []).append(text)
     result = correct_stage(folder, answer, stage)
-    outcomes = {
-        "changed": result.changed,
-        "approved": result.approved,
-        "disputed": result.disputed,
-        "unknown": result.unknown,
-    }
+    outcomes = ("changed", "approved", "disputed", "unknown")
     rows: list[tuple[str, str, str | None]] = [
-        (name, outcome, None) for outcome, names in outcomes.items() for name in names
+        (name, outcome, None) for outcome in outcomes for name in getattr(result, outcome)
     ]
     rows += [(name, "unread", reason) for name, reason in result.unread.items()]
     columns = ("video", "outcome", "reason")

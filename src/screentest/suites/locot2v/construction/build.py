@@ -85,10 +85,6 @@ def download(addresses: Path, into: Path, *, shortest: float, longest: float) ->
         into.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StorageError(f"cannot make {into}: {error.strerror}") from None
-    return _fetch(wanted, into, shortest, longest)
-
-
-def _fetch(addresses: list[str], into: Path, shortest: float, longest: float) -> list[str]:
     fetcher: Any = importlib.import_module("yt_dlp")
 
     def fits(info: dict[str, Any], *, incomplete: bool = False) -> str | None:
@@ -110,7 +106,7 @@ def _fetch(addresses: list[str], into: Path, shortest: float, longest: float) ->
         "cachedir": False,
     }
     with fetcher.YoutubeDL(options) as client:
-        for address in addresses:
+        for address in wanted:
             try:
                 client.download([address])
             except fetcher.utils.DownloadError:

@@ -64,7 +64,7 @@ class Marks(BaseModel):
     information_consistency: Mark
 
 
-@register("metric", CONTENT_CLARITY, version=1, summary="how clearly the video tells what it tells")
+@register("metric", CONTENT_CLARITY, summary="how clearly the video tells what it tells")
 def content_clarity(
     *, rounds: int = 3, temperature: float = 0.7, frames: int = 32, long_side: int = 512
 ) -> ContentClarity:

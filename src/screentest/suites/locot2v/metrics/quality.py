@@ -16,15 +16,14 @@ from screentest.core.outcome import Failure, Json, Outcome, Point, Reason, Score
 from screentest.core.registry import register
 from screentest.models.roles import Aesthetic, Technical
 from screentest.suites.locot2v.requests import Work, mean
-from screentest.suites.locot2v.similarity import Batches, Light
+from screentest.suites.locot2v.similarity import Light, Singly
 
 AESTHETIC_QUALITY = "locot2v_aesthetic_quality"
-BATCH = 4
 BEST = 0.1
 """The share of reference pictures that makes the upper bound."""
 
 
-@register("metric", AESTHETIC_QUALITY, version=1, summary="beauty of one frame per second")
+@register("metric", AESTHETIC_QUALITY, summary="beauty of one frame per second")
 def aesthetic_quality(*, upper_bound: float = 0.0, rate: float = 1.0) -> AestheticQuality:
     """``upper_bound`` of 0 stands for the top of the backend's scale."""
     if upper_bound < 0 or rate <= 0:
@@ -76,7 +75,7 @@ class AestheticQuality:
             details = {"upper_bound": bound, "raw": mean(scores)}
             return {AESTHETIC_QUALITY: Outcome.of(Score(mean(shares), curve, details))}
 
-        frames = Batches(FrameRequest(rate=self.rate, filter=Filter.BICUBIC), judge, BATCH)
+        frames = Singly(FrameRequest(rate=self.rate, filter=Filter.BICUBIC), judge)
         return Work(conclude, [frames])
 
 
@@ -100,11 +99,7 @@ MOST_BYTES = 2**30
 """Of the pictures of one segment where the model wants every frame."""
 
 
-@register(
-    "metric",
-    TECHNICAL_QUALITY,
-    summary="absence of technical artefacts, segment by segment",
-)
+@register("metric", TECHNICAL_QUALITY, summary="absence of technical artefacts, segment by segment")
 def technical_quality(*, segment_seconds: float = 10.0, rate: float = 0.0) -> VideoTechnicalQuality:
     """``rate`` is how many frames per second of a segment the model is handed.
 
