@@ -42,7 +42,7 @@ from screentest.core import (
     Verdict,
 )
 from screentest.judges.cases import Case, Judgement, Order
-from screentest.judges.from_metrics import PlaceboSpreads
+from screentest.judges.spread import PlaceboSpreads
 from screentest.judges.votes import VoteRecord, VoteTask
 from screentest.metrics.functions import metric
 from screentest.present.certificates import brief

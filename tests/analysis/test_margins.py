@@ -14,7 +14,7 @@ import screentest
 from screentest.analysis.models.margins import margin_of
 from screentest.analysis.results import Value
 from screentest.core import BadOption, Outcome, Score, registry
-from screentest.judges.from_metrics import PlaceboSpread
+from screentest.judges.spread import PlaceboSpread
 from screentest.run.reader import RunReader
 from screentest.suites.core import METRICS
 from tests.present.runs import certificate, certify_run, two_systems

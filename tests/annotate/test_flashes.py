@@ -15,7 +15,7 @@ from screentest.annotate.schema import files
 from screentest.annotate.server import open_project
 from screentest.annotate.store import open_database
 from screentest.judges.votes import VoteTask
-from screentest.testing.build_checks import write_film
+from screentest.testing.films import write_film
 from tests.annotate.stand import Stand
 
 RATE = 24

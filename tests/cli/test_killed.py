@@ -23,7 +23,7 @@ import pytest
 
 from screentest.inputs.manifest import write_manifest
 from screentest.run.reader import RunReader
-from screentest.testing.build_checks import captioned_film
+from screentest.testing.films import captioned_film
 from tests.run.canonical import canonical
 
 ROUNDS = 10

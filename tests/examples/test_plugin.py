@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from screentest.inputs.manifest import write_manifest
-from screentest.testing.build_checks import captioned_film
+from screentest.testing.films import captioned_film
 from tests.terminal import CLEAN, SOURCE
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "plugin"

@@ -15,7 +15,7 @@ from screentest.analysis.judges.plan import Plan, certify
 from screentest.core import Aspect, registry
 from screentest.core.item import Item
 from screentest.judges.cases import Order, read_judgements
-from screentest.judges.from_metrics import PlaceboSpread, PlaceboSpreads
+from screentest.judges.spread import PlaceboSpread, PlaceboSpreads
 from screentest.metrics.functions import metric
 from screentest.run.engine import InlineEngine
 from screentest.run.reader import RunReader

@@ -21,9 +21,9 @@ from screentest.core import (
 from screentest.judges.cases import Case, Order
 from screentest.judges.verdicts import verdict
 from screentest.run.engine import InlineEngine
-from screentest.testing.build_checks import gliding, write_film
 from screentest.testing.chat_answers import Answer
 from screentest.testing.chat_server import FakeChatServer
+from screentest.testing.films import gliding, write_film
 
 
 def rated(value: float) -> Outcome[Score]:

@@ -17,9 +17,9 @@ from screentest.measure.items import measure
 from screentest.models import ModelChoice
 from screentest.models.ask.templates import ASPECTS, Prompts
 from screentest.run.session import Settings, Tools
-from screentest.testing.build_checks import write_film
 from screentest.testing.chat_answers import Asked, plausible
 from screentest.testing.chat_server import FakeChatServer
+from screentest.testing.films import write_film
 
 # A judge that is told "a mirrored arrangement counts against a video" needs no judgement: it looks
 # for mirrored pictures, and its certificate says how well it does that. In the field nobody knows

@@ -41,7 +41,7 @@ from screentest.run.engine import InlineEngine
 from screentest.run.session import Settings, Tools
 from screentest.run.store import RunStore
 from screentest.sample import sample_videos
-from screentest.testing.build_checks import gliding, write_film
+from screentest.testing.films import gliding, write_film
 from screentest.video.probe import probe
 from screentest.video.samples import KeptFrames, sample_frames
 from screentest.video.scan import scan

@@ -28,7 +28,7 @@ from screentest.core.functions import UnknownForm
 from screentest.measure.items import measure
 from screentest.metrics.curve import ShotOutput, mean_of
 from screentest.run.session import Settings, Tools
-from screentest.testing.build_checks import write_film
+from screentest.testing.films import write_film
 
 Picture = Any
 

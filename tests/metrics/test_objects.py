@@ -15,7 +15,7 @@ from screentest.metrics.alignment.matched import clip_aligned, named_colours
 from screentest.metrics.alignment.objects import prompt_objects
 from screentest.models.roles import Detection
 from screentest.run.session import Settings, Tools
-from screentest.testing.build_checks import texture, write_film
+from screentest.testing.films import texture, write_film
 
 HEIGHT, WIDTH = 96, 160
 RED, BLUE = (200, 20, 20), (20, 20, 200)

@@ -15,7 +15,7 @@ from screentest.models import weights
 from screentest.models.weights import REAL
 from screentest.models.weights.pull import pull
 from screentest.suites.locot2v.metrics.motion import DYNAMIC_DEGREE
-from screentest.testing.build_checks import gliding, texture, write_film
+from screentest.testing.films import gliding, texture, write_film
 from tests.models.real_frames import frame
 from tests.models.torchvision_here import make_importable
 from tests.real.weights import folder

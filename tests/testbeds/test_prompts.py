@@ -20,7 +20,7 @@ from screentest.testbeds.prompts import build_prompts, captions_of, changed_prom
 from screentest.testbeds.subset import sample_testbed
 from screentest.testbeds.testbed import FILE, load_testbed, read_testbed
 from screentest.testbeds.verify import check_manifest, stray_files, verify_testbed
-from screentest.testing.build_checks import write_film
+from screentest.testing.films import write_film
 
 CAPTIONS = Path(__file__).parent / "captions"
 TEXTS = {

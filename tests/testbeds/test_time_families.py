@@ -27,7 +27,7 @@ from screentest.testbeds.sources import Extractor
 from screentest.testbeds.testbed import Testbed, draw_evenly
 from screentest.testbeds.timeline import FrameStore, retimed, with_later
 from screentest.testbeds.verify import verify_testbed
-from screentest.testing.build_checks import write_film
+from screentest.testing.films import write_film
 from screentest.video.survey import survey
 from tests.testbeds.stage import ALL, QUICK
 

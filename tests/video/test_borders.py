@@ -16,7 +16,7 @@ from screentest.measure.items import measure
 from screentest.run.session import Settings, Tools
 from screentest.testbeds.contract import Film
 from screentest.testbeds.operators.shared import inside_borders
-from screentest.testing.build_checks import gliding, texture, write_film
+from screentest.testing.films import gliding, texture, write_film
 from screentest.video.borders import BorderFinder
 from screentest.video.edit.normalize import normalize
 from screentest.video.edit.pictures import Pixels, Reencode, frame_by_frame

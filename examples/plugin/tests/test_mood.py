@@ -7,7 +7,7 @@ import pytest
 
 import screentest
 from screentest.testing import Answer, FakeChatServer, check_metric
-from screentest.testing.build_checks import captioned_film
+from screentest.testing.films import captioned_film
 
 
 def test_contract() -> None:

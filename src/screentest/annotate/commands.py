@@ -33,8 +33,9 @@ from screentest.annotate.server import (
 )
 from screentest.annotate.store import Database, default_store, open_database
 from screentest.annotate.web.visitor import Finish, allowed_origins
-from screentest.cli.console import err, out, shown, watched
+from screentest.cli.console import err, out, shown
 from screentest.cli.options import JsonOption, PromptsOption
+from screentest.cli.progress import watched
 from screentest.cli.tables import print_models, show
 from screentest.core import BadOption, UserError
 from screentest.judges.votes import VoteTask

@@ -14,7 +14,6 @@ import screentest
 from screentest._util.text import plural
 from screentest.api.scores import forecast_score
 from screentest.cli.console import out as console
-from screentest.cli.console import watched
 from screentest.cli.errors import EXIT_UNREAD, until_stopped
 from screentest.cli.options import (
     ENGINE,
@@ -28,6 +27,7 @@ from screentest.cli.options import (
     options_of,
     shares,
 )
+from screentest.cli.progress import watched
 from screentest.cli.tables import (
     print_heading,
     print_indented,

@@ -9,8 +9,9 @@ from typing import Annotated
 import typer
 
 from screentest._util.text import plural
-from screentest.cli.console import out, watched
+from screentest.cli.console import out
 from screentest.cli.options import JsonOption, ModelOption, ModelsOption
+from screentest.cli.progress import watched
 from screentest.cli.tables import (
     print_indented,
     show,

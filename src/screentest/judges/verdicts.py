@@ -21,7 +21,8 @@ from screentest.core.registry import registry
 from screentest.core.signature import Signature
 from screentest.core.verdict import Choice, Verdict, prefer_higher
 from screentest.judges.cases import Case, Order, evidence, verdict_in
-from screentest.judges.from_metrics import PlaceboSpread, PlaceboSpreads, as_judge
+from screentest.judges.from_metrics import as_judge
+from screentest.judges.spread import PlaceboSpread, PlaceboSpreads
 from screentest.measure.evaluators import Evaluator, known, resolve, sign
 from screentest.measure.items import must_be_outcome, refuse_faults
 from screentest.measure.tasks import keep_models, roles_of, score_tasks, signed_metrics

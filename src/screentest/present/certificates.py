@@ -29,7 +29,7 @@ from screentest.core import Aspect, Outcome
 from screentest.core.aspects import PEOPLE
 from screentest.core.table import Cell, Column, Table
 from screentest.judges.cases import ELSEWHERE, HINTED
-from screentest.judges.from_metrics import PlaceboSpread
+from screentest.judges.spread import PlaceboSpread
 from screentest.present.screens import Screen
 from screentest.present.sentences import say
 from screentest.present.text import names, percent, shortened

@@ -37,7 +37,7 @@ from screentest.run.engine import InlineEngine, LocalEngine
 from screentest.run.session import Settings, Tools, close_tools, read_settings
 from screentest.run.store import RunStore
 from screentest.run.tasks import Engine
-from screentest.testing.build_checks import hard_films, item_of, pictures_of, texture
+from screentest.testing.films import hard_films, item_of, pictures_of, texture
 
 FAULTS = frozenset({Reason.CRASHED, Reason.DECODER_CRASHED, Reason.TIMED_OUT})
 """Reasons that say something of the metric, not of the film."""

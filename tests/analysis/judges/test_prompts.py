@@ -35,7 +35,7 @@ from screentest.run.engine import InlineEngine
 from screentest.stats import Claim
 from screentest.testbeds.prompts import build_prompts
 from screentest.testbeds.subset import sample_testbed
-from screentest.testing.build_checks import write_film
+from screentest.testing.films import write_film
 
 THINGS = (
     "dog",

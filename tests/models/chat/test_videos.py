@@ -27,9 +27,9 @@ from screentest.models import ModelChoice
 from screentest.models.chat.messages import ChatRequest, Encoding, Film, Text, timed
 from screentest.models.chat.openai import OpenAIChat
 from screentest.run.session import Settings, Tools
-from screentest.testing.build_checks import gliding, write_film
 from screentest.testing.chat_answers import Answer, Status
 from screentest.testing.chat_server import FakeChatServer
+from screentest.testing.films import gliding, write_film
 from tests.models.chat.kit import GOOD, Rating
 
 

@@ -87,6 +87,7 @@ def test_descriptions_by_blip2(baselines: Any, tmp_path: Path, frames: list[np.n
     assert baselines.blip_bleu(frames, "a dog", model=model) == pytest.approx(1 / 80, rel=0.01)
 
 
+@pytest.mark.models
 def test_the_cosine_of_viclip(
     baselines: Any, tmp_path: Path, frames: list[np.ndarray], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from screentest.core import Item
-from screentest.testing.build_checks import texture, write_film
+from screentest.testing.films import texture, write_film
 from tests.suites.locot2v.films import Picture
 
 

@@ -12,8 +12,8 @@ from screentest.core import Frame, FrameRequest, Item, Outcome, Outcomes, Score,
 from screentest.measure.items import measure
 from screentest.models import ModelChoice
 from screentest.run.session import Settings, Tools
-from screentest.testing.build_checks import gliding, texture
-from screentest.testing.build_checks import write_film as film
+from screentest.testing.films import gliding, texture
+from screentest.testing.films import write_film as film
 from screentest.video.scan import scan
 
 __all__ = ["CLASSICAL", "HEIGHT", "WIDTH", "Picture", "film", "gliding", "texture"]

@@ -13,8 +13,8 @@ from typer.testing import CliRunner, Result
 from screentest.cli import app
 from screentest.core import registry
 from screentest.inputs.manifest import read_manifest
-from screentest.testing.build_checks import gliding, texture, write_film
 from screentest.testing.chat_server import FakeChatServer
+from screentest.testing.films import gliding, texture, write_film
 from tests.suites.locot2v.answering import answering, chat
 from tests.suites.locot2v.construction.test_build import REPLIES
 from tests.terminal import fits, invoke

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from screentest.core import Reason, Span, registry
 from screentest.suites.locot2v.metrics.motion import clips_of, is_dynamic, largest_motion
-from screentest.testing.build_checks import gliding, texture, write_film
+from screentest.testing.films import gliding, texture, write_film
 from tests.models.tiny_backend import MARKS
 from tests.suites.locot2v.films import HEIGHT, all_frames, failure, score
 

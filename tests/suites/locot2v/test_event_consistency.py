@@ -19,8 +19,8 @@ from screentest.suites.locot2v.data import Event
 from screentest.suites.locot2v.metrics.consistency import Seen, same
 from screentest.suites.locot2v.requests import Grounded, read_times
 from screentest.suites.locot2v.similarity import cut
-from screentest.testing.build_checks import texture, write_film
 from screentest.testing.chat_answers import Asked
+from screentest.testing.films import texture, write_film
 from tests.suites.locot2v.answering import answering, chat, event
 from tests.suites.locot2v.films import measured
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from screentest.core import Reason, registry
-from screentest.testing.build_checks import gliding, texture, write_film
+from screentest.testing.films import gliding, texture, write_film
 from tests.suites.locot2v.films import all_frames, failure, score
 
 NAME = "locot2v_motion_smoothness"

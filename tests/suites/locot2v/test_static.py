@@ -16,7 +16,7 @@ from screentest.measure.items import measure
 from screentest.run.session import Settings, Tools
 from screentest.suites.locot2v.metrics import quality
 from screentest.suites.locot2v.metrics.quality import best_tenth, segments
-from screentest.testing.build_checks import gliding, texture, write_film
+from screentest.testing.films import gliding, texture, write_film
 from tests.suites.locot2v.films import all_frames, failure, score
 
 AESTHETIC, TECHNICAL = "locot2v_aesthetic_quality", "locot2v_technical_quality"

@@ -15,7 +15,7 @@ from screentest.core import Frame, Item, Metric, Reason, build
 from screentest.measure.items import measure
 from screentest.run.session import Settings, Tools
 from screentest.suites.locot2v.requests import Timeline
-from screentest.testing.build_checks import gliding, texture, write_film
+from screentest.testing.films import gliding, texture, write_film
 from tests.suites.locot2v.films import CLASSICAL, Picture, failure, measured, score
 
 STREAMING = (

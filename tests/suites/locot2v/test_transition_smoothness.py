@@ -13,7 +13,7 @@ from scipy.ndimage import gaussian_filter
 from screentest.core import BadOption, FrameRequest, Reason, Size, build
 from screentest.suites.locot2v.metrics.continuity import normalised, smoothness
 from screentest.suites.locot2v.similarity import pixel_likeness, ssim
-from screentest.testing.build_checks import texture, write_film
+from screentest.testing.films import texture, write_film
 from tests.suites.locot2v.films import Picture, all_frames, failure, score
 
 NAME = "locot2v_transition_smoothness"

@@ -20,7 +20,7 @@ from screentest.suites.locot2v.metrics.continuity import (
     negative_log,
     pair_error,
 )
-from screentest.testing.build_checks import gliding, texture, write_film
+from screentest.testing.films import gliding, texture, write_film
 from tests.models.tiny_backend import MARKS
 from tests.suites.locot2v.films import HEIGHT, WIDTH, Picture, all_frames, failure, score
 from tests.suites.locot2v.test_dynamic_degree import random_raft

@@ -28,7 +28,7 @@ from screentest.suites.univ.builtin import (
 )
 from screentest.suites.univ.schema import VideoDescription
 from screentest.suites.univ.vocabulary import VOCABULARIES, Vocabulary
-from screentest.testing.build_checks import write_film as written
+from screentest.testing.films import write_film as written
 from tests.suites.univ.camera_work import MOVES, Image, picture, shot
 
 RATE = 8

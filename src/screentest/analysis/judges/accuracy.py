@@ -19,7 +19,7 @@ from screentest.analysis.judges.certificate import (
 from screentest.core import Aspect, Choice, Failure, Outcome, PairKind, Reason, all_aspects
 from screentest.core.registry import registry
 from screentest.judges.cases import Judgement, in_both_orders, strongest
-from screentest.judges.from_metrics import PlaceboSpread, PlaceboSpreads
+from screentest.judges.spread import PlaceboSpread, PlaceboSpreads
 from screentest.stats import (
     Claim,
     Correlation,

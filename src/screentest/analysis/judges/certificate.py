@@ -14,7 +14,7 @@ from screentest.core import Aspect, Outcome, Reason
 from screentest.core.codec import from_object
 from screentest.core.signature import split_value_name, value_name
 from screentest.judges.cases import ELSEWHERE, HINTED, INSTRUCTION
-from screentest.judges.from_metrics import PlaceboSpread
+from screentest.judges.spread import PlaceboSpread
 from screentest.run.ledger import Call
 from screentest.run.reader import RunReader
 from screentest.stats import Claim, Correlation, Finding, Interval

@@ -47,7 +47,7 @@ from screentest.judges.cases import (
     read_judgements,
     strongest,
 )
-from screentest.judges.from_metrics import in_signature
+from screentest.judges.spread import in_signature
 from screentest.judges.verdicts import judge_pairs, judges_roles, metrics_of
 from screentest.measure.evaluators import Evaluator
 from screentest.run.execute import Execution

@@ -14,9 +14,9 @@ from screentest.run.session import Settings, Tools
 from screentest.suites.locot2v.construction.build import SuiteBuild, build_suite
 from screentest.suites.locot2v.construction.stages import STAGES, Choices, SourceVideo
 from screentest.suites.locot2v.data import DIMENSIONS, read_prompt_suite
-from screentest.testing.build_checks import gliding, write_film
 from screentest.testing.chat_answers import Answer, Asked
 from screentest.testing.chat_server import FakeChatServer
+from screentest.testing.films import gliding, write_film
 from tests.suites.locot2v.answering import answering, chat, event, kind_of
 from tests.suites.locot2v.films import CLASSICAL
 
