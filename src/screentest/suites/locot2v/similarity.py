@@ -270,3 +270,7 @@ class Pairwise(Batches[Pair]):
         if self._last is not None:
             self.add((self._last, frame))
         self._last = frame
+
+    def close(self, end: Time) -> None:
+        super().close(end)
+        self._last = None

@@ -276,3 +276,7 @@ class Triples(Batches[tuple[Frame, Frame, Frame]]):
         if self._even is not None and self._odd is not None:
             self.add((self._even, self._odd, frame))
         self._even, self._odd = frame, None
+
+    def close(self, end: Time) -> None:
+        super().close(end)
+        self._even = self._odd = None
