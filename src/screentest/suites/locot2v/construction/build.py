@@ -198,15 +198,15 @@ class _StageRun:
         """Return what a stage made, now or before; None where it fails."""
         place = f"{source.id}/{stage.name}"
         inputs = self._inputs(source, stage, film, known)
-        kept = self.documents.read(source.id, stage.name, inputs)
-        if kept.state in (State.MADE, State.CORRECTED, State.CONFLICT):
+        state, kept = self.documents.read(source.id, stage.name, inputs)
+        if state in (State.MADE, State.CORRECTED, State.CONFLICT):
             self.done.kept += 1
-            if kept.state is State.CORRECTED:
+            if state is State.CORRECTED:
                 self.done.corrected.append(place)
-            elif kept.state is State.CONFLICT:
+            elif state is State.CONFLICT:
                 self.done.conflicts.append(place)
-            stage.check(kept.result, self.documents.path(source.id, stage.name))
-            return kept.result
+            stage.check(kept, self.documents.path(source.id, stage.name))
+            return kept
         self.notice(source.id, stage.name)
         try:
             result = stage.make(source, known, self.resources, self.choices)

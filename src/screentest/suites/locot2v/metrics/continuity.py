@@ -290,9 +290,10 @@ class TransitionSmoothness:
             if self.uncut == "smooth":
                 return Score(1.0, (), {"transitions": 0})
             raise inapplicable("the video has no transitions")
+        wants = FrameRequest(size=Size(long_side=self.long_side), filter=Filter.AREA)
         points = []
         for moment in moments:
-            frames = list(self._window(item, moment, video, resources))
+            frames = list(resources.frames(item.video, window(moment, self.k, video), wants))
             if len(frames) < 2 * self.k + 1:
                 continue  # cut off by the video's start or end
             cues = similarities(frames, resources)
@@ -305,12 +306,6 @@ class TransitionSmoothness:
             )
         details = {"transitions": len(moments), "with_whole_window": len(points)}
         return Score(mean(point.value for point in points), tuple(points), details)
-
-    def _window(
-        self, item: Item, moment: Time, video: VideoInfo, resources: Resources
-    ) -> Sequence[Frame]:
-        wants = FrameRequest(size=Size(long_side=self.long_side), filter=Filter.AREA)
-        return list(resources.frames(item.video, window(moment, self.k, video), wants))
 
     def _combined(self, cues: Mapping[str, Sequence[float]]) -> list[float]:
         """Equation 3."""

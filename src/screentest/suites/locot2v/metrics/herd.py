@@ -305,10 +305,9 @@ class Herd(AskingByRecords):
         value = realised([(item.positive, answer) for item, answer in statement], self.unclear)
         if value is None:
             return no_score("every answer was unclear")
-        valid = sum(answer != "unclear" for _, answer in statement)
         details: dict[str, Json] = {
             "asked": len(statement),
-            "clear": valid,
+            "clear": sum(answer != "unclear" for _, answer in statement),
             "answers": [
                 {"question": item.text, "positive": item.positive, "answer": answer}
                 for item, answer in statement
