@@ -89,7 +89,8 @@ class DynamicDegree:
             frames.light.require()
             return {DYNAMIC_DEGREE: Outcome.of(self._score(moves, video))}
 
-        frames = Pairwise(FrameRequest(), look, step=step_of(video))
+        step = max(1, round(video.rate / LOOKS_PER_SECOND))
+        frames = Pairwise(FrameRequest(), look, step=step)
         return Work(conclude, [frames])
 
     def _score(self, moves: Sequence[Move], video: VideoInfo) -> Score:
@@ -116,11 +117,6 @@ class Move:
     before: Time
     after: Time
     reach: float
-
-
-def step_of(video: VideoInfo) -> int:
-    """Return every how many frames is looked at: about eight times a second."""
-    return max(1, round(video.rate / LOOKS_PER_SECOND))
 
 
 def largest_motion(field: FlowField) -> float:

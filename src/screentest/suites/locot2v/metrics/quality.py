@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from screentest.core.errors import BadOption, NoValue
-from screentest.core.frames import BaseConsumer, Filter, Frame, FrameRequest, VideoInfo
+from screentest.core.frames import BaseConsumer, Filter, Frame, FrameRequest
 from screentest.core.item import Item, Span, Time
 from screentest.core.metric import Level, MetricInfo, Outcomes, OutputInfo, Resources
 from screentest.core.outcome import Failure, Json, Outcome, Point, Reason, Score
@@ -134,8 +134,8 @@ class VideoTechnicalQuality:
         backend: Technical = resources.role("technical")
         video = resources.info(item.video)
         every = not self.rate and bool(getattr(backend, "native_rate", False))
-        longest = min(self.segment, longest_of(video)) if every else self.segment
-        spans = segments(video.span, longest)
+        fitting = MOST_BYTES / (video.width * video.height * 3 * video.rate)
+        spans = segments(video.span, min(self.segment, fitting) if every else self.segment)
         wanted = FrameRequest() if every else FrameRequest(rate=self.rate or USUAL_RATE)
         pieces = _Segments(backend, spans, wanted)
 
@@ -192,11 +192,6 @@ class _Segments(BaseConsumer):
             self.failure = error.failure
         else:
             self.points.append(Point(span, score))
-
-
-def longest_of(video: VideoInfo) -> Fraction:
-    """Seconds of a video whose frames, all of them, stay within the bound on memory."""
-    return MOST_BYTES / (video.width * video.height * 3 * video.rate)
 
 
 def segments(span: Span, seconds: Fraction) -> list[Span]:
