@@ -233,14 +233,9 @@ def correct(
             text = record.text if record.verdict == "correct" else None
             answer.setdefault(record.source, []).append(text)
     result = correct_stage(folder, answer, stage)
-    outcomes = {
-        "changed": result.changed,
-        "approved": result.approved,
-        "disputed": result.disputed,
-        "unknown": result.unknown,
-    }
+    outcomes = ("changed", "approved", "disputed", "unknown")
     rows: list[tuple[str, str, str | None]] = [
-        (name, outcome, None) for outcome, names in outcomes.items() for name in names
+        (name, outcome, None) for outcome in outcomes for name in getattr(result, outcome)
     ]
     rows += [(name, "unread", reason) for name, reason in result.unread.items()]
     columns = ("video", "outcome", "reason")
@@ -393,17 +388,13 @@ def _tables(done: SuiteBuild) -> list[Table]:
     def flags(found: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:
         return [(name, ", ".join(subset) or "by hand") for name, subset in found.items()]
 
+    conflicting = "Corrected by hand, though what they rest on has changed"
     places = [(place,) for place in done.conflicts]
     failures = [(place, str(failure)) for place, failure in done.failures.items()]
     return [
         Table("left_out", "Left out", ("video", "flags"), flags(done.left_out)),
         Table("flagged", "To be looked at", ("video", "flags"), flags(done.flagged)),
-        Table(
-            "conflicts",
-            "Corrected by hand, though what they rest on has changed",
-            ("stage",),
-            places,
-        ),
+        Table("conflicts", conflicting, ("stage",), places),
         Table("failures", "Not made", ("stage", "reason"), failures),
     ]
 

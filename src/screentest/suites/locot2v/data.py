@@ -310,15 +310,12 @@ def _entries(content: Any) -> Iterator[tuple[str, str, Any]]:
             yield "", str(name), entry
     elif isinstance(content, dict):
         for name, entry in content.items():
-            if isinstance(entry, dict) and "prompt" not in entry and _nested(entry):
+            values = entry.values() if isinstance(entry, dict) and "prompt" not in entry else ()
+            if values and all(isinstance(value, dict) for value in values):
                 for inner, record in entry.items():
                     yield name, inner, record
             else:
                 yield "", name, entry
-
-
-def _nested(entry: Mapping[str, Any]) -> bool:
-    return bool(entry) and all(isinstance(item, dict) for item in entry.values())
 
 
 @dataclass(frozen=True, slots=True)

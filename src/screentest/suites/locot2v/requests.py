@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, Field
 
@@ -31,11 +31,7 @@ from screentest.suites.locot2v.data import (
 )
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel
-
     from screentest.models.ask.templates import Slot
-
-    M = TypeVar("M", bound=BaseModel)
 
 
 FPS, MOST_SHOWN = 2.0, 128
@@ -47,12 +43,12 @@ def few(count: int, long_side: int) -> Frames:
     return Frames(count, long_side=long_side, most=512)
 
 
-def by_rate(fps: float, most: int, long_side: int, least: int = 2) -> Frames:
+def by_rate(fps: float, most: int, long_side: int) -> Frames:
     """So many frames a second from the first to the last, but no more than ``most``."""
     rate = Fraction(str(fps)).limit_denominator(1000)
     if not 1 <= most <= 4096:
         raise BadOption(f"invalid number of frames {most}: must be 1 to 4096")
-    return Frames(rate=rate, least=min(least, most), most=most, long_side=long_side)
+    return Frames(rate=rate, least=min(2, most), most=most, long_side=long_side)
 
 
 DESCRIBE = Query("locot2v/describe", None, "chat.describe")
@@ -137,7 +133,7 @@ def ground(
     item: Item,
     resources: Resources,
     frames: Frames,
-    form: AnswerForm = "object",
+    form: AnswerForm,
 ) -> list[Grounded]:
     """Return the events that can be found, in the order of the prompt."""
     video = resources.info(item.video)
@@ -240,16 +236,15 @@ def inapplicable(detail: str, advice: str = "") -> NoValue:
     return NoValue(Reason.NOT_APPLICABLE, detail, advice=advice)
 
 
-def no_score(detail: str, reason: Reason = Reason.NOT_APPLICABLE) -> Outcome[Score]:
+def no_score(detail: str) -> Outcome[Score]:
     """Return the outcome of one output that has no value while others may have."""
-    return Outcome(failure=Failure(reason, detail))
+    return Outcome(failure=Failure(Reason.NOT_APPLICABLE, detail))
 
 
 class Records:
     """Where metrics look up what a suite says of an item; ``path`` may be empty."""
 
     def __init__(self, path: str) -> None:
-        self._path = path
         self._suite = _read(path, _changed(path)) if path else None
 
     @property
@@ -260,11 +255,9 @@ class Records:
     def of(self, item: Item) -> PromptRecord:
         """Return the record of an item, or one that has only its prompt."""
         result = self._suite.record_of(item) if self._suite is not None else None
-        if result is None:
-            if not item.text.strip():
-                raise inapplicable("the item has no prompt")
-            return PromptRecord(item.id, item.text)
-        return result
+        if result is None and not item.text.strip():
+            raise inapplicable("the item has no prompt")
+        return result or PromptRecord(item.id, item.text)
 
 
 @dataclass(frozen=True)
@@ -344,15 +337,12 @@ ACTIONS = Query("locot2v/actions", ActionsForm, "chat.extract")
 def events_of_text(text: str, resources: Resources) -> tuple[Event, ...]:
     """Return the events that a model finds in a text."""
     result: EventsForm = EVENTS.one(resources, {"description": text})
-    return tuple(
-        _event(event, tuple(text.strip() for text in event.subjects if text.strip()))
-        for event in result.events
-    )
-
-
-def _event(one: EventForm, subjects: tuple[str, ...]) -> Event:
-    named = ", ".join(subjects)
-    return Event(one.event, named, one.setting, one.action, one.camera_motion, subjects=subjects)
+    events = []
+    for one in result.events:
+        subjects = tuple(text.strip() for text in one.subjects if text.strip())
+        texts = (one.event, ", ".join(subjects), one.setting, one.action, one.camera_motion)
+        events.append(Event(*texts, subjects=subjects))
+    return tuple(events)
 
 
 def events_of(record: PromptRecord, resources: Resources) -> tuple[Event, ...]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -133,17 +132,13 @@ SMALLEST = 64
 """A mask of fewer pixels shows nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class SubjectCut:
-    """What a frame shows of each subject, and what is left without them."""
+def cut(
+    image: Image, phrases: Sequence[str], resources: Resources, least: float
+) -> tuple[dict[str, Image], Image | None]:
+    """Return the best detection of each phrase, cut out along its shape, and the background.
 
-    subjects: Mapping[str, Image]
-    background: Image | None
-    """None where the subjects fill the frame."""
-
-
-def cut(image: Image, phrases: Sequence[str], resources: Resources, least: float) -> SubjectCut:
-    """Return the best detection of each phrase, cut out along its shape; ``least`` is its score."""
+    ``least`` is the score of a detection. No background is left where subjects fill the frame.
+    """
     best: dict[str, tuple[float, float, float, float]] = {}
     if phrases:
         for item in resources.role("detection").detect(image, list(phrases)):
@@ -157,7 +152,7 @@ def cut(image: Image, phrases: Sequence[str], resources: Resources, least: float
             if mask.sum() >= SMALLEST:
                 masks[phrase] = mask
     subjects = {phrase: _cropped(image, mask) for phrase, mask in masks.items()}
-    return SubjectCut(subjects, _without(image, list(masks.values())))
+    return subjects, _without(image, list(masks.values()))
 
 
 def _cropped(image: Image, mask: NDArray[np.bool_]) -> Image:
@@ -218,70 +213,64 @@ class Light:
 Pair: TypeAlias = tuple[Frame, Frame]
 
 BATCH = 4
-"""Pairs that a model is handed together; the frames of so many are kept."""
+"""Frames or pairs that a model is handed together; the frames of so many are kept."""
+T = TypeVar("T")
 
 
-class Batches(BaseConsumer):
-    """Gives all frames to ``work``, ``most`` at a time; only so many are kept."""
+class Batches(BaseConsumer, Generic[T]):
+    """Gives what is made of frames to ``work``, ``most`` at a time; only so many are kept."""
 
     def __init__(
-        self, wants: FrameRequest, work: Callable[[Sequence[Frame]], None], most: int
+        self, wants: FrameRequest, work: Callable[[Sequence[T]], None], most: int = BATCH
     ) -> None:
         self.wants = wants
         self.light = Light()
         self._work = work
         self._most = most
-        self._waiting: list[Frame] = []
+        self._waiting: list[T] = []
+
+    def add(self, piece: T) -> None:
+        self._waiting.append(piece)
+        if len(self._waiting) >= self._most:
+            self._flush()
+
+    def close(self, end: Time) -> None:
+        self._flush()
+
+    def _flush(self) -> None:
+        if self._waiting:
+            pieces, self._waiting = self._waiting, []
+            self._work(pieces)
+
+
+class Singly(Batches[Frame]):
+    """Gives all frames to ``work``."""
 
     def take(self, frame: Frame) -> None:
         self.light.see(frame.image)
-        self._waiting.append(frame)
-        if len(self._waiting) >= self._most:
-            self.close(frame.time)
-
-    def close(self, end: Time) -> None:
-        if self._waiting:
-            frames, self._waiting = self._waiting, []
-            self._work(frames)
+        self.add(frame)
 
 
-class Pairwise(BaseConsumer):
+class Pairwise(Batches[Pair]):
     """Gives consecutive frames to ``work``. Of ``step`` frames only the first counts."""
+
+    _last: Frame | None = None
 
     def __init__(
         self, wants: FrameRequest, work: Callable[[Sequence[Pair]], None], *, step: int = 1
     ) -> None:
-        self._wants = wants
-        self._work = work
+        super().__init__(wants, work)
         self._step = step
-        self._last: Frame | None = None
-        self._waiting: list[Pair] = []
-        self.frames = 0
-        """How many counted."""
-        self.light = Light()
-
-    @property
-    def wants(self) -> FrameRequest:
-        """Every frame, in the size that was asked for."""
-        return self._wants
 
     def take(self, frame: Frame) -> None:
         """Pair it with the frame before."""
         if frame.index % self._step:
             return
-        self.frames += 1
         self.light.see(frame.image)
         if self._last is not None:
-            self._waiting.append((self._last, frame))
-            if len(self._waiting) >= BATCH:
-                self._flush()
+            self.add((self._last, frame))
         self._last = frame
 
     def close(self, end: Time) -> None:
-        self._flush()
+        super().close(end)
         self._last = None
-
-    def _flush(self) -> None:
-        if self._waiting:
-            pairs, self._waiting = self._waiting, []
-            self._work(pairs)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
@@ -156,13 +156,8 @@ def spread_table(files: Sequence[PromptFile]) -> Table:
     """Figures 2 and 5, right: prompts by length in words, and videos by duration."""
     rows: list[tuple[Cell, ...]] = []
     for file in files:
-        lengths = [float(length_of(record)) for record in file.records]
-        durations = [record.duration for record in file.records if record.duration is not None]
-        for what, values, step in (
-            ("words", lengths, STEP_WORDS),
-            ("seconds", durations, STEP_SECONDS),
-        ):
-            for start, count in bins(values, step).items():
+        for what, step, counts in _spreads(file.records):
+            for start, count in counts.items():
                 rows.append((file.name, what, start, start + step, count))
     return Table("spread", "Lengths", ("prompts", "of", "from", "to", "count"), rows)
 
@@ -178,14 +173,10 @@ def word_table(files: Sequence[PromptFile]) -> Table:
 
 def tables(files: Sequence[PromptFile]) -> list[Table]:
     """Return all that has a row."""
-    every = [each(files) for each in (comparison_table, theme_table, category_table)]
-    every += [spread_table(files), word_table(files), _problem_table(files)]
-    return [item for item in every if item.rows]
-
-
-def _problem_table(files: Sequence[PromptFile]) -> Table:
+    kinds = (comparison_table, theme_table, category_table, spread_table, word_table)
     lost = [(problem,) for file in files for problem in file.problems]
-    return Table("problems", f"Not counted: {len(lost):,}", ("problem",), lost)
+    problems = Table("problems", f"Not counted: {len(lost):,}", ("problem",), lost)
+    return [item for item in (*(kind(files) for kind in kinds), problems) if item.rows]
 
 
 def bins(values: Sequence[float], step: int) -> dict[int, int]:
@@ -200,6 +191,12 @@ def bins(values: Sequence[float], step: int) -> dict[int, int]:
     return {start: counts[start] for start in range(min(counts), max(counts) + step, step)}
 
 
+def _spreads(records: Sequence[PromptRecord]) -> Iterator[tuple[str, int, dict[int, int]]]:
+    yield "words", STEP_WORDS, bins([length_of(record) for record in records], STEP_WORDS)
+    seconds = [record.duration for record in records if record.duration is not None]
+    yield "seconds", STEP_SECONDS, bins(seconds, STEP_SECONDS)
+
+
 @styled
 def statistics_chart(files: Sequence[PromptFile]) -> Figure:
     """Themes, lengths and durations of prompt files, side by side."""
@@ -209,15 +206,8 @@ def statistics_chart(files: Sequence[PromptFile]) -> Figure:
         colour = COLOURS[number % len(COLOURS)]
         themes = Counter(record.theme for record in file.records if record.theme)
         axes[0].barh(list(themes), list(themes.values()), color=colour, alpha=0.8, label=file.name)
-        lengths = bins([float(length_of(record)) for record in file.records], STEP_WORDS)
-        axes[1].bar(
-            list(lengths), list(lengths.values()), STEP_WORDS * 0.9, align="edge", color=colour
-        )
-        seconds = [record.duration for record in file.records if record.duration is not None]
-        spread = bins(seconds, STEP_SECONDS)
-        axes[2].bar(
-            list(spread), list(spread.values()), STEP_SECONDS * 0.9, align="edge", color=colour
-        )
+        for place, (_, step, counts) in zip(axes[1:3], _spreads(file.records), strict=True):
+            place.bar(list(counts), list(counts.values()), step * 0.9, align="edge", color=colour)
         for category, subset in _by_category(file.records).items():
             words, *_, mean, _ = _measures(subset)
             if words is not None and mean is not None:

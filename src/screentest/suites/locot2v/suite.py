@@ -28,7 +28,6 @@ _READ_RECORDS = (
 @register(
     "suite",
     "locot2v",
-    version=1,
     summary="LoCoT2V-Bench: 26 sub-dimensions of long video in five dimensions",
     demo=(
         "locot2v_temporal_flickering",

@@ -301,7 +301,7 @@ def main_radar(found: Sequence[Standing]) -> Figure:
     temporal = {item.name: item.short for item in TEMPORAL}
     expected = {item.name: item.title for item in HERD}
     panels = {
-        "Five dimensions": (_five(found), TITLES),
+        "Five dimensions": (_parts(found, TITLES), TITLES),
         "Temporal Quality": (_parts(found, temporal), temporal),
         "HERD": (_parts(found, expected), expected),
     }
@@ -311,25 +311,17 @@ def main_radar(found: Sequence[Standing]) -> Figure:
 
 def category_radar(categories: Mapping[str, Sequence[Standing]]) -> Figure:
     """Figure 9: the five dimensions in each category."""
-    return radar({title: _five(category) for title, category in categories.items()}, TITLES)
+    return radar({title: _parts(found, TITLES) for title, found in categories.items()}, TITLES)
 
 
 def static_scatter(scores: ItemScores) -> Figure:
     """Figure 4: static quality against the other dimensions that items have, one by one."""
     panels = []
-    for name in FIVE:
-        if name != "static_quality":
-            left, right = paired(scores, "static_quality", name)
-            panels.append((NAMES["static_quality"], NAMES[name], left, right))
+    first, *others = FIVE
+    for name in others:
+        left, right = paired(scores, first, name)
+        panels.append((NAMES[first], NAMES[name], left, right))
     return scatter([panel for panel in panels if panel[2]] or panels)
-
-
-def _five(found: Sequence[Standing]) -> dict[str, dict[str, float]]:
-    """Return the dimensions of each generator."""
-    return {
-        item.group: {name: value for name, value in dimensions_of(item).items() if name in FIVE}
-        for item in found
-    }
 
 
 def _parts(found: Sequence[Standing], names: Mapping[str, str]) -> dict[str, dict[str, float]]:

@@ -85,10 +85,6 @@ def download(addresses: Path, into: Path, *, shortest: float, longest: float) ->
         into.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StorageError(f"cannot make {into}: {error.strerror}") from None
-    return _fetch(wanted, into, shortest, longest)
-
-
-def _fetch(addresses: list[str], into: Path, shortest: float, longest: float) -> list[str]:
     fetcher: Any = importlib.import_module("yt_dlp")
 
     def fits(info: dict[str, Any], *, incomplete: bool = False) -> str | None:
@@ -110,7 +106,7 @@ def _fetch(addresses: list[str], into: Path, shortest: float, longest: float) ->
         "cachedir": False,
     }
     with fetcher.YoutubeDL(options) as client:
-        for address in addresses:
+        for address in wanted:
             try:
                 client.download([address])
             except fetcher.utils.DownloadError:
@@ -202,15 +198,15 @@ class _StageRun:
         """Return what a stage made, now or before; None where it fails."""
         place = f"{source.id}/{stage.name}"
         inputs = self._inputs(source, stage, film, known)
-        kept = self.documents.read(source.id, stage.name, inputs)
-        if kept.state in (State.MADE, State.CORRECTED, State.CONFLICT):
+        state, kept = self.documents.read(source.id, stage.name, inputs)
+        if state in (State.MADE, State.CORRECTED, State.CONFLICT):
             self.done.kept += 1
-            if kept.state is State.CORRECTED:
+            if state is State.CORRECTED:
                 self.done.corrected.append(place)
-            elif kept.state is State.CONFLICT:
+            elif state is State.CONFLICT:
                 self.done.conflicts.append(place)
-            stage.check(kept.result, self.documents.path(source.id, stage.name))
-            return kept.result
+            stage.check(kept, self.documents.path(source.id, stage.name))
+            return kept
         self.notice(source.id, stage.name)
         try:
             result = stage.make(source, known, self.resources, self.choices)

@@ -159,14 +159,6 @@ class State(StrEnum):
     """Edited by a person, and what it was made from has changed too: kept, and reported."""
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """A stage's file as it is now."""
-
-    state: State
-    result: Mapping[str, Any]
-
-
 def digest(content: object) -> str:
     """Sixteen hex digits of plain JSON."""
     text = json.dumps(content, sort_keys=True, ensure_ascii=False, default=str)
@@ -183,11 +175,11 @@ class Documents:
         """Return where a stage's result lies."""
         return self._folder / source / f"{stage}.json"
 
-    def read(self, source: str, stage: str, inputs: str) -> Kept:
+    def read(self, source: str, stage: str, inputs: str) -> tuple[State, Mapping[str, Any]]:
         """Return a stage's result, and whether it still holds for these inputs."""
         path = self.path(source, stage)
         if not path.exists():
-            return Kept(State.MISSING, {})
+            return State.MISSING, {}
         content = self._content(path)
         result = content["result"]
         edited, moved = digest(result) != content["made"], content["inputs"] != inputs
@@ -197,7 +189,7 @@ class Documents:
             (False, True): State.OUTDATED,
             (True, True): State.CONFLICT,
         }[edited, moved]
-        return Kept(state, result)
+        return state, result
 
     def result(self, source: str, stage: str) -> dict[str, Any]:
         """Return what a stage's file says now, whatever it was made from."""
@@ -216,26 +208,20 @@ class Documents:
 
     def write(self, source: str, stage: str, inputs: str, result: Mapping[str, Any]) -> None:
         """Keep what was made."""
-        path = self.path(source, stage)
         content = {"inputs": inputs, "made": digest(dict(result)), "result": dict(result)}
-        self._put(path, content)
+        self._put(self.path(source, stage), content)
 
     def _content(self, path: Path) -> dict[str, Any]:
+        advice = "Fix it, or remove it to have it made again."
         try:
             content = parse_json(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
-            raise UserError(
-                f"cannot read {path}: {error}",
-                advice="Fix it, or remove it to have it made again.",
-            ) from None
+            raise UserError(f"cannot read {path}: {error}", advice=advice) from None
         shape = {"inputs": str, "made": str, "result": dict}
         if not isinstance(content, dict) or not all(
             isinstance(content.get(key), kind) for key, kind in shape.items()
         ):
-            raise UserError(
-                f"{path} lacks inputs, made or result",
-                advice="Fix it, or remove it to have it made again.",
-            )
+            raise UserError(f"{path} lacks inputs, made or result", advice=advice)
         return content
 
     def _put(self, path: Path, content: Mapping[str, Any]) -> None:

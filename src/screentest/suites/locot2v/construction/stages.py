@@ -279,7 +279,6 @@ class Stage:
     """Whether it looks at the video itself."""
     uses: tuple[str, ...] = ()
     """The choices its result depends on."""
-    summary: str = ""
 
     @property
     def templates(self) -> tuple[str, ...]:
@@ -417,7 +416,6 @@ STAGES: tuple[Stage, ...] = (
         {"duration": _NUMBER, "flags": list, "use": bool},
         watches=True,
         uses=("shortest", "longest", "least_quality", "ask_about_source", *_SEEN),
-        summary="duration, and what makes a bad source",
     ),
     Stage(
         "draft",
@@ -426,33 +424,13 @@ STAGES: tuple[Stage, ...] = (
         {"text": str},
         watches=True,
         uses=("refinements", *_SEEN),
-        summary="the prompt's base, with self-refine",
     ),
     Stage(
-        "evaluate",
-        _evaluate,
-        (WATCH,),
-        dict.fromkeys(DIMENSIONS, str),
-        watches=True,
-        uses=_SEEN,
-        summary="what a viewer says of the real video",
+        "evaluate", _evaluate, (WATCH,), dict.fromkeys(DIMENSIONS, str), watches=True, uses=_SEEN
     ),
+    Stage("merge", _merge, (MERGE,), {"text": str}, after=("draft", "evaluate")),
     Stage(
-        "merge",
-        _merge,
-        (MERGE,),
-        {"text": str},
-        after=("draft", "evaluate"),
-        summary="the final prompt",
-    ),
-    Stage(
-        "questions",
-        _questions,
-        (QUESTIONS, POLARITY),
-        {},
-        after=("evaluate",),
-        uses=("questions",),
-        summary="six questions per dimension, with polarity",
+        "questions", _questions, (QUESTIONS, POLARITY), {}, after=("evaluate",), uses=("questions",)
     ),
     Stage(
         "events",
@@ -460,14 +438,8 @@ STAGES: tuple[Stage, ...] = (
         (EVENTS, ACTIONS, EVENT_PROMPTS),
         {"events": list, "actions": list},
         after=("draft", "merge"),
-        summary="events, a prompt for each, human actions",
     ),
     Stage(
-        "complexity",
-        _complexity,
-        (COMPLEXITY,),
-        dict.fromkeys(COMPLEXITIES, _NUMBER),
-        after=("merge",),
-        summary="complexity and length of the prompt",
+        "complexity", _complexity, (COMPLEXITY,), dict.fromkeys(COMPLEXITIES, _NUMBER), ("merge",)
     ),
 )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from screentest.core.errors import BadOption
-from screentest.core.frames import Filter, Frame, FrameRequest, Image, Size
+from screentest.core.frames import Filter, Frame, FrameRequest, Size
 from screentest.core.item import Item
 from screentest.core.metric import Level, MetricInfo, Outcomes, OutputInfo, Resources
 from screentest.core.outcome import Outcome, Point, Score
@@ -39,8 +39,7 @@ from screentest.suites.locot2v.requests import (
     subjects_of,
 )
 from screentest.suites.locot2v.similarity import (
-    Batches,
-    SubjectCut,
+    Singly,
     cut,
     is_black,
     nearness,
@@ -58,9 +57,7 @@ SHORT_SIDE = 384
 """No encoder of this role looks at more."""
 
 
-@register(
-    "metric", SEMANTIC_CONSISTENCY, version=1, summary="similarity of consecutive frames' features"
-)
+@register("metric", SEMANTIC_CONSISTENCY, summary="similarity of consecutive frames' features")
 def semantic_consistency() -> SemanticConsistency:
     """On every frame."""
     return SemanticConsistency()
@@ -106,7 +103,7 @@ class SemanticConsistency:
             return {SEMANTIC_CONSISTENCY: Outcome.of(Score(line.mean, curve))}
 
         wants = FrameRequest(size=Size(short_side=SHORT_SIDE), filter=Filter.AREA)
-        frames = Batches(wants, compare, BATCH)
+        frames = Singly(wants, compare, BATCH)
         return Work(conclude, [frames])
 
 
@@ -206,12 +203,24 @@ class EventConsistency(AskingByRecords):
 
     def _look(self, one: Grounded, item: Item, resources: Resources) -> Seen:
         phrases = subjects_of(one.event)
-        seen = _Gathering(resources)
+        encoder: ImageFeatures = resources.role("image_features")
+        subjects: dict[str, list[Rows]] = {}
+        backgrounds: list[Rows] = []
         for frame in self.in_event.of(resources, item.video, one.span):
             if is_black(frame.image):  # alike, but only as nothing is like nothing
                 continue
-            seen.add(cut(frame.image, phrases, resources, self.least_score))
-        return Seen(one, seen.subject_rows, seen.background_rows)
+            pieces, background = cut(frame.image, phrases, resources, self.least_score)
+            pictures = [*pieces.values(), *([] if background is None else [background])]
+            rows = list(encoder.features(pictures)) if pictures else []
+            if background is not None:
+                backgrounds.append(rows.pop())
+            for phrase, row in zip(pieces, rows, strict=True):
+                subjects.setdefault(phrase, []).append(row)
+        return Seen(
+            one,
+            {phrase: np.stack(rows) for phrase, rows in subjects.items()},
+            np.stack(backgrounds) if backgrounds else np.zeros((0, 1)),
+        )
 
     def _outcomes(self, seen: Sequence[Seen], subjects: Mapping[str, Sequence[Rows]]) -> Outcomes:
         equal = self.weighting == "equal"
@@ -255,35 +264,6 @@ class Seen:
     found: Grounded
     subjects: Mapping[str, Rows]
     background: Rows
-
-
-@dataclass(slots=True)
-class _Gathering:
-    """Vectors of what was cut out, frame by frame; the pictures are let go."""
-
-    resources: Resources
-    subjects: dict[str, list[Rows]] = field(default_factory=dict)
-    backgrounds: list[Rows] = field(default_factory=list)
-
-    def add(self, pieces: SubjectCut) -> None:
-        pictures: list[Image] = list(pieces.subjects.values())
-        if pieces.background is not None:
-            pictures.append(pieces.background)
-        if not pictures:
-            return
-        rows = list(self.resources.role("image_features").features(pictures))
-        if pieces.background is not None:
-            self.backgrounds.append(rows.pop())
-        for phrase, row in zip(pieces.subjects, rows, strict=True):
-            self.subjects.setdefault(phrase, []).append(row)
-
-    @property
-    def subject_rows(self) -> dict[str, Rows]:
-        return {phrase: np.stack(rows) for phrase, rows in self.subjects.items()}
-
-    @property
-    def background_rows(self) -> Rows:
-        return np.stack(self.backgrounds) if self.backgrounds else np.zeros((0, 1))
 
 
 def same(seen: Sequence[Seen], resources: Resources, alike: float) -> dict[str, list[Rows]]:

@@ -35,21 +35,6 @@ EDGE_RELATIVE, EDGE_ABSOLUTE = 0.01, 0.002
 """How much the flow may change from pixel to pixel."""
 
 
-@dataclass(frozen=True, slots=True)
-class Warp:
-    """The earlier picture seen from the later one."""
-
-    picture: Plane
-    """height × width × channels"""
-    visible: NDArray[np.bool_]
-    """Pixels of the later picture that the earlier one shows too."""
-
-
-def warp(earlier: Plane, there: FlowField, back: FlowField, *, edges: bool = True) -> Warp:
-    """``earlier`` moved onto the later picture; ``there`` is the flow to it, ``back`` from it."""
-    return Warp(moved(earlier, back), visible(there, back, edges=edges))
-
-
 def moved(picture: Plane, by: FlowField) -> Plane:
     """Return the picture as seen from pixels that look ``by`` away; bilinear."""
     import cv2
@@ -110,9 +95,7 @@ Scale = Literal["negative_log", "exponential"]
 Compat = Literal["paper", "upstream"]
 
 
-@register(
-    "metric", WARPING_ERROR, version=1, summary="what differs between frames beyond their motion"
-)
+@register("metric", WARPING_ERROR, summary="what differs between frames beyond their motion")
 def warping_error(
     *,
     scale: Scale = "negative_log",
@@ -208,11 +191,11 @@ def pair_error(
 
     With ``edges``, pixels that look outside the picture are not compared.
     """
-    earlier = warp(before, there, back, edges=edges)
-    shared = int(earlier.visible.sum())
+    both = visible(there, back, edges=edges)
+    shared = int(both.sum())
     if not shared:
         return None
-    gap = (earlier.picture - after.astype(np.float32))[earlier.visible].astype(np.float64) / 255
+    gap = (moved(before, back) - after.astype(np.float32))[both].astype(np.float64) / 255
     return float((gap * gap).sum() / shared)
 
 
@@ -235,7 +218,7 @@ Normalise = Literal["maximum", "range"]
 Uncut = Literal["not_applicable", "smooth"]
 
 
-@register("metric", TRANSITION_SMOOTHNESS, version=1, summary="how gradual scene changes are")
+@register("metric", TRANSITION_SMOOTHNESS, summary="how gradual scene changes are")
 def transition_smoothness(
     *,
     k: int = 8,
@@ -307,9 +290,10 @@ class TransitionSmoothness:
             if self.uncut == "smooth":
                 return Score(1.0, (), {"transitions": 0})
             raise inapplicable("the video has no transitions")
+        wants = FrameRequest(size=Size(long_side=self.long_side), filter=Filter.AREA)
         points = []
         for moment in moments:
-            frames = list(self._window(item, moment, video, resources))
+            frames = list(resources.frames(item.video, window(moment, self.k, video), wants))
             if len(frames) < 2 * self.k + 1:
                 continue  # cut off by the video's start or end
             cues = similarities(frames, resources)
@@ -322,12 +306,6 @@ class TransitionSmoothness:
             )
         details = {"transitions": len(moments), "with_whole_window": len(points)}
         return Score(mean(point.value for point in points), tuple(points), details)
-
-    def _window(
-        self, item: Item, moment: Time, video: VideoInfo, resources: Resources
-    ) -> Sequence[Frame]:
-        wants = FrameRequest(size=Size(long_side=self.long_side), filter=Filter.AREA)
-        return list(resources.frames(item.video, window(moment, self.k, video), wants))
 
     def _combined(self, cues: Mapping[str, Sequence[float]]) -> list[float]:
         """Equation 3."""

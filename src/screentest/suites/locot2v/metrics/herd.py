@@ -64,7 +64,7 @@ class Marks(BaseModel):
     information_consistency: Mark
 
 
-@register("metric", CONTENT_CLARITY, version=1, summary="how clearly the video tells what it tells")
+@register("metric", CONTENT_CLARITY, summary="how clearly the video tells what it tells")
 def content_clarity(
     *, rounds: int = 3, temperature: float = 0.7, frames: int = 32, long_side: int = 512
 ) -> ContentClarity:
@@ -305,10 +305,9 @@ class Herd(AskingByRecords):
         value = realised([(item.positive, answer) for item, answer in statement], self.unclear)
         if value is None:
             return no_score("every answer was unclear")
-        valid = sum(answer != "unclear" for _, answer in statement)
         details: dict[str, Json] = {
             "asked": len(statement),
-            "clear": valid,
+            "clear": sum(answer != "unclear" for _, answer in statement),
             "answers": [
                 {"question": item.text, "positive": item.positive, "answer": answer}
                 for item, answer in statement

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
-from screentest.core.frames import BaseConsumer, Frame, FrameRequest, Size, VideoInfo
+from screentest.core.frames import Frame, FrameRequest, Size, VideoInfo
 from screentest.core.item import Item, Span, Time
 from screentest.core.metric import (
     Level,
@@ -23,7 +23,7 @@ from screentest.core.registry import register
 from screentest.metrics.temporal.motion import STILL_FILM, largest, lengths
 from screentest.models.roles import Interpolation
 from screentest.suites.locot2v.requests import Timeline, Work, inapplicable, mean
-from screentest.suites.locot2v.similarity import BATCH, Light, Pair, Pairwise
+from screentest.suites.locot2v.similarity import Batches, Pair, Pairwise
 
 if TYPE_CHECKING:
     from screentest.models.roles import FlowField
@@ -89,7 +89,8 @@ class DynamicDegree:
             frames.light.require()
             return {DYNAMIC_DEGREE: Outcome.of(self._score(moves, video))}
 
-        frames = Pairwise(FrameRequest(), look, step=step_of(video))
+        step = max(1, round(video.rate / LOOKS_PER_SECOND))
+        frames = Pairwise(FrameRequest(), look, step=step)
         return Work(conclude, [frames])
 
     def _score(self, moves: Sequence[Move], video: VideoInfo) -> Score:
@@ -116,11 +117,6 @@ class Move:
     before: Time
     after: Time
     reach: float
-
-
-def step_of(video: VideoInfo) -> int:
-    """Return every how many frames is looked at: about eight times a second."""
-    return max(1, round(video.rate / LOOKS_PER_SECOND))
 
 
 def largest_motion(field: FlowField) -> float:
@@ -157,12 +153,7 @@ def clips_of(span: Span, seconds: Fraction) -> list[Span]:
 TEMPORAL_FLICKERING = "locot2v_temporal_flickering"
 
 
-@register(
-    "metric",
-    TEMPORAL_FLICKERING,
-    version=1,
-    summary="how little consecutive frames differ in pixels",
-)
+@register("metric", TEMPORAL_FLICKERING, summary="how little consecutive frames differ in pixels")
 def temporal_flickering() -> TemporalFlickering:
     """VBench's temporal flickering, on every frame in its own size."""
     return TemporalFlickering()
@@ -220,9 +211,7 @@ def difference(first: object, second: object) -> float:
 MOTION_SMOOTHNESS = "locot2v_motion_smoothness"
 
 
-@register(
-    "metric", MOTION_SMOOTHNESS, version=1, summary="how well frames follow from their neighbours"
-)
+@register("metric", MOTION_SMOOTHNESS, summary="how well frames follow from their neighbours")
 def motion_smoothness(*, long_side: int = 0) -> MotionSmoothness:
     """``long_side`` above 0 measures on smaller frames, which is quicker."""
     return MotionSmoothness(long_side)
@@ -249,31 +238,30 @@ class MotionSmoothness:
     )
 
     def start(self, item: Item, resources: Resources) -> Work:
-        wants = FrameRequest(size=Size(long_side=self.long_side or None))
-        triples = Triples(wants, resources.role("interpolation"))
+        model: Interpolation = resources.role("interpolation")
+        smoothness = Timeline()
+
+        def compare(triples: Sequence[tuple[Frame, Frame, Frame]]) -> None:
+            made = model.midpoint([(first.image, second.image) for first, _, second in triples])
+            for (_, true, _), guess in zip(triples, made, strict=True):
+                smoothness.add(true.time, 1 - difference(guess, true.image) / 255)
 
         def conclude() -> Outcomes:
-            smoothness = triples.smoothness
             if not smoothness.count:
                 raise inapplicable("the video has fewer than three frames")
-            triples.light.require()
+            frames.light.require()
             curve = smoothness.curve(resources.info(item.video).span.end)
             return {MOTION_SMOOTHNESS: Outcome.of(Score(smoothness.mean, curve))}
 
-        return Work(conclude, [triples])
+        frames = Triples(FrameRequest(size=Size(long_side=self.long_side or None)), compare)
+        return Work(conclude, [frames])
 
 
-@dataclass
-class Triples(BaseConsumer):
+class Triples(Batches[tuple[Frame, Frame, Frame]]):
     """Even frames, and the odd one between them to compare with what is made of them."""
 
-    wants: FrameRequest
-    model: Interpolation
-    smoothness: Timeline = field(default_factory=Timeline)
-    light: Light = field(default_factory=Light)
     _even: Frame | None = None
     _odd: Frame | None = None
-    _waiting: list[tuple[Frame, Frame, Frame]] = field(default_factory=list)
 
     def take(self, frame: Frame) -> None:
         """Keep it until its neighbours have come."""
@@ -282,19 +270,9 @@ class Triples(BaseConsumer):
             self._odd = frame
             return
         if self._even is not None and self._odd is not None:
-            self._waiting.append((self._even, self._odd, frame))
+            self.add((self._even, self._odd, frame))
         self._even, self._odd = frame, None
-        if len(self._waiting) >= BATCH:
-            self._flush()
 
     def close(self, end: Time) -> None:
-        self._flush()
+        super().close(end)
         self._even = self._odd = None
-
-    def _flush(self) -> None:
-        if not self._waiting:
-            return
-        triples, self._waiting = self._waiting, []
-        made = self.model.midpoint([(first.image, second.image) for first, _, second in triples])
-        for (_, true, _), guess in zip(triples, made, strict=True):
-            self.smoothness.add(true.time, 1 - difference(guess, true.image) / 255)

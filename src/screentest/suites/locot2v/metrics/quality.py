@@ -9,22 +9,21 @@ from fractions import Fraction
 import numpy as np
 
 from screentest.core.errors import BadOption, NoValue
-from screentest.core.frames import BaseConsumer, Filter, Frame, FrameRequest, VideoInfo
+from screentest.core.frames import BaseConsumer, Filter, Frame, FrameRequest
 from screentest.core.item import Item, Span, Time
 from screentest.core.metric import Level, MetricInfo, Outcomes, OutputInfo, Resources
 from screentest.core.outcome import Failure, Json, Outcome, Point, Reason, Score
 from screentest.core.registry import register
 from screentest.models.roles import Aesthetic, Technical
 from screentest.suites.locot2v.requests import Work, mean
-from screentest.suites.locot2v.similarity import Batches, Light
+from screentest.suites.locot2v.similarity import Light, Singly
 
 AESTHETIC_QUALITY = "locot2v_aesthetic_quality"
-BATCH = 4
 BEST = 0.1
 """The share of reference pictures that makes the upper bound."""
 
 
-@register("metric", AESTHETIC_QUALITY, version=1, summary="beauty of one frame per second")
+@register("metric", AESTHETIC_QUALITY, summary="beauty of one frame per second")
 def aesthetic_quality(*, upper_bound: float = 0.0, rate: float = 1.0) -> AestheticQuality:
     """``upper_bound`` of 0 stands for the top of the backend's scale."""
     if upper_bound < 0 or rate <= 0:
@@ -76,7 +75,7 @@ class AestheticQuality:
             details = {"upper_bound": bound, "raw": mean(scores)}
             return {AESTHETIC_QUALITY: Outcome.of(Score(mean(shares), curve, details))}
 
-        frames = Batches(FrameRequest(rate=self.rate, filter=Filter.BICUBIC), judge, BATCH)
+        frames = Singly(FrameRequest(rate=self.rate, filter=Filter.BICUBIC), judge)
         return Work(conclude, [frames])
 
 
@@ -100,11 +99,7 @@ MOST_BYTES = 2**30
 """Of the pictures of one segment where the model wants every frame."""
 
 
-@register(
-    "metric",
-    TECHNICAL_QUALITY,
-    summary="absence of technical artefacts, segment by segment",
-)
+@register("metric", TECHNICAL_QUALITY, summary="absence of technical artefacts, segment by segment")
 def technical_quality(*, segment_seconds: float = 10.0, rate: float = 0.0) -> VideoTechnicalQuality:
     """``rate`` is how many frames per second of a segment the model is handed.
 
@@ -139,8 +134,8 @@ class VideoTechnicalQuality:
         backend: Technical = resources.role("technical")
         video = resources.info(item.video)
         every = not self.rate and bool(getattr(backend, "native_rate", False))
-        longest = min(self.segment, longest_of(video)) if every else self.segment
-        spans = segments(video.span, longest)
+        fitting = MOST_BYTES / (video.width * video.height * 3 * video.rate)
+        spans = segments(video.span, min(self.segment, fitting) if every else self.segment)
         wanted = FrameRequest() if every else FrameRequest(rate=self.rate or USUAL_RATE)
         pieces = _Segments(backend, spans, wanted)
 
@@ -197,11 +192,6 @@ class _Segments(BaseConsumer):
             self.failure = error.failure
         else:
             self.points.append(Point(span, score))
-
-
-def longest_of(video: VideoInfo) -> Fraction:
-    """Seconds of a video whose frames, all of them, stay within the bound on memory."""
-    return MOST_BYTES / (video.width * video.height * 3 * video.rate)
 
 
 def segments(span: Span, seconds: Fraction) -> list[Span]:
