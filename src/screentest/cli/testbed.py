@@ -11,19 +11,14 @@ import typer
 from screentest._util.text import plural
 from screentest.cli.console import out, watched
 from screentest.cli.options import JsonOption, ModelOption, ModelsOption
-from screentest.cli.tables import (
-    print_indented,
-    show,
-)
+from screentest.cli.tables import print_indented, show
 from screentest.cli.testbed_pairs import Folder, print_testbed_as_json
 from screentest.core.table import Column, Table
 from screentest.models import read_models
 from screentest.testbeds.catalogue import operators_table
 from screentest.testbeds.page import write_page
 from screentest.testbeds.subset import sample_testbed
-from screentest.testbeds.testbed import (
-    read_testbed,
-)
+from screentest.testbeds.testbed import read_testbed
 from screentest.testbeds.verify import Verification, VerificationFinding, verify_testbed
 
 MOST = 50
