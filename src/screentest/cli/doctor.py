@@ -342,7 +342,6 @@ def _gib(size: int | None) -> str:
 
 
 def _counts(state: Diagnosis) -> list[tuple[str, str]]:
-    """Count what works."""
     ready = sum(part.ok for part in state.required)
     works = [
         f"{sum(entry.works for entry in entries)} of {len(entries)} {words}"

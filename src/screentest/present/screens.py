@@ -105,7 +105,6 @@ class Screen:
 
 
 def _aligned(table: Table) -> list[str]:
-    """Return a table as plain text."""
     brief = table.short()
     rows = [tuple(column.heading for column in brief.columns), *brief.texts()]
     return aligned(rows, brief.alignments())
@@ -191,7 +190,6 @@ def prompt_count(comparison: ModelComparison, rows: Sequence[MetricRow]) -> str:
 
 
 def _nothing(comparison: ModelComparison) -> str:
-    """Return the reason why nothing is compared."""
     if comparison.unread:
         return f"{unread_words(comparison.unread, comparison.videos)} could not be read"
     if not comparison.prompts:

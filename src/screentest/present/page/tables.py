@@ -94,7 +94,6 @@ def _values(report: Report) -> Table:
 
 
 def _missing(report: Report) -> Table:
-    """Return why a cell of the values is empty."""
     rows: list[tuple[Cell, ...]] = [
         (value.item, value.name, failure.reason.value, failure.detail, failure.advice)
         for value in report.results.values
