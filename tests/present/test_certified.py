@@ -219,7 +219,7 @@ def test_the_heat_map_has_full_colour_only_where_something_may_be_said() -> None
     kinds = {
         row.key: [cell and cell.kind for cell in row.cells]
         for group in found.groups
-        for row in group.rows
+        for row in group
     }
     assert kinds["aesthetics/aesthetics"] == ["sees", "sees"]
     assert kinds["color/color"] == ["unknown", "unknown"]  # 20 of 40: nothing may be said

@@ -347,7 +347,6 @@ def _plan(
     human: File | None = None,
     kept: Sequence[File] = (),
 ) -> Plan:
-    """Plan which judges see which pairs of testbeds, how often."""
     from screentest.analysis.judges.cases import read_cases
     from screentest.analysis.judges.plan import Plan
 

@@ -164,7 +164,6 @@ def added_items(clips: Clips, run: Path, *, named: bool, replace_same: bool) -> 
 
 
 def _numbered_on(clips: Clips, earlier: Collection[str]) -> Clips:
-    """Give clips the next names that are free."""
     if not any(item.id in earlier for item, _ in clips):
         return clips
     begins = clips[0][0].id.partition("-")[0]

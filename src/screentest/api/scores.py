@@ -331,7 +331,6 @@ def _into_run(
     about: Mapping[str, Any],
     cache: Cache | None = None,
 ) -> Scores:
-    """Score items into a run, or go on with it."""
     arguments = {"suite": suite, "metrics": names, "models": settings.models}
     roles = roles_of(map(resolve, names))
     with open_run(folder, "score", arguments, work, settings, roles) as run:
@@ -368,7 +367,6 @@ def _log(hooks: Hooks, scores: Scores, items: Sequence[Item], step: int | None) 
 
 
 def _only(scores: Scores, items: Collection[str], metrics: Collection[str]) -> Scores:
-    """Leave only these items and metrics in the scores of a run."""
     return dataclasses.replace(scores, results=scores.results.only(items, metrics))
 
 

@@ -1,4 +1,4 @@
-"""The command line: ``loader`` has the table of commands, ``errors`` says how they end."""
+"""The command line: ``loader`` reads the table of commands, ``errors`` says how they end."""
 
 from __future__ import annotations
 

@@ -37,7 +37,6 @@ from screentest.cli.tables import (
     print_lost,
     print_models,
     print_screen,
-    print_spent,
     show,
 )
 from screentest.core.signature import short_signature
@@ -206,8 +205,7 @@ def _print(made: Certificates, *, brief: bool, full: bool) -> None:
         if len(made.certificates) > 1:
             show(made.filtering())
     _print_lost(made)
-    print_models(made.models)
-    print_spent(made.spent)
+    print_models(made.models, made.spent)
     words = f"The certificates are in {made.run}"
     if made.pending:
         words = f"{plural(made.pending, 'judgement')} left: start the same command again"
@@ -259,7 +257,6 @@ def judge(
     show(verdicts.table(), as_json=as_json)
     if not as_json:
         print_indented(f"First: {first}. Second: {second}.", indent=0)
-        print_models(verdicts.models)
-        print_spent(verdicts.spent)
+        print_models(verdicts.models, verdicts.spent)
     if not verdicts.answered:
         raise typer.Exit(1)

@@ -9,6 +9,7 @@ import re
 import shutil
 import sys
 import tempfile
+import tomllib
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
@@ -31,44 +32,12 @@ from screentest.models.choice import packages_of
 
 NOT_READY = "not ready"
 OPENCV = "opencv-contrib-python-headless"
-OPTIONAL = {
-    "openai": ("chat models", "chat"),
-    "httpx2": ("chat models", "chat"),
-    "onnxruntime": ("--models light", "light-models"),
-    "ai-edge-litert": ("--models light", "light-models"),
-    "tokenizers": ("--models light", "light-models"),
-    "torch": ("models from their hubs", "models"),
-    "transformers": ("models from their hubs", "models"),
-    "diffusers": ("inpainting and image editing", "models"),
-    "sentence-transformers": ("text similarity", "models"),
-    "torchvision": ("optical flow by RAFT", "models"),
-    "matplotlib": ("charts", "charts"),
-    "pyarrow": ("Parquet", "parquet"),
-    "fastapi": ("the annotation server", "annotate"),
-    "uvicorn": ("the annotation server", "annotate"),
-    "python-multipart": ("the annotation server", "annotate"),
-    "sqlalchemy": ("the annotation server", "annotate"),
-    "psycopg": ("annotation on PostgreSQL", "postgres"),
-    "ray": ("runs on many machines", "ray"),
-    "fsspec": ("videos by their address", "remote"),
-    "aiohttp": ("videos by their address", "remote"),
-    "yt-dlp": ("videos for a prompt suite", "download"),
-    "pandas": ("results as a frame", ""),
-    "polars": ("results as a frame", ""),
-}
+_WORDS: Any = tomllib.loads(Path(__file__).with_name("doctor.toml").read_text("utf-8"))
+OPTIONAL: dict[str, list[str]] = _WORDS["optional"]
 """Packages that some commands need: their purpose, and the extra that brings them."""
 _MODULES = {OPENCV: "cv2", "pillow": "PIL"}
 _FIRST_CHOICE = {"chat": "openai:NAME"}
 _CODECS = ("h264", "hevc", "vp9", "av1", "mpeg4", "libx264")
-_HEADINGS = {
-    "detector": "Shot detectors",
-    "metric": "Metrics",
-    "judge": "Judges",
-    "suite": "Suites",
-    "degradation": "Degradations",
-    "placebo": "Placebos",
-    "importer": "Importers",
-}
 _COUNTED = {"metric": "metrics", "judge": "judges", "suite": "suites", "degradation": "harms"}
 _MOST_ADVICE = 3
 
@@ -373,7 +342,6 @@ def _gib(size: int | None) -> str:
 
 
 def _counts(state: Diagnosis) -> list[tuple[str, str]]:
-    """Count what works."""
     ready = sum(part.ok for part in state.required)
     works = [
         f"{sum(entry.works for entry in entries)} of {len(entries)} {words}"
@@ -394,7 +362,7 @@ def _print_parts(state: Diagnosis) -> None:
         (part.ok or None, part.name, part.version or "–", part.purpose) for part in state.optional
     )
     for kind, entries in groupby(state.registered, key=lambda entry: entry.kind):
-        print_heading(_HEADINGS.get(kind) or f"Models for {kind.replace('_', ' ')}")
+        print_heading(_WORDS["headings"].get(kind) or f"Models for {kind.replace('_', ' ')}")
         print_checks(
             (
                 entry.works or None,

@@ -106,7 +106,6 @@ def as_flags(text: str, command: Any) -> str:
 
 
 def _command(ctx: Any, words: Sequence[str]) -> Any:
-    """Find the command that the words of a command line name."""
     command = ctx.command
     with suppress(ModuleNotFoundError):  # one whose extra is not installed has no parameters
         for word in words:

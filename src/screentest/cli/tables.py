@@ -168,14 +168,10 @@ def _print_grid(rows: Sequence[Sequence[tuple[str, str]]]) -> None:
     out().print(Padding(grid, (0, 0, 0, 2), expand=False))
 
 
-def print_models(summary: str) -> None:
-    """Print which backends were used; nothing where none were."""
+def print_models(summary: str, spent: str = "") -> None:
+    """Print which backends were used, and what chat models took; nothing where none were."""
     if summary:
         print_indented(summary, indent=0)
-
-
-def print_spent(spent: str) -> None:
-    """Print what chat models took; nothing where none was asked."""
     if spent:
         print_indented(f"asked: {spent}", indent=0)
 

@@ -22,9 +22,7 @@ from screentest.models import read_models
 from screentest.testbeds.catalogue import operators_table
 from screentest.testbeds.page import write_page
 from screentest.testbeds.subset import sample_testbed
-from screentest.testbeds.testbed import (
-    read_testbed,
-)
+from screentest.testbeds.testbed import read_testbed
 from screentest.testbeds.verify import Verification, VerificationFinding, verify_testbed
 
 MOST = 50

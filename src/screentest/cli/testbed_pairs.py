@@ -73,27 +73,14 @@ def show_testbed(
 
 def print_testbed_as_json(testbed: Testbed) -> None:
     """All that the manifest says, with skips as a table of records."""
-    skips = (
-        "skips",
-        "Skipped",
-        ("source", "kind", "name", "reason", "detail", "advice", "severity", "clips"),
-        [
-            (
-                skip.source,
-                skip.kind.value,
-                skip.name,
-                skip.failure.reason.value,
-                skip.failure.detail,
-                skip.failure.advice,
-                skip.severity,
-                skip.clips,
-            )
-            for skip in testbed.skips
-        ],
+    columns = (
+        *map(Column, ("source", "kind", "name")),
+        *(Column(name, of=f"failure.{name}") for name in ("reason", "detail", "advice")),
+        *map(Column, ("severity", "clips")),
     )
     show(
         *_tables(testbed),
-        Table(*skips),
+        Table.of("skips", "Skipped", columns, testbed.skips),
         as_json=True,
         screentest=testbed.screentest,
         seed=testbed.seed,
@@ -105,59 +92,35 @@ def print_testbed_as_json(testbed: Testbed) -> None:
 def _tables(testbed: Testbed) -> tuple[Table, ...]:
     pairs = Counter(pair.source for pair in testbed.pairs)
     skips = Counter(skip.source for skip in testbed.skips)
-    sources = Table(
-        "sources",
-        "Sources",
-        (
-            Column("id", "Source"),
-            Column("duration", "Duration", align="right", show=_clock),
-            Column("clips", "Clips"),
-            Column("pairs", "Pairs"),
-            Column("skipped", "Skipped"),
-            Column("groups", detail=True),
-            Column("lost", detail=True),
-            Column("faults", detail=True),
-        ),
-        [
-            (
-                source.id,
-                str(duration_of(source)),
-                len(source.clips),
-                pairs[source.id],
-                skips[source.id],
-                dict(source.groups),
-                list(source.lost),
-                list(source.faults),
-            )
-            for source in testbed.sources
-        ],
+    columns = (
+        Column("id", "Source"),
+        Column("duration", "Duration", align="right", show=_clock, of=duration_of),
+        Column("clips", "Clips", of=lambda source: len(source.clips)),
+        Column("pairs", "Pairs", of=lambda source: pairs[source.id]),
+        Column("skipped", "Skipped", of=lambda source: skips[source.id]),
+        Column("groups", detail=True),
+        Column("lost", detail=True),
+        Column("faults", detail=True),
     )
+    sources = Table.of("sources", "Sources", columns, testbed.sources)
     return sources, _aspects_table(statistics_of(testbed)), _pairs_table(testbed.pairs)
 
 
 def _pairs_table(pairs: Sequence[Pair]) -> Table:
     columns = (
-        Column("pair", "Pair"),
+        Column("pair", "Pair", of=pair_name),
         Column("source", detail=True),
         Column("kind", detail=True),
-        Column("aspect", "Aspect"),
+        Column("aspect", "Aspect", of=lambda pair: pair.aspect or ""),
         Column("name", detail=True),
         Column("severity", detail=True),
-        Column("clips", "Touched clips", show=_clips),
+        Column("clips", "Touched clips", show=_clips, of=_touched),
     )
-    rows = [
-        (
-            pair_name(pair),
-            pair.source,
-            pair.kind.value,
-            pair.aspect.value if pair.aspect else "",
-            pair.name,
-            pair.severity,
-            [touch.clip for touch in pair.touched],
-        )
-        for pair in pairs
-    ]
-    return Table("pairs", "Pairs", columns, rows)
+    return Table.of("pairs", "Pairs", columns, pairs)
+
+
+def _touched(pair: Pair) -> list[int]:
+    return [touch.clip for touch in pair.touched]
 
 
 def _clips(clips: list[int]) -> str:
@@ -308,20 +271,13 @@ def _aspects_table(statistics: Statistics) -> Table:
         Column("kept", "Kept", show=COUNT),
         Column("retention", "Kept %", show=SHARE),
     )
-    rows = [
-        (
-            *(aspect.aspect, aspect.name, aspect.kind.value),
-            *(aspect.initial, aspect.eligible, aspect.kept, aspect.retention),
-        )
-        for aspect in statistics.aspects
-    ]
     initial = sum(aspect.initial for aspect in statistics.aspects)
     kept = sum(aspect.kept for aspect in statistics.aspects)
     note = f"total: {kept:,} of {plural(initial, 'pair')} kept"
     if statistics.reasons:
         reasons = ", ".join(f"{reason} {count:,}" for reason, count in statistics.reasons.items())
         note += f"; skipped: {reasons}"
-    return Table("aspects", "Aspects and placebos", columns, rows, note)
+    return Table.of("aspects", "Aspects and placebos", columns, statistics.aspects, note)
 
 
 def _spreads_table(statistics: Statistics) -> Table:
@@ -345,12 +301,8 @@ def _durations_table(statistics: Statistics, as_json: bool) -> Table:
         Column("sources", "Sources", show=COUNT),
         Column("pairs", "Pairs", show=COUNT),
     )
-    rows = [
-        (bin_.start, bin_.end, bin_.sources, bin_.pairs)
-        for bin_ in statistics.durations
-        if bin_.sources or as_json
-    ]
-    return Table("durations", "Durations", columns, rows)
+    shown_bins = [each for each in statistics.durations if each.sources or as_json]
+    return Table.of("durations", "Durations", columns, shown_bins)
 
 
 def _groups_table(statistics: Statistics) -> Table:

@@ -13,7 +13,7 @@ from screentest.cli.console import out
 from screentest.cli.options import JsonOption
 from screentest.cli.progress import watched
 from screentest.cli.tables import print_heading, print_indented, show
-from screentest.core.table import Table
+from screentest.core.table import Column, Table
 from screentest.inputs.check import ManifestReport, check_manifest
 from screentest.inputs.fields import Problem, ProblemKind
 
@@ -94,20 +94,13 @@ def validate(
 
 
 def _problems_table(report: ManifestReport) -> Table:
-    rows = [
-        (
-            problem.kind.value,
-            problem.line,
-            problem.row,
-            problem.id or None,
-            str(problem.path) if problem.path else None,
-            problem.message,
-            problem.advice or None,
-        )
-        for problem in report.problems
-    ]
-    columns = ("kind", "line", "row", "id", "path", "message", "advice")
-    return Table("problems", "Problems", columns, rows)
+    columns = (
+        *("kind", "line", "row"),
+        Column("id", of=lambda problem: problem.id or None),
+        *("path", "message"),
+        Column("advice", of=lambda problem: problem.advice or None),
+    )
+    return Table.of("problems", "Problems", columns, report.problems)
 
 
 def _print(report: ManifestReport) -> None:

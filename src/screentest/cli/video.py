@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
 
@@ -32,7 +32,7 @@ from screentest.core.frames import NATIVE, Fault, Size, VideoInfo
 from screentest.core.item import Shot, seconds, timecode
 from screentest.core.outcome import Outcome
 from screentest.core.registry import build
-from screentest.core.table import Cell, Column, Table
+from screentest.core.table import Column, Table
 from screentest.video.probe import probe
 from screentest.video.sandbox import Supervisor, supervised
 from screentest.video.shots import csv_text, edl_text, find_shots, json_text
@@ -168,44 +168,17 @@ def _videos_table(
         if outcome.ok and not outcome.unwrap().constant_rate
     ]
     note = f"The rate varies; Frames/s is its mean: {', '.join(variable)}." if variable else ""
-    rows = [(str(path), outcome.ok, *_cells(outcome)) for path, outcome in probes]
-    return Table("videos", "Videos", columns, rows, note)
+    return Table.of("videos", "Videos", columns, map(_record, probes), note)
 
 
-def _cells(outcome: Outcome[VideoInfo]) -> tuple[Cell, ...]:
-    if (failure := outcome.failure) is not None:
-        return (*[None] * 18, failure.reason.value, failure.detail, failure.advice)
+def _record(probed: tuple[Path, Outcome[VideoInfo]]) -> dict[str, Any]:
+    path, outcome = probed
+    record: dict[str, Any] = {"path": path, "ok": outcome.ok}
+    if outcome.failure is not None:
+        return record | asdict(outcome.failure)
     info = outcome.unwrap()
-    return (
-        info.container,
-        info.codec,
-        f"{info.width}×{info.height}",
-        info.width,
-        info.height,
-        info.pixel_format,
-        info.bit_depth,
-        info.rotation,
-        str(info.sample_aspect),
-        str(info.start),
-        str(info.duration),
-        float(info.duration),
-        info.frames,
-        str(info.rate),
-        info.constant_rate,
-        info.keyframes,
-        [
-            {
-                "kind": fault.kind,
-                "detail": fault.detail,
-                "time": None if fault.time is None else str(fault.time),
-            }
-            for fault in info.faults
-        ],
-        dict(info.metadata),
-        None,
-        None,
-        None,
-    )
+    size = f"{info.width}×{info.height}"
+    return record | asdict(info) | {"size": size, "duration_seconds": float(info.duration)}
 
 
 def _clock(moment: str) -> str:
@@ -448,12 +421,8 @@ def _shots_table(shots: Sequence[Shot]) -> Table:
     )
     rows = [
         (
-            number,
-            timecode(shot.start),
-            timecode(shot.end),
-            float(shot.span.duration),
-            shot.transition.value,
-            " + ".join(shot.found_by),
+            *(number, timecode(shot.start), timecode(shot.end), float(shot.span.duration)),
+            *(shot.transition.value, " + ".join(shot.found_by)),
         )
         for number, shot in enumerate(shots, start=1)
     ]

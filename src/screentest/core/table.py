@@ -14,7 +14,8 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
+from enum import Enum
 from typing import Any, Literal, TypeAlias
 
 Cell: TypeAlias = str | int | float | bool | list[Any] | dict[str, Any] | None
@@ -44,6 +45,8 @@ class Column:
     """Whether only people see it, since records have the same in other columns: 3/5, 0.1 to 0.2."""
     show: Callable[[Any], str] | None = None
     """How people see a value, where that is not how it is stored: a share, a time."""
+    of: str | Callable[[Any], Any] = ""
+    """Where ``Table.of`` finds it: a path of attributes, or a function; the name where empty."""
 
     @property
     def heading(self) -> str:
@@ -55,6 +58,30 @@ class Column:
         if self.show is not None and cell is not None:
             return self.show(cell)
         return cell_text(cell, self.digits)
+
+    def cell(self, thing: Any) -> Cell:
+        """Return what a thing has for this column; None where it has nothing."""
+        if callable(self.of):
+            return _plain(self.of(thing))
+        for part in (self.of or self.name).split("."):
+            if isinstance(thing, Mapping):
+                thing = thing.get(part)
+            elif thing is not None:
+                thing = getattr(thing, part)
+        return _plain(thing)
+
+
+def _plain(value: Any) -> Cell:
+    """Return a value as JSON has it; times, amounts and paths are text."""
+    if isinstance(value, Enum):
+        return _plain(value.value)
+    if isinstance(value, Mapping):
+        return {str(_plain(key)): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if is_dataclass(value):
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    return value if value is None or isinstance(value, str | int | float) else str(value)
 
 
 def cell_text(cell: Cell, digits: int | None = None) -> str:
@@ -116,6 +143,24 @@ class Table:
             ("note", note),
         ):
             object.__setattr__(self, field, value)
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        title: str,
+        columns: Iterable[Column | str],
+        things: Iterable[Any],
+        note: str = "",
+    ) -> Table:
+        """Make a row of each thing: of its attributes, or of the entries of a mapping.
+
+        >>> Table.of("ends", "Ends", (Column("end", of="imag"), "real"), [2 + 3j]).rows
+        ((3.0, 2.0),)
+        """
+        given = [Column(item) if isinstance(item, str) else item for item in columns]
+        rows = [[column.cell(thing) for column in given] for thing in things]
+        return cls(name, title, given, rows, note)
 
     def records(self) -> list[dict[str, Cell]]:
         """One JSON-ready object per row, by name of the column; None where there is no value."""

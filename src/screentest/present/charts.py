@@ -362,26 +362,27 @@ def _aspects(statistics: Statistics) -> Figure:
     return figure
 
 
-def _durations(statistics: Statistics) -> Figure:
+def _videos_by(across: str) -> tuple[Figure, Axes]:
     figure = new_figure(7.0, 3.4, layout="constrained")
     axes = figure.add_subplot()
+    axes.set_xlabel(across)
+    axes.set_ylabel("videos")
+    axes.yaxis.set_major_locator(_whole_numbers())
+    return figure, axes
+
+
+def _durations(statistics: Statistics) -> Figure:
+    figure, axes = _videos_by(f"duration in seconds, in steps of {BIN}")
     starts = [duration.start for duration in statistics.durations]
     counts = [duration.sources for duration in statistics.durations]
     axes.bar(starts, counts, width=BIN * 0.92, align="edge", color=COLOURS[0])
     axes.set_xlim(0, statistics.durations[-1].end)
-    axes.set_xlabel(f"duration in seconds, in steps of {BIN}")
-    axes.set_ylabel("videos")
-    axes.yaxis.set_major_locator(_whole_numbers())
     return figure
 
 
 def _prompts(statistics: Statistics) -> Figure:
-    figure = new_figure(7.0, 3.4, layout="constrained")
-    axes = figure.add_subplot()
+    figure, axes = _videos_by("words of the prompt")
     axes.hist(statistics.words, bins=min(30, max(5, len(set(statistics.words)))), color=COLOURS[0])
-    axes.set_xlabel("words of the prompt")
-    axes.set_ylabel("videos")
-    axes.yaxis.set_major_locator(_whole_numbers())
     return figure
 
 
@@ -424,8 +425,6 @@ def _broken(label: str) -> str:
     """Return a label on two lines where it is long."""
     words = label.split()
     middle = (len(words) + 1) // 2
-    return (
-        label
-        if len(label) < 12
-        else "\n".join((" ".join(words[:middle]), " ".join(words[middle:])))
-    )
+    if len(label) < 12:
+        return label
+    return f"{' '.join(words[:middle])}\n{' '.join(words[middle:])}"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from typing import TYPE_CHECKING
 
-from screentest.core.table import Cell, Column, Table
+from screentest.core.table import Column, Table
 from screentest.present.sentences import say
 
 if TYPE_CHECKING:  # `score` loads this module, and not what a forecast is made with
@@ -27,48 +27,43 @@ def forecast_tables(forecast: Forecast) -> list[Table]:
     if power is None:
         return [_score_table(forecast)]
     columns = (
-        Column("judge", "Judge"),
+        Column("judge", "Judge", of="name"),
         Column("models", "Models", show=_models),
         Column("judgements", "Judgements", show=_COUNT, align="right"),
         *_COLUMNS,
         Column("seconds", detail=True),
     )
-    rows = [
-        (work.name, dict(work.models), work.judgements, *_cells(work), work.seconds)
-        for work in forecast.work
-    ]
     title, note = "What would be judged", "\n".join(_notes(forecast))
-    table = Table("judges", title, columns, rows, note)
+    table = Table.of("judges", title, columns, forecast.work, note)
     return [table, _groups(power), _needed(power)]
+
+
+def _cost(work: Work) -> str | None:
+    return None if work.cost is None else f"{work.cost:.2f}"
 
 
 _COLUMNS = (
     Column("videos", "Videos", show=_COUNT, align="right"),
     Column("calls", "Calls", show=_COUNT, align="right"),
     Column("tokens", "Tokens in", show=_COUNT, align="right"),
-    Column("cost", "Cost", align="right"),
+    Column("cost", "Cost", align="right", of=_cost),
     Column("measured", detail=True),
 )
-
-
-def _cells(work: Work) -> tuple[Cell, ...]:
-    cost = None if work.cost is None else f"{work.cost:.2f}"
-    return work.videos, work.calls, work.tokens, cost, work.measured
 
 
 def _score_table(forecast: Forecast) -> Table:
     """Return a row for each metric that asks a chat model, and one for all others."""
     asking = [item for item in forecast.work if item.calls != 0]
     others = [item for item in forecast.work if item.calls == 0]
-    rows: list[tuple[Cell, ...]] = [
-        (item.name, dict(item.models), *_cells(item)) for item in asking
-    ]
     if others:
         name = others[0].name if len(others) == 1 else f"{len(others)} without a chat model"
-        rows.append((name, {}, max(other.videos for other in others), 0, None, None, False))
-    columns = (Column("metric", "Metric"), Column("models", "Models", show=_models), *_COLUMNS)
+        videos = max(other.videos for other in others)
+        rest = replace(others[0], name=name, models={}, videos=videos, tokens=None, cost=None)
+        asking.append(replace(rest, measured=False))
+    models = Column("models", "Models", show=_models)
+    columns = (Column("metric", "Metric", of="name"), models, *_COLUMNS)
     note = "\n".join(_notes(forecast))
-    return Table("forecast", "What would be scored", columns, rows, note)
+    return Table.of("forecast", "What would be scored", columns, asking, note)
 
 
 def _notes(forecast: Forecast) -> Iterator[str]:
@@ -101,26 +96,19 @@ def _time(forecast: Forecast, left: int) -> str:
 def _groups(power: Power) -> Table:
     columns = (
         Column("aspect", "Aspect"),
-        Column("operator", "Operator"),
+        Column("operator", "Operator", of=lambda group: group.operator or "all"),
         Column("pairs", "Pairs", show=_COUNT, align="right"),
         Column("films", f"{power.unit.capitalize()}s", show=_COUNT, align="right"),
         Column("finds", "Finds from", show="{:.0%}".format, align="right"),
         Column("finds_at_worst", "At worst", show="{:.0%}".format, align="right"),
     )
-    rows = [
-        (
-            *(group.aspect.value, group.operator or "all", group.pairs, group.films),
-            *(group.finds, group.finds_at_worst),
-        )
-        for group in power.groups
-    ]
     note = (
         "Finds from: the accuracy detected with 80% power"
         f" (claims: {len(power.groups)}, Holm). –: not even 100%."
     )
     last = say("at_worst") if power.placebos else "No placebos: bias against edits unknown."
     title = f"What these {power.unit}s can settle"
-    return Table("groups", title, columns, rows, f"{note}\n{last}")
+    return Table.of("groups", title, columns, power.groups, f"{note}\n{last}")
 
 
 def _needed(power: Power) -> Table:
@@ -158,12 +146,9 @@ def request_tables(forecast: RequestForecast) -> list[Table]:
         Column("most_tokens_out", "tokens out, at most"),
         Column("most_cost", "cost, at most"),
     )
-    cost = None if forecast.most_cost is None else str(forecast.most_cost)
-    counts = (forecast.cases, forecast.calls, forecast.pictures)
-    rows = [(*counts, forecast.tokens_in, forecast.most_tokens_out, cost)]
-    note = "" if cost is not None else "Cost: unknown (no price)"
+    note = "" if forecast.most_cost is not None else "Cost: unknown (no price)"
     return [
-        Table("estimate", "What judging would take", columns, rows, note),
+        Table.of("estimate", "What judging would take", columns, [forecast], note),
         Table("left_out", "Would not be scored", ("item", "reason"), forecast.left_out),
     ]
 

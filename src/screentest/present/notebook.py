@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 from screentest._util.text import escaped
 from screentest.core.errors import UserError
 from screentest.core.table import Cell, Table
+from screentest.present.text import aligned, shortened
 
 Records: TypeAlias = Sequence[Mapping[str, Cell]]
 LIBRARIES = ("pandas", "polars")
@@ -120,7 +121,7 @@ def short_text(headline: str, table: Table | None, most: int = MOST_LINES, more:
       flicker  0.500
       and 2 more: records()
     """
-    lines = [_cut(escaped(line)) for line in headline.splitlines()]
+    lines = [shortened(escaped(line), _WIDTH) for line in headline.splitlines()]
     brief = table.short() if table is not None else None
     if brief is None or not brief.rows:
         return "\n".join(lines)
@@ -128,21 +129,11 @@ def short_text(headline: str, table: Table | None, most: int = MOST_LINES, more:
     if len(brief.rows) > room:
         room -= 1
     texts = [[escaped(cell) for cell in row] for row in islice(brief.texts(), room)]
-    widths = [max(len(row[place]) for row in texts) for place in range(len(brief.columns))]
-    for row in texts:
-        cells = [
-            text.rjust(width) if side == "right" else text.ljust(width)
-            for text, width, side in zip(row, widths, brief.alignments(), strict=True)
-        ]
-        lines.append(_cut("  " + "  ".join(cells).rstrip()))
+    lines += [shortened(f"  {line}", _WIDTH) for line in aligned(texts, brief.alignments())]
     if len(brief.rows) > room:
         rest = f"and {len(brief.rows) - room:,} more"
         lines.append(f"  {rest}: {more}" if more else f"  {rest}")
     return "\n".join(lines)
-
-
-def _cut(line: str) -> str:
-    return line if len(line) <= _WIDTH else f"{line[: _WIDTH - 1]}…"
 
 
 def html_page(headline: str, tables: Sequence[Table], most: int = _MOST_ROWS) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from screentest._util.text import plural
-from screentest.analysis.people.arena import Arena, WhyOpen
+from screentest.analysis.people.arena import Arena, ArenaPair, WhyOpen
 from screentest.core.table import Cell, Column, Table
 from screentest.present.sentences import say
 from screentest.present.text import names
@@ -83,28 +83,23 @@ def _pairs_table(arena: Arena) -> Table:
     columns = (
         Column("better", "Model"),
         Column("worse", "against"),
-        Column("win_rate", "Wins", show="{:.0%}".format),
-        Column("low", detail=True),
-        Column("high", detail=True),
-        Column("range", "Interval", derived=True, align="right"),
-        Column("votes", "Votes"),
-        Column("prompts", detail=True),
-        Column("workers", detail=True),
-        Column("effective_prompts", detail=True),
-        Column("effective_workers", detail=True),
-        Column("p", detail=True),
+        Column("win_rate", "Wins", show="{:.0%}".format, of="rate.share"),
+        Column("low", detail=True, of="interval.low"),
+        Column("high", detail=True, of="interval.high"),
+        Column("range", "Interval", derived=True, align="right", of=_between),
+        Column("votes", "Votes", of="rate.votes"),
+        *(Column(name, detail=True, of=f"rate.{name}") for name in ("prompts", "workers")),
+        Column("effective_prompts", detail=True, of="rate.effective_prompts"),
+        Column("effective_workers", detail=True, of="rate.effective_workers"),
+        Column("p", detail=True, of="p_value"),
         Column("adjusted_p", "p (Holm)"),
         Column("holds", "Holds"),
     )
-    rows = [
-        (
-            *(pair.better, pair.worse, pair.rate.share, *_ends(pair.interval), pair.rate.votes),
-            *(pair.rate.prompts, pair.rate.workers, pair.rate.effective_prompts),
-            *(pair.rate.effective_workers, pair.p_value, pair.adjusted_p, pair.holds),
-        )
-        for pair in arena.pairs
-    ]
-    return Table("people_pairs", "People, every two models", columns, rows)
+    return Table.of("people_pairs", "People, every two models", columns, arena.pairs)
+
+
+def _between(pair: ArenaPair) -> str:
+    return _ends(pair.interval)[2]
 
 
 def _ends(interval: Interval) -> tuple[float, float, str]:

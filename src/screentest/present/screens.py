@@ -42,6 +42,7 @@ from screentest.core.table import ARROWS, Cell, Column, Table
 from screentest.present.sentences import say
 from screentest.present.text import (
     about,
+    aligned,
     because,
     label,
     labels,
@@ -104,18 +105,9 @@ class Screen:
 
 
 def _aligned(table: Table) -> list[str]:
-    """Return a table as plain text."""
     brief = table.short()
     rows = [tuple(column.heading for column in brief.columns), *brief.texts()]
-    wide = [max(len(row[place]) for row in rows) for place in range(len(brief.columns))]
-    sides = brief.alignments()
-    return [
-        "  ".join(
-            text.rjust(width) if side == "right" else text.ljust(width)
-            for text, width, side in zip(row, wide, sides, strict=True)
-        ).rstrip()
-        for row in rows
-    ]
+    return aligned(rows, brief.alignments())
 
 
 # Several models.
@@ -198,7 +190,6 @@ def prompt_count(comparison: ModelComparison, rows: Sequence[MetricRow]) -> str:
 
 
 def _nothing(comparison: ModelComparison) -> str:
-    """Return the reason why nothing is compared."""
     if comparison.unread:
         return f"{unread_words(comparison.unread, comparison.videos)} could not be read"
     if not comparison.prompts:

@@ -95,6 +95,18 @@ def shortened(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
+def aligned(rows: Sequence[Sequence[str]], sides: Sequence[str]) -> list[str]:
+    """Return rows of text as lines, each column as wide as its longest cell."""
+    wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            text.rjust(width) if side == "right" else text.ljust(width)
+            for text, width, side in zip(row, wide, sides, strict=True)
+        ).rstrip()
+        for row in rows
+    ]
+
+
 @cache
 def words(section: str) -> Mapping[str, Any]:
     """One section of ``labels.toml``."""

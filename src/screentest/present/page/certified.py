@@ -75,18 +75,12 @@ class HeatRow:
 
 
 @dataclass(frozen=True, slots=True)
-class HeatGroup:
-    """An aspect with its operators, or all placebos."""
-
-    rows: tuple[HeatRow, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Certified:
     """All certificates on the page."""
 
     cards: tuple[Card, ...]
-    groups: tuple[HeatGroup, ...]
+    groups: tuple[tuple[HeatRow, ...], ...]
+    """The rows of each aspect, and of all placebos."""
 
 
 def certified(certificates: Sequence[Certificate]) -> Certified | None:
@@ -114,7 +108,7 @@ def card(certificate: Certificate) -> Card:
 # The heat map.
 
 
-def _groups(certificates: Sequence[Certificate]) -> Iterator[HeatGroup]:
+def _groups(certificates: Sequence[Certificate]) -> Iterator[tuple[HeatRow, ...]]:
     for aspect in dict.fromkeys(item.aspect for each in certificates for item in each.aspects):
         whole = [{item.aspect: item for item in each.aspects}.get(aspect) for each in certificates]
         families = [
@@ -129,7 +123,7 @@ def _groups(certificates: Sequence[Certificate]) -> Iterator[HeatGroup]:
             label = next(item.label for item in column if item)
             words = f"{title}: {label}" if alone else label
             rows.append(_row(f"{aspect.value}/{name}", words, column, head=alone))
-        yield HeatGroup(tuple(rows))
+        yield tuple(rows)
     placebos = [{placebo.name: placebo for placebo in each.placebos} for each in certificates]
     rows = [
         _row(
@@ -139,7 +133,7 @@ def _groups(certificates: Sequence[Certificate]) -> Iterator[HeatGroup]:
     ]
     if rows:
         head = _row("", "Placebos (fair: 50)", [None] * len(certificates), head=True)
-        yield HeatGroup((replace(head, pairs=sum(row.pairs for row in rows)), *rows))
+        yield replace(head, pairs=sum(row.pairs for row in rows)), *rows
 
 
 def _row(

@@ -16,6 +16,7 @@ from screentest.core import Outcome, Point, Progress, Score
 from screentest.present.page.data import Report
 from screentest.present.page.media import Pictures, Wanted, address, take_pictures
 from screentest.present.sentences import say
+from screentest.present.text import shortened
 
 # Questions that a score rests on, scene by scene, out of its details.
 
@@ -66,9 +67,7 @@ def _question(one: Mapping[str, Any]) -> dict[str, Any]:
 
 def _text(source: Mapping[str, Any], name: str) -> str:
     text = source.get(name)
-    if not isinstance(text, str):
-        return ""
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    return shortened(text, LONGEST) if isinstance(text, str) else ""
 
 
 # Curves, and where they are worst.
@@ -236,5 +235,4 @@ def _shown(
 
 
 def _cut(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= _NOTE else f"{text[: _NOTE - 1]}…"
+    return shortened(" ".join(text.split()), _NOTE)

@@ -171,14 +171,6 @@ def tile_labels(report: Report, row: GridRow) -> dict[str, str]:
     return labels
 
 
-@dataclass(frozen=True, slots=True)
-class Fold:
-    """Tables behind one line."""
-
-    title: str
-    tables: tuple[Table, ...]
-
-
 _FOLDS = (
     ("Votes of people: win rates and strengths", ("people", "people_pairs")),
     ("Means, intervals and coverage of every metric", ("models", "comparisons", "summary")),
@@ -188,15 +180,12 @@ _FOLDS = (
 )
 
 
-def _folds(every: list[Table]) -> list[Fold]:
+def _folds(every: list[Table]) -> list[tuple[str, list[Table]]]:
     """Return all tables but those of suites, which have sections, and of single values."""
-    folds = [
-        Fold(title, tuple(table for table in every if table.name in names))
-        for title, names in _FOLDS
-    ]
-    certificates = tuple(table for table in every if table.name.startswith("certificate_"))
-    folds.insert(1, Fold("Certificates in numbers", certificates))
-    return [fold for fold in folds if fold.tables]
+    folds = [(title, [table for table in every if table.name in names]) for title, names in _FOLDS]
+    certificates = [table for table in every if table.name.startswith("certificate_")]
+    folds.insert(1, ("Certificates in numbers", certificates))
+    return [(title, behind) for title, behind in folds if behind]
 
 
 def _environment() -> Any:

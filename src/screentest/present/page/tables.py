@@ -13,7 +13,7 @@ from screentest.analysis.suites import Suite, suites_in
 from screentest.core import Cell, Entry, Failure, MissingPackage, Table, registry
 from screentest.core.outcome import guarded
 from screentest.core.signature import short_signature
-from screentest.core.table import Chart
+from screentest.core.table import Chart, Column
 from screentest.present.page.data import Report
 from screentest.present.people import people_tables
 from screentest.present.results.certificates import claims_table
@@ -94,7 +94,6 @@ def _values(report: Report) -> Table:
 
 
 def _missing(report: Report) -> Table:
-    """Return why a cell of the values is empty."""
     rows: list[tuple[Cell, ...]] = [
         (value.item, value.name, failure.reason.value, failure.detail, failure.advice)
         for value in report.results.values
@@ -122,24 +121,17 @@ def _signatures(report: Report) -> Table:
 
 
 def _cost(report: Report) -> Table:
-    rows = tuple(
-        (
-            str(source.folder),
-            source.command,
-            source.spending.calls,
-            source.spending.tokens_in,
-            source.spending.tokens_out,
-            float(source.spending.cost),
-            source.coverage.scored,
-            source.coverage.total,
-        )
-        for source in report.sources
-    )
     columns = (
-        *("run", "command", "calls", "tokens in", "tokens out", "cost"),
-        *("records", "planned"),
+        Column("run", of="folder"),
+        Column("command"),
+        Column("calls", of="spending.calls"),
+        Column("tokens in", of="spending.tokens_in"),
+        Column("tokens out", of="spending.tokens_out"),
+        Column("cost", of=lambda source: float(source.spending.cost)),
+        Column("records", of="coverage.scored"),
+        Column("planned", of="coverage.total"),
     )
-    return Table("runs", "Runs and costs", columns, rows)
+    return Table.of("runs", "Runs and costs", columns, report.sources)
 
 
 Part: TypeAlias = Table | Chart | str

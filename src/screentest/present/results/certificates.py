@@ -13,9 +13,7 @@ from screentest.core.errors import UnknownName
 from screentest.core.outcome import Outcome
 from screentest.core.table import Cell, Column, Table
 from screentest.present.notebook import Tabular
-from screentest.present.tables import (
-    why,
-)
+from screentest.present.tables import why
 
 if TYPE_CHECKING:  # a job loads what it needs, not what the results of others are made of
     from screentest.analysis.judges.certificate import Accuracy, Certificate
@@ -24,6 +22,7 @@ if TYPE_CHECKING:  # a job loads what it needs, not what the results of others a
     from screentest.testbeds.testbed import Pair, Skip, Testbed
 
 
+_REASON = tuple(Column(name, of=f"failure.{name}") for name in ("reason", "detail"))
 _LINES = 4
 """Judges that a short form names; the table has them all."""
 
@@ -77,32 +76,22 @@ class BuiltTestbed(Tabular):
     @property
     def skips(self) -> Table:
         """Pairs that could not be made, each with the reason."""
-        rows = [
-            (skip.source, skip.name, skip.failure.reason.value, skip.failure.detail)
-            for skip in self.testbed.skips
-        ]
-        return Table("skips", "Skipped", ("source", "name", "reason", "detail"), rows)
+        columns = (Column("source"), Column("name"), *_REASON)
+        return Table.of("skips", "Skipped", columns, self.testbed.skips)
 
     @property
     def table(self) -> Table:
         """A row for each pair, and for each that could not be made, with the reason."""
-        made = [
-            (
-                *(pair.source, pair.kind.value, pair.name, pair.severity, pair.clips),
-                *(str(self.folder / pair.intact), str(self.folder / pair.changed.path)),
-                *(None, None),
-            )
-            for pair in self.testbed.pairs
-        ]
-        skipped = [
-            (
-                *(skip.source, skip.kind.value, skip.name, skip.severity, skip.clips),
-                *(None, None, skip.failure.reason.value, skip.failure.detail),
-            )
-            for skip in self.testbed.skips
-        ]
-        columns = ("source", "kind", "name", "severity", "clips", "intact", "changed")
-        return Table("pairs", "Pairs", (*columns, "reason", "detail"), [*made, *skipped])
+        columns = ("source", "kind", "name", "severity", "clips")
+        files = (
+            Column("intact", of=lambda pair: self.folder / pair.intact),
+            Column("changed", of=lambda pair: self.folder / pair.changed.path),
+        )
+        made = Table.of("pairs", "Pairs", (*columns, *files), self.testbed.pairs)
+        skipped = Table.of("skips", "Skipped", (*columns, *_REASON), self.testbed.skips)
+        both = [*made.records(), *skipped.records()]
+        names = (*columns, "intact", "changed", "reason", "detail")
+        return Table.of("pairs", "Pairs", names, both)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -167,33 +156,23 @@ class Certificates(Tabular):
     @property
     def not_judged(self) -> Table:
         """Reasons for missing judgements, and advice."""
-        rows = [
-            (item.judge, item.judgements, item.total, item.reason.value, item.detail, item.advice)
-            for item in self.lost
-        ]
         columns = ("judge", "judgements", "total", "reason", "detail", "advice")
-        return Table("not_judged", "Not judged", columns, rows)
+        return Table.of("not_judged", "Not judged", columns, self.lost)
 
     def filtering(self) -> Table:
         """By aspect, whether people's filter leaves the order of the judges as it was."""
         from screentest.analysis.judges.accuracy import filter_agreement
 
         columns = (
-            Column("aspect", "Aspect"),
-            Column("r", "Pearson r"),
-            "p",
-            Column("judges", "Judges"),
-            Column("why", " "),
+            Column("aspect", "Aspect", of=lambda pair: pair[0]),
+            Column("r", "Pearson r", of=lambda pair: pair[1].value and pair[1].value.value),
+            Column("p", of=lambda pair: pair[1].value and pair[1].value.p_value),
+            Column("judges", "Judges", of=lambda pair: pair[1].value and pair[1].value.n),
+            Column("why", " ", of=lambda pair: why(pair[1])[1]),
         )
-        rows: list[tuple[Cell, ...]] = []
-        for aspect, outcome in filter_agreement(self.certificates).items():
-            result = outcome.value
-            if result is None:
-                rows.append((aspect.value, None, None, None, why(outcome)[1]))
-            else:
-                rows.append((aspect.value, result.value, result.p_value, result.n, None))
+        results = filter_agreement(self.certificates).items()
         note = "Accuracies of the judges on all pairs, and on those that people kept."
-        return Table("filter", "Before and after people's filter", columns, rows, note)
+        return Table.of("filter", "Before and after people's filter", columns, results, note)
 
     def documents(self) -> list[Any]:
         """Return the whole certificates, as JSON has them."""

@@ -273,22 +273,16 @@ class ItemScores(Shown):
     def table(self) -> Table:
         """Return every value with its curve; one that is missing has a reason."""
         columns = ("name", "value", "higher_is_better", "signature", "curve", "details", "failed")
-        rows: list[tuple[Cell, ...]] = []
+        rows: list[dict[str, Any]] = []
         for entry in self.values:
             score, failure = entry.outcome.value, entry.outcome.failure
             higher = self.results.outputs[entry.name].higher_is_better
-            failed: dict[str, Any] | None = None
-            if failure is not None:
-                failed = {
-                    "reason": failure.reason.value,
-                    "detail": failure.detail,
-                    "advice": failure.advice,
-                }
-            curve: list[Any] = [_exact_moment(point) for point in score.curve] if score else []
-            details = dict(score.details) if score else {}
-            value = score.value if score else None
-            rows.append((entry.name, value, higher, entry.signature, curve, details, failed))
-        return Table("values", "Values", columns, rows)
+            record = {"name": entry.name, "higher_is_better": higher, "failed": failure}
+            record |= {"signature": entry.signature, "value": score and score.value}
+            record["curve"] = [_exact_moment(point) for point in score.curve] if score else []
+            record["details"] = score.details if score else {}
+            rows.append(record)
+        return Table.of("values", "Values", columns, rows)
 
     def place(self, name: str) -> tuple[int, int] | None:
         """Return its rank among the run's videos in one value, 1 the best, and their number.
