@@ -136,6 +136,9 @@ def write_plainly(texts: Sequence[str], chat: Chat, prompts: Prompts) -> list[Ou
     )
 
 
+WRITERS = {NAME: write_by_chat, PLAIN_NAME: write_plainly}
+
+
 def _plain_set(prompt: str, answer: BaseModel) -> QuestionSet:
     assert isinstance(answer, PlainQuestions)
     left_out: list[str] = []

@@ -22,12 +22,12 @@ from screentest.core.metric import Level, Measurement, MetricInfo, Resources
 from screentest.core.outcome import Outcome, Reason
 from screentest.core.registry import register
 from screentest.models.pictures import BASIC_COLOURS, basic_colour, name_pixels
-from screentest.models.roles import Detection, Detector, Flow
+from screentest.models.roles import Detector, Flow
 from screentest.suites.etva.answers import Answered, ShownScene, shown
 from screentest.suites.etva.graph import TERMS, Attribute, Category, Entity, EntityKind, Relation
 from screentest.suites.etva.metric import FLOOR, OUTPUTS, QuestionMeasurement
 from screentest.suites.etva.questions import PromptQuestion, QuestionSet, QuestionsFile
-from screentest.suites.etva.rules.writer import rules_signature, write_by_rules
+from screentest.suites.etva.rules.writer import rules_signature, write_all_by_rules
 
 if TYPE_CHECKING:
     from screentest.models.roles import FlowField
@@ -142,15 +142,13 @@ def look_for(
     """Return every name's sightings in the frames."""
     seen = {name: Sightings() for name in names}
     for number, frame in enumerate(frames):
-        result: dict[str, list[Detection]] = {}
-        # One name at a time: of two names for one thing a detector would choose.
-        for name in names:
-            result[name] = detector.detect(frame.image, [name])
         for name, sightings in seen.items():
+            # One name at a time: of two names for one thing a detector would choose.
+            result = detector.detect(frame.image, [name])
             sightings.frames += 1
-            if result[name]:
-                best = result[name][0]
-                sightings.counts.append(len(result[name]))
+            if result:
+                best = result[0]
+                sightings.counts.append(len(result))
                 width = frame.image.shape[1]
                 sightings.centres[number] = (best.box[0] + best.box[2]) / 2 / width
                 sightings.colours.append(_colours_in(frame.image, best.box))
@@ -360,4 +358,4 @@ class EtvaBuiltin:
     def _write(self, texts: Sequence[str]) -> list[Outcome[QuestionSet]]:
         if self.saved is not None:
             return self.saved.write(texts)
-        return [Outcome.of(write_by_rules(text)) for text in texts]
+        return write_all_by_rules(texts)

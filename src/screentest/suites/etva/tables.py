@@ -232,7 +232,7 @@ _TRIES = 5
 def distribution(sets: Sequence[QuestionSet]) -> dict[Category, int]:
     """Return how many questions of each category there are.
 
-    >>> from screentest.suites.etva.rules import write_by_rules
+    >>> from screentest.suites.etva.rules.writer import write_by_rules
     >>> spread = distribution([write_by_rules("A red fox runs."), write_by_rules("A dog.")])
     >>> spread[Category.EXISTENCE], spread[Category.COLOR]
     (2, 1)
