@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from itertools import groupby, pairwise
 from types import MappingProxyType
 
@@ -195,17 +196,12 @@ def _places(clauses: Clauses, number: int) -> Iterator[_Site]:
             axis = next((name for name, words in _AXES.items() if word.low in words), "")
             if axis and not chunk.negated and _is_place(word, chunk, after):
                 other = _AXES[axis][word.low]
-                yield _Site(number, word, axis, (other,), _Fixed(other), mutual=True)
+                yield _Site(number, word, axis, (other,), partial(_fixed, other), mutual=True)
 
 
-@dataclass(frozen=True, slots=True)
-class _Fixed:
+def _fixed(word: str, chosen: str) -> str:
     """Of several words that are altered together, each has its own opposite."""
-
-    word: str
-
-    def __call__(self, chosen: str) -> str:
-        return self.word
+    return word
 
 
 def _is_place(word: Word, chunk: Chunk, after: Chunk | None) -> bool:
@@ -281,17 +277,11 @@ def _actions(clauses: Clauses, number: int) -> Iterator[_Site]:
         table = _ACTIONS["with_object" if takes else "alone"]
         instead = [item for item, like in table.items() if verb.base not in (*like, item)]
         key = f"{verb.base} something" if takes else verb.base
-        yield _Site(number, word, key, instead, _Form(verb.form))
+        yield _Site(number, word, key, instead, partial(_in_form, verb.form))
 
 
-@dataclass(frozen=True, slots=True)
-class _Form:
-    """A verb in the form that the old one had."""
-
-    form: str
-
-    def __call__(self, base: str) -> str:
-        return forms_of(base)[self.form]
+def _in_form(form: str, base: str) -> str:
+    return forms_of(base)[form]
 
 
 _FINDERS: Mapping[WordChange, Callable[[Clauses, int], Iterator[_Site]]] = {
