@@ -139,8 +139,7 @@ _OF_COLOUR = frozenset(RULE_WORDS["of_colour"])
 
 
 def _has_colour(chunk: Chunk) -> bool:
-    """Return whether a colour in a noun phrase is one that can be seen. A word in no list has one,
-    too: that a text gives it a colour tells that it can be seen."""
+    """Return whether a colour can be seen; a text that gives an unlisted word one says so."""
     listed = chunk.concrete or chunk.kind in ("", "scenes", "body")
     return listed or _single(chunk.low) in _OF_COLOUR
 

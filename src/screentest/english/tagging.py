@@ -321,8 +321,7 @@ class _Tagger:
         return self.finite.verb.form if self.finite is not None and self.finite.verb else ""
 
     def _may_be(self, after: str) -> bool:
-        """Return whether the verb of the clause may stand here, before a word of class
-        ``after``."""
+        """Return whether the clause's verb may stand here, before a word of class ``after``."""
         return self.finite is None and after in _AFTER_VERB
 
     def _base(self, low: str, after: str) -> Tag:
@@ -366,8 +365,7 @@ class _Tagger:
 
 
 def _stem(part: str) -> str:
-    """Return the noun in "haired" or "tipped"; it stands in the word itself, as a quotation
-    must."""
+    """Return the noun in "haired" or "tipped", as it stands in the word itself."""
     low = part.lower()
     if low in _STEMS:
         return part[: len(_STEMS[low])]

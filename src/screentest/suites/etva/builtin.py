@@ -180,18 +180,18 @@ _SMALL = Size(long_side=256)
 _COUNTS: Sequence[str] = TERMS["counts"]
 
 
+@dataclass(slots=True, eq=False)
 class BuiltinAnswerer:
     """Answers from what a detector and optical flow see: things, counts, colours, sides, camera.
 
     All else it does not answer: such a question is not applicable, and lowers coverage.
     """
 
-    def __init__(self, detector: Detector, flow: Flow, frames: Frames) -> None:
-        self._detector = detector
-        self._flow = flow
-        self._frames = frames
-        self._seen: tuple[ShownScene, dict[str, Sightings]] | None = None
-        self._moved: tuple[ShownScene, list[Movement]] | None = None
+    detector: Detector
+    flow: Flow
+    frames: Frames
+    _seen: tuple[ShownScene, dict[str, Sightings]] | None = None
+    _moved: tuple[ShownScene, list[Movement]] | None = None
 
     def answer(self, scene: ShownScene, questions: Sequence[PromptQuestion]) -> list[Answered]:
         """One for each question; what cannot be seen from here is not applicable."""
@@ -259,13 +259,13 @@ class BuiltinAnswerer:
             available = [
                 name for name, knows in zip(names, self._knows(names), strict=True) if knows
             ]
-            result = look_for(available, scene.frames(), self._detector) if available else {}
+            result = look_for(available, scene.frames(), self.detector) if available else {}
             self._seen = scene, result
         return self._seen[1]
 
     def _knows(self, names: Sequence[str]) -> list[bool]:
         """Return which names the detector was taught; one that says nothing of that knows all."""
-        knows = getattr(self._detector, "knows", None)
+        knows = getattr(self.detector, "knows", None)
         return knows(names) if knows is not None and names else [True] * len(names)
 
     def _movements(self, scene: ShownScene) -> list[Movement]:
@@ -280,9 +280,9 @@ class BuiltinAnswerer:
             return
         for number in range(PAIRS):
             start = span.start + room * (2 * number + 1) / (2 * PAIRS)
-            frames = list(self._frames([start, start + _APART], _SMALL))
+            frames = list(self.frames([start, start + _APART], _SMALL))
             for first, second in pairwise(frames):
-                (field,) = self._flow.flow([(first.image, second.image)])
+                (field,) = self.flow.flow([(first.image, second.image)])
                 yield movement(field, float(second.time - first.time))
 
 

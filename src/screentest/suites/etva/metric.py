@@ -334,11 +334,7 @@ class Etva:
             return written
 
         answerer = answers.ChatAnswerer(
-            resources.role(ANSWER),
-            resources.prompts,
-            stages=self.stages,
-            compat=self.compat,
-            batch=self.batch,
+            resources.role(ANSWER), resources.prompts, self.stages, self.compat, self.batch
         )
         return QuestionMeasurement(
             item, resources, write, answerer, self.shown, self.gating, self.clips

@@ -19,13 +19,7 @@ import numpy as np
 
 from screentest._util.text import one_line
 from screentest.core import BadOption, Cell, Column, Outcome, Reason, Summary, Table
-from screentest.present.charts import (
-    COLOURS,
-    MOST_LETTERS,
-    new_figure,
-    save,
-    styled,
-)
+from screentest.present.charts import COLOURS, MOST_LETTERS, new_figure, save, styled
 from screentest.stats import Difference, holm, holm_levels, paired_difference, summarise
 from screentest.suites.etva.graph import ASKED, Category
 from screentest.suites.etva.questions import QuestionSet
@@ -136,8 +130,7 @@ def side_by_side(rows: Sequence[Averages]) -> Table:
 
 
 def difference_table(judged: Iterable[JudgedQuestion]) -> Table:
-    """Return every two models on the questions that both answered, with an interval over
-    prompts."""
+    """Compare every two models on the questions that both answered, over prompts."""
     answers: dict[str, dict[tuple[str, str], list[float]]] = {}
     for item in judged:
         answered = answers.setdefault(item.model, {})
@@ -257,8 +250,7 @@ def category_shares(counts: Distribution) -> dict[Category, float]:
 
 
 def distance(one: Distribution, other: Distribution) -> float:
-    """Return how far two distributions are apart: the share of questions that would have to
-    change."""
+    """Return the share of questions that would have to change for two to be distributed alike."""
     first, second = category_shares(one), category_shares(other)
     return sum(abs(first[category] - second[category]) for category in Category) / 2
 
