@@ -230,20 +230,11 @@ def _objects(clauses: Clauses, number: int) -> Iterator[_Site]:
     for chunk in _things(clauses):
         *before, word = chunk.words
         single = _single(word.low)
-        counted = chunk.plural or any(
-            item.tag in (Tag.DET, Tag.POSS, Tag.NUM) for item in chunk.words[:1]
-        )
+        counted = chunk.plural or chunk.words[0].tag in (Tag.DET, Tag.POSS, Tag.NUM)
         alone = not before or before[-1].tag is not Tag.NOUN  # not the mug of "coffee mug"
         named = not word.opens and word.text[0].isupper()
-        if (
-            chunk.concrete
-            and counted
-            and alone
-            and not named
-            and chunk.kind in _OTHER_OBJECTS
-            and single not in _VAGUE
-            and word.low.isalpha()
-        ):
+        clear = chunk.kind in _OTHER_OBJECTS and single not in _VAGUE and word.low.isalpha()
+        if chunk.concrete and counted and alone and not named and clear:
             several = word.low != single or (chunk.plural and word.low == "people")
             written = _plural if several else str
             yield _Site(number, word, single, _OTHER_OBJECTS[chunk.kind], written)

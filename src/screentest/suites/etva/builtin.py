@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import pairwise
+from itertools import compress, pairwise
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
@@ -256,17 +256,11 @@ class BuiltinAnswerer:
             graph = scene.asked.graph
             entities = graph.entities if graph is not None else ()
             names = [entity.name for entity in entities if entity.kind is EntityKind.THING]
-            available = [
-                name for name, knows in zip(names, self._knows(names), strict=True) if knows
-            ]
-            result = look_for(available, scene.frames(), self.detector) if available else {}
-            self._seen = scene, result
+            # A detector that does not say what it was taught knows all.
+            if names and (knows := getattr(self.detector, "knows", None)) is not None:
+                names = list(compress(names, knows(names)))
+            self._seen = scene, look_for(names, scene.frames(), self.detector) if names else {}
         return self._seen[1]
-
-    def _knows(self, names: Sequence[str]) -> list[bool]:
-        """Return which names the detector was taught; one that says nothing of that knows all."""
-        knows = getattr(self.detector, "knows", None)
-        return knows(names) if knows is not None and names else [True] * len(names)
 
     def _movements(self, scene: ShownScene) -> list[Movement]:
         if self._moved is None or self._moved[0] is not scene:

@@ -147,9 +147,7 @@ def graph(
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw the scene graph: .svg")
     ] = None,
-    categories: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="For a released file: its types.")
-    ] = None,
+    categories: CategoriesOption = None,
 ) -> None:
     """Show one prompt's questions, or draw its scene graph.
 
@@ -199,9 +197,7 @@ def by_item(
     out: Annotated[Path, typer.Option(metavar="FILE", help="For the annotation app.")] = Path(
         "questions-by-item.jsonl"
     ),
-    categories: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="For a released file: its types.")
-    ] = None,
+    categories: CategoriesOption = None,
 ) -> None:
     """Write the questions of each video of a manifest, for the annotation app.
 

@@ -101,19 +101,11 @@ def distinct(questions: Iterable[PromptQuestion]) -> list[PromptQuestion]:
     for question in questions:
         first = kept.setdefault(plain(question.text), question)
         stands_for[question.id] = first.id
-    return [
-        replace(
-            item,
-            needs=tuple(
-                dict.fromkeys(
-                    stands_for[need]
-                    for need in item.needs
-                    if need in stands_for and stands_for[need] != item.id
-                )
-            ),
-        )
-        for item in kept.values()
-    ]
+    result = []
+    for item in kept.values():
+        needs = dict.fromkeys(stands_for[need] for need in item.needs if need in stands_for)
+        result.append(replace(item, needs=tuple(need for need in needs if need != item.id)))
+    return result
 
 
 def plain(text: str) -> str:
@@ -129,17 +121,11 @@ def plain(text: str) -> str:
 def with_needs(questions: Sequence[PromptQuestion], graph: SceneGraph) -> list[PromptQuestion]:
     """Return the questions, each needing those about the entities that its element hangs on."""
     by_element = {question.element: question.id for question in questions if question.element}
-    return [
-        replace(
-            question,
-            needs=tuple(
-                by_element[end]
-                for end in graph.ends(question.element)
-                if end in by_element and by_element[end] != question.id
-            ),
-        )
-        for question in questions
-    ]
+    result = []
+    for item in questions:
+        needs = (by_element[end] for end in graph.ends(item.element) if end in by_element)
+        result.append(replace(item, needs=tuple(need for need in needs if need != item.id)))
+    return result
 
 
 def _check(question: PromptQuestion, ids: set[str], graph: SceneGraph | None) -> None:

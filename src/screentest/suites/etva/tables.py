@@ -9,7 +9,8 @@ Benchmarks are prompts with questions: how their categories are spread, and smal
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -75,7 +76,7 @@ def averages(
     return Averages(
         model,
         micro=_pooled(judged, signature),
-        macro=_summary(_per_prompt(judged).values(), None, signature),
+        macro=_summary(_per_prompt(judged), None, signature),
         categories={kind: _pooled(subset, signature) for kind, subset in by_category.items()},
         counts={kind: _count(subset) for kind, subset in by_category.items()},
     )
@@ -197,19 +198,16 @@ def _summary(
     return summarise(listed, signature=signature, sources=sources, bounds=(0.0, 1.0))
 
 
-def _per_prompt(judged: Sequence[JudgedQuestion]) -> dict[str, Outcome[float]]:
-    """Return the share of yes of each prompt, among the questions that have an answer."""
+def _per_prompt(judged: Sequence[JudgedQuestion]) -> Iterator[Outcome[float]]:
+    """Yield the share of yes of each prompt, among the questions that have an answer."""
     prompts: dict[str, list[JudgedQuestion]] = {}
     for item in judged:
         prompts.setdefault(item.prompt, []).append(item)
-    return {name: _share(prompt) for name, prompt in prompts.items()}
-
-
-def _share(judged: Sequence[JudgedQuestion]) -> Outcome[float]:
-    yes, answered, asked = _count(judged)
-    if not answered:
-        return Outcome.failed(Reason.NOT_APPLICABLE, f"none of {asked} questions has an answer")
-    return Outcome.of(yes / answered)
+    for subset in prompts.values():
+        yes, answered, asked = _count(subset)
+        message = f"none of {asked} questions has an answer"
+        failed: Outcome[float] = Outcome.failed(Reason.NOT_APPLICABLE, message)
+        yield Outcome.of(yes / answered) if answered else failed
 
 
 def _count(judged: Sequence[JudgedQuestion]) -> tuple[int, int, int]:
@@ -230,11 +228,8 @@ def distribution(sets: Sequence[QuestionSet]) -> dict[Category, int]:
     >>> spread[Category.EXISTENCE], spread[Category.COLOR]
     (2, 1)
     """
-    counts = dict.fromkeys(Category, 0)
-    for item in sets:
-        for question in item.questions:
-            counts[question.category] += 1
-    return counts
+    counts = Counter(question.category for item in sets for question in item.questions)
+    return {kind: counts[kind] for kind in Category}
 
 
 def shown_categories(spread: Iterable[Distribution]) -> list[Category]:

@@ -63,7 +63,7 @@ def distribution(shots: Iterable[Description]) -> dict[str, TermCounts]:
             seen.add(name)
         silent.update(set(ALL_SUBDIMENSIONS) - seen)
     return {
-        name: TermCounts(name, dict(_sorted(counts[name])), silent[name])
+        name: TermCounts(name, dict(sorted(counts[name].items(), key=_rank)), silent[name])
         for name in ALL_SUBDIMENSIONS
     }
 
@@ -90,8 +90,8 @@ def _term(name: str, text: str) -> str:
     return OTHER if result is None else result.value
 
 
-def _sorted(counts: Counter[str]) -> list[tuple[str, int]]:
-    return sorted(counts.items(), key=lambda pair: (pair[0] == OTHER, -pair[1], pair[0]))
+def _rank(counted: tuple[str, int]) -> tuple[bool, int, str]:
+    return counted[0] == OTHER, -counted[1], counted[0]
 
 
 @styled
