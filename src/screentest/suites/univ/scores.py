@@ -184,7 +184,9 @@ def outcomes_of(whole: JudgedPiece | None, shots: Sequence[JudgedPiece]) -> Outc
     levels: list[dict[Dimension, float]] = []
     details: dict[str, Json] = {}
     if whole is not None:
-        levels.append(_points(_must_have(whole)))
+        if (lost := whole.failure) is not None:
+            raise NoValue(lost.reason, lost.detail, advice=lost.advice)
+        levels.append(_points(whole))
         details["video"] = _record(whole)
     if shots:
         levels.append(_shot_means(shots))
@@ -209,12 +211,6 @@ def outcomes_of(whole: JudgedPiece | None, shots: Sequence[JudgedPiece]) -> Outc
         ]
         result[dimension.value] = Outcome.of(Score(value, curve, {"reasons": reasons}))
     return result
-
-
-def _must_have(judged: JudgedPiece) -> JudgedPiece:
-    if judged.failure is not None:
-        raise NoValue(judged.failure.reason, judged.failure.detail, advice=judged.failure.advice)
-    return judged
 
 
 def _points(judged: JudgedPiece) -> dict[Dimension, float]:
