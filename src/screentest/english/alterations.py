@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from itertools import groupby, pairwise
 from types import MappingProxyType
 
@@ -138,8 +139,7 @@ _OF_COLOUR = frozenset(RULE_WORDS["of_colour"])
 
 
 def _has_colour(chunk: Chunk) -> bool:
-    """Return whether a colour in a noun phrase is one that can be seen. A word in no list has one,
-    too: that a text gives it a colour tells that it can be seen."""
+    """Return whether a colour can be seen; a text that gives an unlisted word one says so."""
     listed = chunk.concrete or chunk.kind in ("", "scenes", "body")
     return listed or _single(chunk.low) in _OF_COLOUR
 
@@ -195,17 +195,12 @@ def _places(clauses: Clauses, number: int) -> Iterator[_Site]:
             axis = next((name for name, words in _AXES.items() if word.low in words), "")
             if axis and not chunk.negated and _is_place(word, chunk, after):
                 other = _AXES[axis][word.low]
-                yield _Site(number, word, axis, (other,), _Fixed(other), mutual=True)
+                yield _Site(number, word, axis, (other,), partial(_fixed, other), mutual=True)
 
 
-@dataclass(frozen=True, slots=True)
-class _Fixed:
+def _fixed(word: str, chosen: str) -> str:
     """Of several words that are altered together, each has its own opposite."""
-
-    word: str
-
-    def __call__(self, chosen: str) -> str:
-        return self.word
+    return word
 
 
 def _is_place(word: Word, chunk: Chunk, after: Chunk | None) -> bool:
@@ -235,20 +230,11 @@ def _objects(clauses: Clauses, number: int) -> Iterator[_Site]:
     for chunk in _things(clauses):
         *before, word = chunk.words
         single = _single(word.low)
-        counted = chunk.plural or any(
-            item.tag in (Tag.DET, Tag.POSS, Tag.NUM) for item in chunk.words[:1]
-        )
+        counted = chunk.plural or chunk.words[0].tag in (Tag.DET, Tag.POSS, Tag.NUM)
         alone = not before or before[-1].tag is not Tag.NOUN  # not the mug of "coffee mug"
         named = not word.opens and word.text[0].isupper()
-        if (
-            chunk.concrete
-            and counted
-            and alone
-            and not named
-            and chunk.kind in _OTHER_OBJECTS
-            and single not in _VAGUE
-            and word.low.isalpha()
-        ):
+        clear = chunk.kind in _OTHER_OBJECTS and single not in _VAGUE and word.low.isalpha()
+        if chunk.concrete and counted and alone and not named and clear:
             several = word.low != single or (chunk.plural and word.low == "people")
             written = _plural if several else str
             yield _Site(number, word, single, _OTHER_OBJECTS[chunk.kind], written)
@@ -281,17 +267,11 @@ def _actions(clauses: Clauses, number: int) -> Iterator[_Site]:
         table = _ACTIONS["with_object" if takes else "alone"]
         instead = [item for item, like in table.items() if verb.base not in (*like, item)]
         key = f"{verb.base} something" if takes else verb.base
-        yield _Site(number, word, key, instead, _Form(verb.form))
+        yield _Site(number, word, key, instead, partial(_in_form, verb.form))
 
 
-@dataclass(frozen=True, slots=True)
-class _Form:
-    """A verb in the form that the old one had."""
-
-    form: str
-
-    def __call__(self, base: str) -> str:
-        return forms_of(base)[self.form]
+def _in_form(form: str, base: str) -> str:
+    return forms_of(base)[form]
 
 
 _FINDERS: Mapping[WordChange, Callable[[Clauses, int], Iterator[_Site]]] = {

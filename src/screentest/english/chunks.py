@@ -141,8 +141,7 @@ def _phrase_end(words: list[Word], at: int) -> int:
 
 
 def _continues(words: list[Word], at: int, here: int) -> bool:
-    """Return whether a word that is neither noun nor attribute goes on with the phrase begun at
-    ``at``."""
+    """Return whether a word, no noun or attribute, goes on with the phrase begun at ``at``."""
     match words[here].tag:
         case Tag.DET | Tag.POSS | Tag.NUM:
             return here == at or (here - at < 3 and words[here].low != "'s")
@@ -218,8 +217,7 @@ _SHAPES = frozenset(RULE_WORDS["shapes"])
 
 
 def _is_thing(words: list[Word]) -> bool:
-    """Return a top of some colour is worn, a golden frame hangs, a traffic light stands, a white
-    circle moves."""
+    """Return whether its attributes make it a thing: a red top, a golden frame, a white circle."""
     head = words[-1].low
     before = words[-2] if len(words) > 1 else words[-1]
     if head in ("light", "lights"):
@@ -269,8 +267,7 @@ class Clauses:
         return number
 
     def root(self, number: int) -> Chunk:
-        """Return the noun phrase that a chain of prepositions hangs on: the man of "a man in a
-        hat"."""
+        """Return what a chain of prepositions hangs on: the man of "a man in a hat"."""
         for _ in range(FARTHEST):
             chunk = self.chunks[number]
             at = self._start(number)
@@ -282,14 +279,9 @@ class Clauses:
             holder = self.chunks[at]
             if holder.is_noun and holder.kind not in ("film-term", "abstract"):
                 number = at
-            elif (
-                holder.tag in _SAYING_VERBS
-                and holder.agents
-                and holder.agents[0].kind != "abstract"
-            ):
-                return holder.agents[0]
             else:
-                return chunk
+                agents = holder.agents if holder.tag in _SAYING_VERBS else []
+                return agents[0] if agents and agents[0].kind != "abstract" else chunk
         return self.chunks[number]
 
     def subject_before(self, number: int) -> list[Chunk]:
@@ -309,10 +301,9 @@ class Clauses:
         form = verb.words[0].verb.form if verb.words[0].verb else ""
         at, helped = number - 1, False
         while at >= 0 and self.chunks[at].tag in _BETWEEN:
-            verb.negated |= self.chunks[at].tag is Tag.NEGATIVE or self.chunks[at].low.endswith(
-                "n't"
-            )
-            helped |= self.chunks[at].tag in (Tag.AUXILIARY, Tag.COPULA)
+            helper = self.chunks[at]
+            verb.negated |= helper.tag is Tag.NEGATIVE or helper.low.endswith("n't")
+            helped |= helper.tag in (Tag.AUXILIARY, Tag.COPULA)
             at -= 1
         if at < 0:
             return []

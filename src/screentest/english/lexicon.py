@@ -82,8 +82,7 @@ class Lexicon:
         return available or ("" if single in self.things else _by_ending(single))
 
     def concrete(self, word: str) -> bool:
-        """Return whether a noun names what can be seen and pointed at: a thing, a person or an
-        animal.
+        """Return whether a noun names what can be pointed at: a thing, a person or an animal.
 
         A word in no list is not one: most of them are names and abstractions.
 
@@ -176,17 +175,12 @@ def _wordnet(known: set[str]) -> dict[str, list[str]]:
 def _verbs(more: list[str], taken: set[str]) -> dict[str, Verb]:
     """Those of our lists, and ``more`` that say nothing of movement and are not in other lists."""
     verbs: dict[str, Verb] = {}
-    for word in more:
+    ours = [(word, name) for name in ("still", "motion") for word in _words(name)]
+    for word, name in [*((word, "") for word in more), *ours]:
         base, *irregular = word.split("/")
         for form, written in _forms(base, irregular):
-            if written not in taken:
-                verbs[written] = Verb(base, form, motion=False)
-    for name in ("still", "motion"):
-        for word in _words(name):
-            base, *irregular = word.split("/")
-            motion = name == "motion"
-            for form, written in _forms(base, irregular):
-                verbs[written] = Verb(base, form, motion)
+            if name or written not in taken:
+                verbs[written] = Verb(base, form, name == "motion")
     return verbs
 
 

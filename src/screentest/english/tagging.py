@@ -183,16 +183,10 @@ class _Tagger:
                 return False
             word.colours = (word.text,)
             return True
-        named = tuple(
-            part for part, low in zip(parts, lows, strict=True) if low in self.lex.colours
-        )
+        named = tuple(part for part in parts if part.lower() in self.lex.colours)
         if not named or lows[0] not in (*self.lex.colours, "light", "dark", "deep", "pale"):
             return False
-        rest = [
-            part
-            for part, low in zip(parts, lows, strict=True)
-            if low not in self.lex.colours and low not in _IN_COMPOUNDS
-        ]
+        rest = [part for part in parts if part not in named and part.lower() not in _IN_COMPOUNDS]
         if named == ("black", "white") or lows == ["black", "and", "white"]:
             return False  # a film, hardly ever a thing of two colours
         word.colours = named
@@ -229,13 +223,8 @@ class _Tagger:
         third = low.endswith("s") and not low.endswith(("ss", "us"))
         # Only what can follow a verb may follow: "player dribbles past", not "woman doctors are".
         after = "adverb" if following.endswith("ly") else self.lex.small.get(following, "")
-        if (
-            acting
-            and third
-            and self.previous is Tag.NOUN
-            and not self.head.endswith("s")
-            and after in _AFTER_VERB
-        ):
+        single = self.previous is Tag.NOUN and not self.head.endswith("s")
+        if acting and third and single and after in _AFTER_VERB:
             return Verb(low, "s", motion=False)
         return None
 
@@ -321,8 +310,7 @@ class _Tagger:
         return self.finite.verb.form if self.finite is not None and self.finite.verb else ""
 
     def _may_be(self, after: str) -> bool:
-        """Return whether the verb of the clause may stand here, before a word of class
-        ``after``."""
+        """Return whether the clause's verb may stand here, before a word of class ``after``."""
         return self.finite is None and after in _AFTER_VERB
 
     def _base(self, low: str, after: str) -> Tag:
@@ -352,13 +340,8 @@ class _Tagger:
             return Tag.ADVERB
         if low.endswith(("ally", "fully")) and len(low) > 5:
             return Tag.ADVERB  # "gradually", "gracefully"; not "rally"
-        available = self.lex.kind(low)
-        if (
-            not available
-            and len(low) > 6
-            and low.endswith(_ADJECTIVE_ENDINGS)
-            and low not in _THINGS
-        ):
+        by_ending = len(low) > 6 and low.endswith(_ADJECTIVE_ENDINGS) and low not in _THINGS
+        if by_ending and not self.lex.kind(low):
             return Tag.ADJECTIVE
         if "-" in low and low.endswith("ed"):
             return Tag.ADJECTIVE
@@ -366,8 +349,7 @@ class _Tagger:
 
 
 def _stem(part: str) -> str:
-    """Return the noun in "haired" or "tipped"; it stands in the word itself, as a quotation
-    must."""
+    """Return the noun in "haired" or "tipped", as it stands in the word itself."""
     low = part.lower()
     if low in _STEMS:
         return part[: len(_STEMS[low])]

@@ -70,14 +70,10 @@ def _names_something(slots: Mapping[str, Any], answer: ElementsAnswer) -> None:
 
 def _connects_something(slots: Mapping[str, Any], answer: GraphAnswer) -> None:
     listed = [*slots["attributes"], *slots["relations"]]
-    there = range(1, len(slots["entities"]) + 1)
-    bound = [attribute for attribute in answer.attributes if attribute.entity in there]
-    edges = [
-        relation
-        for relation in answer.relations
-        if {relation.subject, relation.object} <= set(there)
-    ]
-    if listed and not bound and not edges:
+    there = set(range(1, len(slots["entities"]) + 1))
+    ends = [{attribute.entity} for attribute in answer.attributes]
+    ends += [{relation.subject, relation.object} for relation in answer.relations]
+    if listed and not any(bound <= there for bound in ends):
         raise ValueError(f"none of the {len(listed)} attributes and relations is connected")
 
 
@@ -100,6 +96,7 @@ PLAINLY = Query("etva/vanilla", PlainQuestions, sampling=SAMPLING, check=_asks_a
 TEMPLATES = tuple(query.template for query in (ELEMENTS, GRAPH, QUESTIONS))
 NAME, PLAIN_NAME = "chat", "vanilla"
 WHOLE = "the picture as a whole"
+CATEGORIES: list[Slot] = [Trusted(f"{kind.value}: {MEANINGS[kind]}") for kind in ASKED]
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")
@@ -116,34 +113,6 @@ class _Apart:
     left_out: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Connected:
-    """A prompt with its graph, and what could not be connected."""
-
-    prompt: str
-    graph: SceneGraph
-    left_out: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Written:
-    """Questions by the numbers of their elements, and what could not be used."""
-
-    connected: _Connected
-    questions: Mapping[int, PromptQuestion]
-    left_out: tuple[str, ...]
-
-    @property
-    def elements(self) -> list[Element]:
-        """Return what is asked about, in order; the picture as a whole is there without asking."""
-        return _asked_about(self.connected.graph)
-
-    @property
-    def missing(self) -> list[int]:
-        """The numbers of the elements that have no question."""
-        return [at for at in range(1, len(self.elements) + 1) if at not in self.questions]
-
-
 def write_by_chat(texts: Sequence[str], chat: Chat, prompts: Prompts) -> list[Outcome[QuestionSet]]:
     """One outcome per prompt. Each agent is asked about all prompts at once."""
     apart = _stage(
@@ -153,20 +122,21 @@ def write_by_chat(texts: Sequence[str], chat: Chat, prompts: Prompts) -> list[Ou
         _take_apart,
     )
     connected = _stage(chat, apart, lambda item: _graph_request(prompts, item), _connect)
-    first = _stage(chat, connected, lambda item: _questions_request(prompts, item), _first)
+    first = _stage(chat, connected, lambda item: _questions_request(prompts, item), _with_answer)
     return [attempt(partial(_finished, item)) for item in _again(first, chat, prompts)]
 
 
 def write_plainly(texts: Sequence[str], chat: Chat, prompts: Prompts) -> list[Outcome[QuestionSet]]:
-    """Return all questions of a prompt in one answer, after examples: the paper's vanilla
-    baseline."""
-    categories: list[Slot] = [Trusted(f"{kind.value}: {MEANINGS[kind]}") for kind in ASKED]
+    """Return all questions of a prompt in one answer: the paper's vanilla baseline."""
     return _stage(
         chat,
         [Outcome.of(text) for text in texts],
-        lambda text: PLAINLY.request(prompts, {"prompt": text, "categories": categories}),
+        lambda text: PLAINLY.request(prompts, {"prompt": text, "categories": CATEGORIES}),
         _plain_set,
     )
+
+
+WRITERS = {NAME: write_by_chat, PLAIN_NAME: write_plainly}
 
 
 def _plain_set(prompt: str, answer: BaseModel) -> QuestionSet:
@@ -192,21 +162,12 @@ def _stage(
     read: Callable[[Given, BaseModel], Made],
 ) -> list[Outcome[Made]]:
     """Ask about everything that got this far; failures of before stay what they are."""
-    waiting = [item.unwrap() for item in given if item.ok]
-    answers = iter(send(chat, [request(item) for item in waiting]))
-    made: list[Outcome[Made]] = []
-    for entry in given:
-        if entry.failure is not None:
-            made.append(Outcome(failure=entry.failure))
-        else:
-            made.append(attempt(partial(_read, read, entry.unwrap(), next(answers))))
-    return made
+    answers = iter(send(chat, [request(item.unwrap()) for item in given if item.ok]))
 
+    def made(item: Outcome[Given]) -> Made:
+        return read(item.unwrap(), next(answers).unwrap())
 
-def _read(
-    read: Callable[[Given, BaseModel], Made], given: Given, answer: Outcome[BaseModel]
-) -> Made:
-    return read(given, answer.unwrap())
+    return [attempt(partial(made, item)) for item in given]
 
 
 def _take_apart(prompt: str, answer: BaseModel) -> _Apart:
@@ -267,7 +228,7 @@ def _named(entity: Entity) -> str:
     return entity.name if bare else f"{entity.kind.value}: {entity.name}"
 
 
-def _connect(apart: _Apart, answer: BaseModel) -> _Connected:
+def _connect(apart: _Apart, answer: BaseModel) -> QuestionSet:
     assert isinstance(answer, GraphAnswer)
     places = {number: item.id for number, item in enumerate(apart.entities, start=1)}
     names = {item.id: item.name for item in apart.entities}
@@ -300,113 +261,112 @@ def _connect(apart: _Apart, answer: BaseModel) -> _Connected:
         if not any(same_words(listed, words) for words in bound_words):
             left_out.append(f"{listed!r} is listed, but belongs to nothing in the graph")
     # Only what has a quality of its own need stand there: the whole is always there.
-    whole = any(
-        attribute.entity == EntityKind.WHOLE.value for attribute in attributes.values()
-    ) or any(
-        EntityKind.WHOLE.value in (relation.subject, relation.object)
-        for relation in relations.values()
-    )
+    ends_of_all = {name for name, _ in attributes}
+    ends_of_all |= {name for first, _, second in relations for name in (first, second)}
+    whole = EntityKind.WHOLE.value in ends_of_all
     entities = tuple(item for item in apart.entities if whole or item.kind is not EntityKind.WHOLE)
     graph = SceneGraph(entities, tuple(attributes.values()), tuple(relations.values()))
-    return _Connected(apart.prompt, graph, tuple(left_out))
+    return QuestionSet(apart.prompt, (), graph, writer=NAME, left_out=tuple(left_out))
 
 
-def _asked_about(graph: SceneGraph) -> list[Element]:
-    return [item for item in graph.walk() if getattr(item, "kind", None) is not EntityKind.WHOLE]
+def _asked_about(written: QuestionSet) -> dict[int, Element]:
+    """Return the elements by number, from 1; the picture as a whole is there without asking."""
+    assert written.graph is not None
+    kept = (
+        element
+        for element in written.graph.walk()
+        if getattr(element, "kind", None) is not EntityKind.WHOLE
+    )
+    return dict(enumerate(kept, start=1))
+
+
+def _missing(written: QuestionSet) -> dict[int, Element]:
+    """Return the elements that have no question, by number."""
+    asked = {question.element for question in written.questions}
+    return {at: item for at, item in _asked_about(written).items() if item.id not in asked}
 
 
 def _questions_request(
-    prompts: Prompts, connected: _Connected, only: Sequence[int] = ()
+    prompts: Prompts, written: QuestionSet, *, again: bool = False
 ) -> ChatRequest:
-    graph = connected.graph
-    elements = _asked_about(graph)
-    chosen = [elements[number - 1] for number in only] or elements
+    assert written.graph is not None
     slots: dict[str, Slot] = {
-        "prompt": connected.prompt,
-        "elements": [_described(element, graph) for element in chosen],
-        "categories": [Trusted(f"{kind.value}: {MEANINGS[kind]}") for kind in ASKED],
-        "again": bool(only),
+        "prompt": written.prompt,
+        "elements": [_described(item, written.graph) for item in _missing(written).values()],
+        "categories": CATEGORIES,
+        "again": again,
     }
     return QUESTIONS.request(prompts, slots)
 
 
 def _described(element: Element, graph: SceneGraph) -> str:
     match element:
+        case Entity(kind=EntityKind.THING, name=name):
+            return f"exists: {name}"
         case Entity():
-            return (
-                _named(element)
-                if element.kind is not EntityKind.THING
-                else f"exists: {element.name}"
-            )
+            return _named(element)
         case Attribute(entity=entity, value=value):
             return f"attribute of {graph.entity(entity).name}: {value}"
         case Relation(subject=subject, name=name, object=other):
             return f"{graph.entity(subject).name} – {name} – {graph.entity(other).name}"
 
 
-def _first(connected: _Connected, answer: BaseModel) -> _Written:
-    numbers = range(1, len(_asked_about(connected.graph)) + 1)
-    return _with_answer(_Written(connected, {}, connected.left_out), answer, numbers)
-
-
-def _with_answer(written: _Written, answer: BaseModel, asked: Sequence[int]) -> _Written:
-    """With the usable questions of one more answer; ``asked`` are the elements it was asked for."""
+def _with_answer(written: QuestionSet, answer: BaseModel) -> QuestionSet:
+    """With the usable questions of an answer about the elements that had none."""
     assert isinstance(answer, QuestionsAnswer)
-    elements, graph = written.elements, written.connected.graph
-    questions, left_out = dict(written.questions), list(written.left_out)
+    assert written.graph is not None
+    asked = list(_missing(written).items())
+    questions: dict[int, PromptQuestion] = {}
+    left_out = list(written.left_out)
     for question in answer.questions:
         text = " ".join(question.question.split())
         if not 1 <= question.element <= len(asked):
             left_out.append(f"{text!r} asks about element {question.element}, which is not there")
             continue
-        number = asked[question.element - 1]
+        number, element = asked[question.element - 1]
         if wrong := complaint(text):
             left_out.append(f"{text!r}: {wrong}")
-        elif name := misses(text, elements[number - 1]):
+        elif name := misses(text, element):
             left_out.append(f"{text!r} does not ask about {name!r}")
         elif number in questions:
             left_out.append(f"{text!r} is a second question about element {number}")
         else:
-            element, statement = elements[number - 1], Category(question.category)
-            kind = fitting(statement, element, graph, text)
+            statement = Category(question.category)
+            kind = fitting(statement, element, written.graph, text)
             if kind is not statement:
                 left_out.append(f"category {statement.value} of {text!r}, which is {kind.value}")
             questions[number] = PromptQuestion(f"q{number}", text, kind, element.id)
-    return _Written(written.connected, questions, tuple(left_out))
+    together = (*written.questions, *questions.values())
+    return replace(written, questions=together, left_out=tuple(left_out))
 
 
 def _again(
-    first: Sequence[Outcome[_Written]], chat: Chat, prompts: Prompts
-) -> list[Outcome[_Written]]:
+    first: Sequence[Outcome[QuestionSet]], chat: Chat, prompts: Prompts
+) -> list[Outcome[QuestionSet]]:
     """Ask once more about elements without a usable question. What is lost then stays lost."""
-    short = [at for at, item in enumerate(first) if item.ok and item.unwrap().missing]
-    asked = [first[at].unwrap() for at in short]
-    requests = [_questions_request(prompts, item.connected, item.missing) for item in asked]
+    short = {at: item.unwrap() for at, item in enumerate(first) if item.ok}
+    short = {at: written for at, written in short.items() if _missing(written)}
+    requests = [_questions_request(prompts, item, again=True) for item in short.values()]
     done = list(first)
-    for at, entry, answer in zip(short, asked, send(chat, requests), strict=True):
+    for (at, written), answer in zip(short.items(), send(chat, requests), strict=True):
         if answer.ok:
-            done[at] = Outcome.of(_with_answer(entry, answer.unwrap(), entry.missing))
+            done[at] = Outcome.of(_with_answer(written, answer.unwrap()))
         elif answer.failure is not None and answer.failure.reason.transient:
             done[at] = Outcome(failure=answer.failure)
     return done
 
 
-def _finished(outcome: Outcome[_Written]) -> QuestionSet:
+def _finished(outcome: Outcome[QuestionSet]) -> QuestionSet:
     written = outcome.unwrap()
-    left_out = list(written.left_out)
     if not written.questions:
-        raise NoValue(Reason.UNPARSABLE, f"no question can be used: {'; '.join(left_out[:3])}")
-    for number in written.missing:
-        left_out.append(f"{words_of(written.elements[number - 1])!r} has no question")
-    ordered = [written.questions[number] for number in sorted(written.questions)]
-    questions = distinct(with_needs(ordered, written.connected.graph))
-    return QuestionSet(
-        written.connected.prompt,
-        tuple(questions),
-        written.connected.graph,
-        writer=NAME,
-        left_out=tuple(left_out),
-    )
+        some = "; ".join(written.left_out[:3])
+        raise NoValue(Reason.UNPARSABLE, f"no question can be used: {some}")
+    assert written.graph is not None
+    lost = [f"{words_of(item)!r} has no question" for item in _missing(written).values()]
+    order = [element.id for element in written.graph.walk()]
+    ordered = sorted(written.questions, key=lambda question: order.index(question.element))
+    questions = distinct(with_needs(ordered, written.graph))
+    return replace(written, questions=tuple(questions), left_out=(*written.left_out, *lost))
 
 
 TEMPLATE = "etva/knowledge"

@@ -113,24 +113,16 @@ class Stages:
     reflection: bool = True
 
 
+@dataclass(slots=True, eq=False)
 class ChatAnswerer:
     """Asks a chat model about a scene's frames: each question by itself, or some together."""
 
-    def __init__(
-        self,
-        chat: Chat,
-        prompts: Prompts,
-        *,
-        stages: Stages | None = None,
-        compat: Compat = Compat.STRICT,
-        batch: int = 1,
-    ) -> None:
-        self._chat = chat
-        self._prompts = prompts
-        self._stages = stages or Stages()
-        self._compat = compat
-        self._batch = batch
-        self._shown: tuple[ShownScene, list[Part]] | None = None
+    chat: Chat
+    prompts: Prompts
+    stages: Stages
+    compat: Compat
+    batch: int
+    _shown: tuple[ShownScene, list[Part]] | None = None
 
     def answer(self, scene: ShownScene, questions: Sequence[PromptQuestion]) -> list[Answered]:
         """One for each question. The frames are encoded once.
@@ -146,15 +138,14 @@ class ChatAnswerer:
     def _ask(
         self, scene: ShownScene, questions: Sequence[PromptQuestion], repeat: int = 0
     ) -> tuple[list[Answered], list[PromptQuestion]]:
-        """Return what was answered, and which questions lack an answer in a batch that was
-        answered."""
+        """Return the answers, and which questions lack one in a batch that was answered."""
         if not questions:
             return [], []
         pictures = self._pictures(scene)
-        size = self._batch
+        size = self.batch
         parts = [questions[at : at + size] for at in range(0, len(questions), size)]
         requests = [self._request(scene, pictures, part, repeat) for part in parts]
-        outcomes = send(self._chat, requests)
+        outcomes = send(self.chat, requests)
         answered: list[Answered] = []
         lacking: list[PromptQuestion] = []
         for part, outcome in zip(parts, outcomes, strict=True):
@@ -177,7 +168,7 @@ class ChatAnswerer:
         questions: Sequence[PromptQuestion],
         repeat: int,
     ) -> ChatRequest:
-        stages = self._stages
+        stages = self.stages
         slots: dict[str, Slot] = {
             "pictures": Pictures(pictures),
             "prompt": scene.asked.prompt,
@@ -185,13 +176,13 @@ class ChatAnswerer:
             "understanding": stages.understanding,
             "reflection": stages.reflection,
         }
-        if self._batch == 1:
-            query = AS_RELEASED if self._compat is Compat.UPSTREAM else ONE
-            return query.request(self._prompts, slots | {"question": questions[0].text})
+        if self.batch == 1:
+            query = AS_RELEASED if self.compat is Compat.UPSTREAM else ONE
+            return query.request(self.prompts, slots | {"question": questions[0].text})
         each = MANY.sampling
         room = replace(each, max_tokens=each.max_tokens * len(questions))
         slots |= {"questions": [question.text for question in questions]}
-        return MANY.request(self._prompts, slots, repeat=repeat, sampling=room)
+        return MANY.request(self.prompts, slots, repeat=repeat, sampling=room)
 
     def _read(
         self, questions: Sequence[PromptQuestion], outcome: Outcome[str | AnswersAnswer]
@@ -201,7 +192,7 @@ class ChatAnswerer:
         answer = outcome.unwrap()
         if isinstance(answer, AnswersAnswer):
             return _numbered(questions, answer)
-        read = read_answer(answer, self._compat)
+        read = read_answer(answer, self.compat)
         return [Answered(question, read, answer) for question in questions]
 
 
@@ -226,10 +217,10 @@ def answer_all(answerer: Answerer, scene: ShownScene, *, gating: bool) -> list[A
         return answerer.answer(scene, scene.asked.questions)
     done: dict[str, Answered] = {}
     for subset in scene.asked.round_by_round():
-        barred = [item for item in subset if any(_is_no(done[need]) for need in item.needs)]
-        for entry in barred:
-            message = f"not asked: {done[_first_no(entry, done)].question.text} No."
-            done[entry.id] = Answered(entry, Outcome.of(False), message, gated=True)
+        for item in subset:
+            if no := next((done[need] for need in item.needs if _is_no(done[need])), None):
+                message = f"not asked: {no.question.text} No."
+                done[item.id] = Answered(item, Outcome.of(False), message, gated=True)
         open_ = [item for item in subset if item.id not in done]
         done |= {item.question.id: item for item in answerer.answer(scene, open_)}
     return [done[question.id] for question in scene.asked.questions]
@@ -238,10 +229,6 @@ def answer_all(answerer: Answerer, scene: ShownScene, *, gating: bool) -> list[A
 def _is_no(answered: Answered) -> bool:
     # Where the answer is not known, the next question is worth asking.
     return answered.answer.ok and not answered.answer.unwrap()
-
-
-def _first_no(question: PromptQuestion, done: dict[str, Answered]) -> str:
-    return next(need for need in question.needs if _is_no(done[need]))
 
 
 def must_be_whole(outcomes: Iterable[Outcome[Any]]) -> None:
@@ -266,8 +253,7 @@ def shown(
     most: int = MAX_FRAMES,
     max_pixels: int = MAX_PIXELS,
 ) -> Frames:
-    """Return how a video is shown to the answering model: two frames a second, at least four,
-    evenly.
+    """Return how a video is shown: two frames a second, at least four, evenly.
 
     An even number of frames, the first and the last among them.
     """

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import pairwise
+from itertools import compress, pairwise
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
@@ -22,12 +22,12 @@ from screentest.core.metric import Level, Measurement, MetricInfo, Resources
 from screentest.core.outcome import Outcome, Reason
 from screentest.core.registry import register
 from screentest.models.pictures import BASIC_COLOURS, basic_colour, name_pixels
-from screentest.models.roles import Detection, Detector, Flow
+from screentest.models.roles import Detector, Flow
 from screentest.suites.etva.answers import Answered, ShownScene, shown
 from screentest.suites.etva.graph import TERMS, Attribute, Category, Entity, EntityKind, Relation
 from screentest.suites.etva.metric import FLOOR, OUTPUTS, QuestionMeasurement
 from screentest.suites.etva.questions import PromptQuestion, QuestionSet, QuestionsFile
-from screentest.suites.etva.rules.writer import rules_signature, write_by_rules
+from screentest.suites.etva.rules.writer import rules_signature, write_all_by_rules
 
 if TYPE_CHECKING:
     from screentest.models.roles import FlowField
@@ -142,15 +142,13 @@ def look_for(
     """Return every name's sightings in the frames."""
     seen = {name: Sightings() for name in names}
     for number, frame in enumerate(frames):
-        result: dict[str, list[Detection]] = {}
-        # One name at a time: of two names for one thing a detector would choose.
-        for name in names:
-            result[name] = detector.detect(frame.image, [name])
         for name, sightings in seen.items():
+            # One name at a time: of two names for one thing a detector would choose.
+            result = detector.detect(frame.image, [name])
             sightings.frames += 1
-            if result[name]:
-                best = result[name][0]
-                sightings.counts.append(len(result[name]))
+            if result:
+                best = result[0]
+                sightings.counts.append(len(result))
                 width = frame.image.shape[1]
                 sightings.centres[number] = (best.box[0] + best.box[2]) / 2 / width
                 sightings.colours.append(_colours_in(frame.image, best.box))
@@ -182,18 +180,18 @@ _SMALL = Size(long_side=256)
 _COUNTS: Sequence[str] = TERMS["counts"]
 
 
+@dataclass(slots=True, eq=False)
 class BuiltinAnswerer:
     """Answers from what a detector and optical flow see: things, counts, colours, sides, camera.
 
     All else it does not answer: such a question is not applicable, and lowers coverage.
     """
 
-    def __init__(self, detector: Detector, flow: Flow, frames: Frames) -> None:
-        self._detector = detector
-        self._flow = flow
-        self._frames = frames
-        self._seen: tuple[ShownScene, dict[str, Sightings]] | None = None
-        self._moved: tuple[ShownScene, list[Movement]] | None = None
+    detector: Detector
+    flow: Flow
+    frames: Frames
+    _seen: tuple[ShownScene, dict[str, Sightings]] | None = None
+    _moved: tuple[ShownScene, list[Movement]] | None = None
 
     def answer(self, scene: ShownScene, questions: Sequence[PromptQuestion]) -> list[Answered]:
         """One for each question; what cannot be seen from here is not applicable."""
@@ -258,17 +256,11 @@ class BuiltinAnswerer:
             graph = scene.asked.graph
             entities = graph.entities if graph is not None else ()
             names = [entity.name for entity in entities if entity.kind is EntityKind.THING]
-            available = [
-                name for name, knows in zip(names, self._knows(names), strict=True) if knows
-            ]
-            result = look_for(available, scene.frames(), self._detector) if available else {}
-            self._seen = scene, result
+            # A detector that does not say what it was taught knows all.
+            if names and (knows := getattr(self.detector, "knows", None)) is not None:
+                names = list(compress(names, knows(names)))
+            self._seen = scene, look_for(names, scene.frames(), self.detector) if names else {}
         return self._seen[1]
-
-    def _knows(self, names: Sequence[str]) -> list[bool]:
-        """Return which names the detector was taught; one that says nothing of that knows all."""
-        knows = getattr(self._detector, "knows", None)
-        return knows(names) if knows is not None and names else [True] * len(names)
 
     def _movements(self, scene: ShownScene) -> list[Movement]:
         if self._moved is None or self._moved[0] is not scene:
@@ -282,9 +274,9 @@ class BuiltinAnswerer:
             return
         for number in range(PAIRS):
             start = span.start + room * (2 * number + 1) / (2 * PAIRS)
-            frames = list(self._frames([start, start + _APART], _SMALL))
+            frames = list(self.frames([start, start + _APART], _SMALL))
             for first, second in pairwise(frames):
-                (field,) = self._flow.flow([(first.image, second.image)])
+                (field,) = self.flow.flow([(first.image, second.image)])
                 yield movement(field, float(second.time - first.time))
 
 
@@ -360,4 +352,4 @@ class EtvaBuiltin:
     def _write(self, texts: Sequence[str]) -> list[Outcome[QuestionSet]]:
         if self.saved is not None:
             return self.saved.write(texts)
-        return [Outcome.of(write_by_rules(text)) for text in texts]
+        return write_all_by_rules(texts)

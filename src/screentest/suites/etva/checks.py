@@ -65,8 +65,7 @@ def same_words(one: str, other: str) -> bool:
 
 
 def repeats(attribute: str, entity: str) -> bool:
-    """Return whether an attribute is but the entity again: "grass" of "green grass", not its
-    "green".
+    """Return whether an attribute is but the entity again: "grass" of "green grass".
 
     >>> repeats("grass", "the green grass"), repeats("green", "green grass")
     (True, False)
@@ -127,8 +126,7 @@ def _singular(text: str) -> list[str]:
 
 
 def complaint(question: str) -> str | None:
-    """Return why a text is not a question that can be answered with yes or no; None where it is
-    one."""
+    """Return why a text is not a question for yes or no; None where it is one."""
     text = _LEAD.sub("", " ".join(question.split()))
     words = _WORD.findall(text.lower())
     if not text.endswith("?") or len(words) < 3:

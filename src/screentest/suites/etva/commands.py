@@ -20,16 +20,10 @@ from screentest.models.roles import CHAT
 from screentest.present.charts import must_be_chart
 from screentest.run.session import Tools, cap_of, settings_of
 from screentest.run.store import RunStore
-from screentest.suites.etva.agents import (
-    PLAIN_NAME,
-    add_knowledge,
-    write_by_chat,
-    write_plainly,
-)
+from screentest.suites.etva.agents import WRITERS, add_knowledge
 from screentest.suites.etva.graph import graph_svg
 from screentest.suites.etva.questions import (
     QuestionSet,
-    Writer,
     WrittenQuestions,
     by_prompt,
     key_of,
@@ -38,7 +32,7 @@ from screentest.suites.etva.questions import (
     write_missing,
     write_question_sets,
 )
-from screentest.suites.etva.rules.writer import write_by_rules
+from screentest.suites.etva.rules.writer import write_all_by_rules
 from screentest.suites.etva.tables import (
     category_shares,
     distance,
@@ -96,7 +90,7 @@ def questions(
     texts = list(dict.fromkeys(text for path in inputs for text in read_texts(path)))
     if writer == "rules" and not knowledge:
         used = ""
-        written = write_missing(texts, out, _by_rules, progress=watched())
+        written = write_missing(texts, out, write_all_by_rules, progress=watched())
     else:
         settings = settings_of(work)
         if not any(choice.role == CHAT for choice in settings.models):
@@ -119,7 +113,11 @@ def questions(
             # A prompt without questions is asked about at every start, and so asked anew.
             store.ledger.asks_again = True
             tools.attach(store.ledger)
-            write = _by_rules if writer == "rules" else _by_chat(tools, writer)
+
+            def write(given: Sequence[str]) -> list[Outcome[QuestionSet]]:
+                if writer == "rules":
+                    return write_all_by_rules(given)
+                return WRITERS[writer](given, tools.role("chat.questions"), tools.prompts)
 
             def know(given: Sequence[Outcome[QuestionSet]]) -> list[Outcome[QuestionSet]]:
                 return add_knowledge(given, tools.role("chat.knowledge"), tools.prompts)
@@ -131,19 +129,6 @@ def questions(
     print_models(used)
     if written.failures:
         raise typer.Exit(1)
-
-
-def _by_rules(texts: Sequence[str]) -> list[Outcome[QuestionSet]]:
-    return [Outcome.of(write_by_rules(text)) for text in texts]
-
-
-def _by_chat(tools: Tools, writer: str) -> Writer:
-    ask = write_plainly if writer == PLAIN_NAME else write_by_chat
-
-    def write(texts: Sequence[str]) -> list[Outcome[QuestionSet]]:
-        return ask(texts, tools.role("chat.questions"), tools.prompts)
-
-    return write
 
 
 def _print_written(written: WrittenQuestions, out: Path) -> None:
@@ -162,9 +147,7 @@ def graph(
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw the scene graph: .svg")
     ] = None,
-    categories: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="For a released file: its types.")
-    ] = None,
+    categories: CategoriesOption = None,
 ) -> None:
     """Show one prompt's questions, or draw its scene graph.
 
@@ -214,9 +197,7 @@ def by_item(
     out: Annotated[Path, typer.Option(metavar="FILE", help="For the annotation app.")] = Path(
         "questions-by-item.jsonl"
     ),
-    categories: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="For a released file: its types.")
-    ] = None,
+    categories: CategoriesOption = None,
 ) -> None:
     """Write the questions of each video of a manifest, for the annotation app.
 

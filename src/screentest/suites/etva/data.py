@@ -8,19 +8,21 @@ given as written: what they mean is the metric's business.
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from screentest.analysis.people.released import read_text
-from screentest.core import ManifestError
+from screentest.core import ManifestError, UserError
 from screentest.inputs.fields import Complaint, load_json, one_line
+from screentest.suites.etva.graph import Category, read_category
 
 _LINE_END = re.compile(r"\r\n?|\n")
 _FORM = "Give one of ETVA's files as they were released: JSON lines."
+_Row = Mapping[str, Any]
+_Read = TypeVar("_Read")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,16 @@ class ReleasedQuestion:
     text: str
     label: str = ""
     answer: str = ""
+
+    @property
+    def category(self) -> Category:
+        """The category that its label names."""
+        if not self.label:
+            raise UserError(
+                f"nothing says which category {self.text[:60]!r} belongs to",
+                advice="Give the file of questions and types too: `categories`.",
+            )
+        return read_category(self.label)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,49 +57,29 @@ class ReleasedPrompt:
     knowledge: str = ""
 
 
-def read_prompts(
-    path: str | os.PathLike[str], questions: str | os.PathLike[str] | None = None
-) -> list[ReleasedPrompt]:
-    """Return the prompts with their questions; categories from the ``questions`` file where
-    given."""
-    place = Path(path)
-    return _labelled([_prompt(place, line, row) for line, row in _rows(place)], questions)
+def read_prompts(path: Path, questions: Path | None = None) -> list[ReleasedPrompt]:
+    """Return prompts with questions; categories from the ``questions`` file where given."""
+    return _labelled(_rows(path, lambda line, row: _prompt(line, row, _asked)), questions)
 
 
-def read_questions(path: str | os.PathLike[str]) -> list[ReleasedQuestion]:
+def read_questions(path: Path) -> list[ReleasedQuestion]:
     """Return the questions with their categories, one per line."""
-    place = Path(path)
-    return [
-        ReleasedQuestion(_text(place, line, row, "question"), _text(place, line, row, "type"))
-        for line, row in _rows(place)
-    ]
+    return _rows(
+        path, lambda line, row: ReleasedQuestion(_text(row, "question"), _text(row, "type"))
+    )
 
 
-def read_transcripts(
-    path: str | os.PathLike[str], questions: str | os.PathLike[str] | None = None
-) -> list[ReleasedPrompt]:
+def read_transcripts(path: Path, questions: Path | None = None) -> list[ReleasedPrompt]:
     """Return the transcripts of one model; categories from the ``questions`` file where given."""
-    place = Path(path)
-    return _labelled([_transcript(place, line, row) for line, row in _rows(place)], questions)
+    return _labelled(_rows(path, lambda line, row: _prompt(line, row, _answered)), questions)
 
 
-def _labelled(
-    prompts: list[ReleasedPrompt], questions: str | os.PathLike[str] | None
-) -> list[ReleasedPrompt]:
-    """Return the prompts with the categories that the ``questions`` file has for them."""
-    if questions is None:
+def _labelled(prompts: list[ReleasedPrompt], path: Path | None) -> list[ReleasedPrompt]:
+    """Return the prompts with the categories of ``path``, whose questions are in their order."""
+    if path is None:
         return prompts
-    asked = [item.text for each in prompts for item in each.questions]
-    labels = iter(_labels_for(Path(questions), asked))
-    return [
-        replace(each, questions=tuple(replace(item, label=next(labels)) for item in each.questions))
-        for each in prompts
-    ]
-
-
-def _labels_for(path: Path, asked: Sequence[str]) -> list[str]:
-    """Return the label of each question, which must stand in ``path`` in the same order."""
     questions = read_questions(path)
+    asked = [item.text for each in prompts for item in each.questions]
     if len(questions) != len(asked):
         raise ManifestError(
             f"{path} has {len(questions)} questions, where {len(asked)} are asked",
@@ -99,53 +91,51 @@ def _labels_for(path: Path, asked: Sequence[str]) -> list[str]:
                 f"question {number} of {path} is {one_line(item.text)}, not {one_line(text)}",
                 advice="Both files must have the questions in the same order.",
             )
-    return [entry.label for entry in questions]
+    labels = iter([item.label for item in questions])
+    return [
+        replace(each, questions=tuple(replace(item, label=next(labels)) for item in each.questions))
+        for each in prompts
+    ]
 
 
-def _prompt(path: Path, line: int, row: Mapping[str, Any]) -> ReleasedPrompt:
+def _prompt(
+    line: int, row: _Row, questions: Callable[[_Row], Iterator[ReleasedQuestion]]
+) -> ReleasedPrompt:
+    knowledge = row.get("reasoning")
+    return ReleasedPrompt(
+        str(row.get("number", line - 1)),
+        _text(row, "prompt"),
+        tuple(questions(row)),
+        knowledge.strip() if isinstance(knowledge, str) else "",
+    )
+
+
+def _asked(row: _Row) -> Iterator[ReleasedQuestion]:
     texts = row.get("questions", [])
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        raise _wrong(path, line, "questions is not a list of texts")
+        raise Complaint("questions is not a list of texts")
     # The types of a prompt name its questions' categories only where there is one for each.
     types = row.get("types")
-    each = isinstance(types, list) and len(types) == len(texts)
-    labels = [str(label) for label in types] if each and isinstance(types, list) else []
-    questions = (
-        ReleasedQuestion(text.strip(), labels[place] if labels else "")
-        for place, text in enumerate(texts)
-    )
-    return ReleasedPrompt(
-        _number(row, line), _text(path, line, row, "prompt"), tuple(questions), _knowledge(row)
-    )
+    labels = types if isinstance(types, list) and len(types) == len(texts) else [""] * len(texts)
+    for text, label in zip(texts, labels, strict=True):
+        yield ReleasedQuestion(text.strip(), str(label))
 
 
-def _transcript(path: Path, line: int, row: Mapping[str, Any]) -> ReleasedPrompt:
+def _answered(row: _Row) -> Iterator[ReleasedQuestion]:
     pairs = row.get("question_answer")
     if not isinstance(pairs, list):
-        raise _wrong(path, line, "it has no question_answer")
-    questions = []
+        raise Complaint("it has no question_answer")
     for pair in pairs:
         if not isinstance(pair, dict) or not isinstance(pair.get("answer"), str):
-            raise _wrong(path, line, "question_answer has an entry without question and answer")
-        text, label = _text(path, line, pair, "question"), str(pair.get("type", ""))
-        questions.append(ReleasedQuestion(text, label, pair["answer"]))
-    prompt = _text(path, line, row, "prompt")
-    return ReleasedPrompt(_number(row, line), prompt, tuple(questions), _knowledge(row))
+            raise Complaint("question_answer has an entry without question and answer")
+        text, label = _text(pair, "question"), str(pair.get("type", ""))
+        yield ReleasedQuestion(text, label, pair["answer"])
 
 
-def _number(row: Mapping[str, Any], line: int) -> str:
-    return str(row.get("number", line - 1))
-
-
-def _knowledge(row: Mapping[str, Any]) -> str:
-    result = row.get("reasoning")
-    return result.strip() if isinstance(result, str) else ""
-
-
-def _text(path: Path, line: int, row: Mapping[str, Any], name: str) -> str:
+def _text(row: _Row, name: str) -> str:
     result = row.get(name)
     if not isinstance(result, str) or not result.strip():
-        raise _wrong(path, line, f"it has no {name}")
+        raise Complaint(f"it has no {name}")
     return result.strip()
 
 
@@ -154,19 +144,17 @@ def lines_of(path: Path) -> list[str]:
     return _LINE_END.split(read_text(path))
 
 
-def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the objects of a file, one per line, each with the number of its line."""
+def _rows(path: Path, read: Callable[[int, _Row], _Read]) -> list[_Read]:
+    """Return what ``read`` makes of the number and the object of each line."""
+    result = []
     for number, line in enumerate(lines_of(path), start=1):
-        if not line.strip():
-            continue
-        try:
-            row = load_json(line)
-        except Complaint as complaint:
-            raise _wrong(path, number, complaint.message) from None
-        if not isinstance(row, dict):
-            raise _wrong(path, number, "not a JSON object")
-        yield number, row
-
-
-def _wrong(path: Path, line: int, problem: str) -> ManifestError:
-    return ManifestError(f"{path}, line {line}: {problem}", advice=_FORM)
+        if line.strip():
+            try:
+                row = load_json(line)
+                if not isinstance(row, dict):
+                    raise Complaint("not a JSON object")
+                result.append(read(number, row))
+            except Complaint as error:
+                message = f"{path}, line {number}: {error.message}"
+                raise ManifestError(message, advice=_FORM) from None
+    return result

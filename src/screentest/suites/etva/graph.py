@@ -163,16 +163,11 @@ ASKED = tuple(kind for kind in Category if kind is not Category.ENVIRONMENT)
 """The paper's ten, which writers choose from."""
 
 # The larger benchmark writes "action" for motion.
-_ALIASES = {
-    "action": Category.MOTION,
-    "colour": Category.COLOR,
-    "counting": Category.NUMBER,
-}
+_ALIASES = {"action": Category.MOTION, "colour": Category.COLOR, "counting": Category.NUMBER}
 
 
 def read_category(label: str) -> Category:
-    """Return the category that a label names, in whatever case and by the aliases of released
-    files.
+    """Return the category of a label, in whatever case and by the aliases of released files.
 
     >>> read_category("Action")
     <Category.MOTION: 'motion'>

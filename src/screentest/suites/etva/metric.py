@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Literal
 
 from screentest.core.codec import to_object
 from screentest.core.errors import BadOption, NoValue
-from screentest.core.frames import Consumer, VideoInfo
+from screentest.core.frames import Consumer
 from screentest.core.item import Item, Span
 from screentest.core.metric import Level, Measurement, MetricInfo, Outcomes, OutputInfo, Resources
 from screentest.core.outcome import Failure, Json, Outcome, Point, Reason, Score
@@ -34,43 +34,7 @@ from screentest.suites.etva.answers import (
 )
 from screentest.suites.etva.graph import MEANINGS, Category
 from screentest.suites.etva.questions import QuestionSet, QuestionsFile
-from screentest.suites.etva.rules.writer import rules_signature, write_by_rules
-
-
-@dataclass(frozen=True, slots=True)
-class TimedText:
-    """A text, and the time in which it should be shown; or why that cannot be looked at."""
-
-    text: str
-    span: Span
-    failure: Failure | None = None
-
-
-def pieces_of(item: Item, whole: Span, *, clips: bool = True) -> list[TimedText]:
-    """Return what is asked about with which part of the video.
-
-    A script with times is asked about clip by clip. Where it has none, nobody knows when a
-    clip is on, so each is asked about with the frames of the whole. Clips without a caption
-    ask for nothing.
-    """
-    if not clips or item.script is None or not item.script.text.strip():
-        return [TimedText(item.text, whole)]
-    pieces = []
-    for clip in item.script.clips:
-        if clip.caption.strip():
-            pieces.append(_piece(clip.caption, clip.span, whole))
-    return pieces
-
-
-def _piece(caption: str, span: Span | None, whole: Span) -> TimedText:
-    if span is None:
-        return TimedText(caption, whole)
-    start, end = max(span.start, whole.start), min(span.end, whole.end)
-    if start < end:
-        return TimedText(caption, Span(start, end))
-    message = f"the clip at {span} is outside the video, which ends at {float(whole.end):.3f} s"
-    return TimedText(caption, span, Failure(Reason.NOT_APPLICABLE, message))
-
+from screentest.suites.etva.rules.writer import rules_signature, write_all_by_rules
 
 SCORE, COVERAGE = "score", "coverage"
 OUTPUTS = {
@@ -86,10 +50,11 @@ _LONGEST_NOTE = 400
 
 @dataclass(frozen=True, slots=True)
 class AskedScene:
-    """A scene with its answers, or the reason why it has no questions."""
+    """A text with its answers, or the reason why it has no questions."""
 
     text: str
     span: Span
+    """The time in which it should be shown."""
     questions: QuestionSet | None = None
     answered: tuple[Answered, ...] = ()
     failure: Failure | None = None
@@ -108,46 +73,62 @@ class AskedScene:
         return sum(item.answer.ok for item in self.answered) / len(self.answered)
 
 
+def pieces_of(item: Item, whole: Span, *, clips: bool) -> list[AskedScene]:
+    """Return what is asked about with which part of the video.
+
+    A script with times is asked about clip by clip. Where it has none, nobody knows when a
+    clip is on, so each is asked about with the frames of the whole. Clips without a caption
+    ask for nothing.
+    """
+    if not clips or item.script is None or not item.script.text.strip():
+        return [AskedScene(item.text, whole)]
+    return [
+        _piece(clip.caption, clip.span, whole) for clip in item.script.clips if clip.caption.strip()
+    ]
+
+
+def _piece(caption: str, span: Span | None, whole: Span) -> AskedScene:
+    if span is None:
+        return AskedScene(caption, whole)
+    start, end = max(span.start, whole.start), min(span.end, whole.end)
+    if start < end:
+        return AskedScene(caption, Span(start, end))
+    message = f"the clip at {span} is outside the video, which ends at {float(whole.end):.3f} s"
+    return AskedScene(caption, span, failure=Failure(Reason.NOT_APPLICABLE, message))
+
+
 FLOOR = 0.5
 """The share of questions that must have an answer: of fewer there is no score."""
 
 
 def outcomes_of(scenes: Sequence[AskedScene], floor: float = FLOOR) -> dict[str, Outcome[Score]]:
-    """Return every output. Questions of all scenes count alike; a text that asks nothing counts
-    not."""
+    """Return every output. Questions of all scenes count alike; what asks nothing is left out."""
     scenes = [scene for scene in scenes if scene.answered or scene.failure is not None]
     answered = [item for scene in scenes for item in scene.answered]
     if not answered:
-        raise _nothing_asked(scenes)
+        nothing = Failure(Reason.NOT_APPLICABLE, "the text gives nothing to ask about")
+        why = next((scene.failure for scene in scenes if scene.failure is not None), nothing)
+        raise NoValue(why.reason, why.detail, advice=why.advice)
     coverage = sum(scene.coverage for scene in scenes) / len(scenes)
-    score = _score(scenes, answered, floor)
+    score = _share(answered, "no question was asked", floor)
     if score.ok and coverage < floor:  # clips that nothing could be asked about
         few = f"the clips have answers to {coverage:.0%} of their questions, on average"
         score = Outcome.failed(Reason.LOW_COVERAGE, few)
-    outcomes = {SCORE: score}
-    details = _counts(answered)
-    if not outcomes[SCORE].ok:
-        details["scenes"] = [
-            _scene_record(scene) for scene in scenes
-        ]  # what was said is kept either way
-    outcomes[COVERAGE] = Outcome.of(Score(coverage, details=details))
+    counts = _counts(answered)
+    evidence = counts | {"scenes": [_scene_record(scene) for scene in scenes]}
+    curve = tuple(
+        Point(scene.span, scene.share, _note(scene)) for scene in scenes if scene.share is not None
+    )
+    # What was said is kept either way.
+    details = counts if score.ok else evidence
+    outcomes = {
+        SCORE: score.map(lambda share: Score(share.value, curve, evidence)),
+        COVERAGE: Outcome.of(Score(coverage, details=details)),
+    }
     for category in Category:
         mine = [item for item in answered if item.question.category is category]
         outcomes[category.value] = _share(mine, "no question of this category", floor)
     return outcomes
-
-
-def _score(
-    scenes: Sequence[AskedScene], answered: Sequence[Answered], floor: float
-) -> Outcome[Score]:
-    share = _share(answered, "no question was asked", floor)
-    if not share.ok:
-        return share
-    curve = tuple(
-        Point(scene.span, scene.share, _note(scene)) for scene in scenes if scene.share is not None
-    )
-    details = {**_counts(answered), "scenes": [_scene_record(scene) for scene in scenes]}
-    return Outcome.of(Score(share.unwrap().value, curve, details))
 
 
 def _note(scene: AskedScene) -> str:
@@ -217,13 +198,6 @@ def _evidence(answered: Answered) -> Json:
     return record
 
 
-def _nothing_asked(scenes: Sequence[AskedScene]) -> NoValue:
-    for scene in scenes:
-        if scene.failure is not None:
-            return NoValue(scene.failure.reason, scene.failure.detail, advice=scene.failure.advice)
-    return NoValue(Reason.NOT_APPLICABLE, "the text gives nothing to ask about")
-
-
 Writer = Callable[[Sequence[str]], list[Outcome[QuestionSet]]]
 """Prompts in, their questions out, with the knowledge that answering wants."""
 
@@ -240,39 +214,28 @@ class QuestionMeasurement:
     gating: bool
     clips: bool
     floor: float = FLOOR
-
-    @property
-    def consumers(self) -> Sequence[Consumer]:
-        """None: frames are sampled."""
-        return ()
+    consumers: Sequence[Consumer] = ()
 
     def finish(self) -> Outcomes:
         """Ask about every scene."""
-        info = self.resources.info(self.item.video)
-        pieces = pieces_of(self.item, info.span, clips=self.clips)
-        seen = [piece for piece in pieces if piece.failure is None]
-        written = iter(self.write([piece.text for piece in seen]))
-        return outcomes_of(
-            [
-                self._ask(info, piece, next(written))
-                if piece.failure is None
-                else AskedScene(piece.text, piece.span, failure=piece.failure)
-                for piece in pieces
-            ],
-            self.floor,
-        )
+        whole = self.resources.info(self.item.video).span
+        pieces = pieces_of(self.item, whole, clips=self.clips)
+        written = iter(self.write([piece.text for piece in pieces if piece.failure is None]))
+        scenes = [
+            self._ask(piece, next(written)) if piece.failure is None else piece for piece in pieces
+        ]
+        return outcomes_of(scenes, self.floor)
 
-    def _ask(self, info: VideoInfo, piece: TimedText, written: Outcome[QuestionSet]) -> AskedScene:
+    def _ask(self, piece: AskedScene, written: Outcome[QuestionSet]) -> AskedScene:
         must_be_whole([written])
         if written.failure is not None:
-            return AskedScene(piece.text, piece.span, failure=written.failure)
+            return replace(piece, failure=written.failure)
         asked = written.unwrap()
-        scene = ShownScene(
-            asked, piece.span, partial(self.shown.of, self.resources, self.item.video, piece.span)
-        )
+        frames = partial(self.shown.of, self.resources, self.item.video, piece.span)
+        scene = ShownScene(asked, piece.span, frames)
         answered = answer_all(self.answerer, scene, gating=self.gating)
         must_be_whole([item.answer for item in answered])
-        return AskedScene(piece.text, piece.span, asked, tuple(answered))
+        return replace(piece, questions=asked, answered=tuple(answered))
 
 
 WRITE, KNOW, ANSWER = "chat.questions", "chat.knowledge", "chat.answer"
@@ -371,11 +334,7 @@ class Etva:
             return written
 
         answerer = answers.ChatAnswerer(
-            resources.role(ANSWER),
-            resources.prompts,
-            stages=self.stages,
-            compat=self.compat,
-            batch=self.batch,
+            resources.role(ANSWER), resources.prompts, self.stages, self.compat, self.batch
         )
         return QuestionMeasurement(
             item, resources, write, answerer, self.shown, self.gating, self.clips
@@ -385,7 +344,6 @@ class Etva:
         if self.saved is not None:
             return self.saved.write(texts)
         if self.writer == "rules":
-            return [Outcome.of(write_by_rules(text)) for text in texts]
-        plainly = self.writer == agents.PLAIN_NAME
-        write = agents.write_plainly if plainly else agents.write_by_chat
+            return write_all_by_rules(texts)
+        write = agents.WRITERS[self.writer]
         return write(texts, resources.role(WRITE), resources.prompts)

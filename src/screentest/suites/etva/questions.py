@@ -17,23 +17,15 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+from typing import Any
 
 from screentest._util.atomic import write_whole
-from screentest.core import (
-    Failure,
-    Outcome,
-    Progress,
-    Reason,
-    Silent,
-    UserError,
-    from_json,
-    to_json,
-)
-from screentest.core.codec import parse_json
+from screentest.core import Failure, Outcome, Progress, Reason, Silent, UserError
+from screentest.core.codec import from_json, parse_json, to_json
 from screentest.inputs.manifest import read_manifest
 from screentest.models.networks.runtimes import batches
 from screentest.suites.etva.data import ReleasedPrompt, lines_of, read_prompts
-from screentest.suites.etva.graph import Category, SceneGraph, read_category
+from screentest.suites.etva.graph import Category, SceneGraph
 
 _PLACE = re.compile(
     r"\b(?:in|during|at some point in) (?:this|the)(?: part of (?:this|the))?"
@@ -109,19 +101,11 @@ def distinct(questions: Iterable[PromptQuestion]) -> list[PromptQuestion]:
     for question in questions:
         first = kept.setdefault(plain(question.text), question)
         stands_for[question.id] = first.id
-    return [
-        replace(
-            item,
-            needs=tuple(
-                dict.fromkeys(
-                    stands_for[need]
-                    for need in item.needs
-                    if need in stands_for and stands_for[need] != item.id
-                )
-            ),
-        )
-        for item in kept.values()
-    ]
+    result = []
+    for item in kept.values():
+        needs = dict.fromkeys(stands_for[need] for need in item.needs if need in stands_for)
+        result.append(replace(item, needs=tuple(need for need in needs if need != item.id)))
+    return result
 
 
 def plain(text: str) -> str:
@@ -137,17 +121,11 @@ def plain(text: str) -> str:
 def with_needs(questions: Sequence[PromptQuestion], graph: SceneGraph) -> list[PromptQuestion]:
     """Return the questions, each needing those about the entities that its element hangs on."""
     by_element = {question.element: question.id for question in questions if question.element}
-    return [
-        replace(
-            question,
-            needs=tuple(
-                by_element[end]
-                for end in graph.ends(question.element)
-                if end in by_element and by_element[end] != question.id
-            ),
-        )
-        for question in questions
-    ]
+    result = []
+    for item in questions:
+        needs = (by_element[end] for end in graph.ends(item.element) if end in by_element)
+        result.append(replace(item, needs=tuple(need for need in needs if need != item.id)))
+    return result
 
 
 def _check(question: PromptQuestion, ids: set[str], graph: SceneGraph | None) -> None:
@@ -212,38 +190,28 @@ def digest_of(sets: Sequence[QuestionSet]) -> str:
 
 def from_released(prompt: ReleasedPrompt) -> QuestionSet:
     """Return a released prompt as a set of questions. There is no graph: none was released."""
-    for question in prompt.questions:
-        if not question.label:
-            raise UserError(
-                f"nothing says which category {question.text[:60]!r} belongs to",
-                advice="Give the file of questions and types too.",
-            )
-    questions = (
-        PromptQuestion(f"q{number}", item.text, read_category(item.label))
+    questions = tuple(
+        PromptQuestion(f"q{number}", item.text, item.category)
         for number, item in enumerate(prompt.questions, start=1)
     )
-    return QuestionSet(
-        prompt.prompt,
-        tuple(questions),
-        knowledge=prompt.knowledge or None,
-        writer=RELEASED,
-    )
+    known = prompt.knowledge or None
+    return QuestionSet(prompt.prompt, questions, knowledge=known, writer=RELEASED)
 
 
 def _is_released(path: Path) -> bool:
-    """Return whether a file's first line is one of the released kind: its questions are plain
-    texts."""
-    for line in lines_of(path):
-        if line.strip():
-            try:
-                row = parse_json(line)
-            except ValueError:
-                return False
-            questions = row.get("questions") if isinstance(row, dict) else None
-            return isinstance(questions, list) and any(
-                isinstance(question, str) for question in questions
-            )
-    return False
+    """Return whether the questions of the first row are plain texts."""
+    questions = _first_row(path).get("questions")
+    return isinstance(questions, list) and any(isinstance(item, str) for item in questions)
+
+
+def _first_row(path: Path) -> dict[str, Any]:
+    """Return the object on the first line of a file; empty where there is none."""
+    try:
+        with path.open(encoding="utf-8-sig", errors="replace") as file:
+            row = parse_json(next((line for line in file if line.strip()), ""))
+    except (OSError, ValueError):
+        return {}
+    return row if isinstance(row, dict) else {}
 
 
 class QuestionsFile:
@@ -311,28 +279,16 @@ def read_texts(path: Path) -> list[str]:
 
 
 def _texts(path: Path) -> list[str]:
-    if path.suffix.lower() == ".csv" or _is_manifest(path):
+    lines = path.suffix.lower() in (".json", ".jsonl", ".ndjson")
+    if path.suffix.lower() == ".csv" or (lines and "video" in _first_row(path)):
         texts = []
         for item in read_manifest(path):
             clips = item.script.clips if item.script is not None else ()
             texts += [clip.caption for clip in clips] or [item.text]
         return texts
-    if path.suffix.lower() in (".json", ".jsonl", ".ndjson"):
+    if lines:
         return [prompt.prompt for prompt in read_prompts(path)]
     return lines_of(path)
-
-
-def _is_manifest(path: Path) -> bool:
-    """Return whether the first row names a video."""
-    if path.suffix.lower() not in (".json", ".jsonl", ".ndjson"):
-        return False
-    try:
-        with path.open(encoding="utf-8-sig", errors="replace") as file:
-            first = next((line for line in file if line.strip()), "")
-        row = parse_json(first)
-    except (OSError, ValueError):
-        return False
-    return isinstance(row, dict) and "video" in row
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,40 +319,25 @@ def write_missing(
     missing = [text for text in texts if key_of(text) not in available]
     failures: dict[str, Failure] = {}
     kept = len(texts) - len(missing)
+
+    def keep(texts: Sequence[str], outcomes: Sequence[Outcome[QuestionSet]]) -> None:
+        for text, outcome in zip(texts, outcomes, strict=True):
+            if outcome.failure is not None:
+                failures[text] = outcome.failure
+            else:
+                available[key_of(text)] = outcome.unwrap()
+        if available:
+            write_question_sets(file, available.values())
+
     with progress or Silent() as shown:
         shown.begin("Writing questions", len(texts), "prompts", kept)
         for batch in batches(missing, AT_ONCE):
-            for text, outcome in zip(batch, write(batch), strict=True):
-                _keep(text, outcome, available, failures)
-            _save(file, available)
+            keep(batch, write(batch))
             shown.advance(len(batch))
         if know is not None:
-            bare = [text for text in texts if _unknowing(available.get(key_of(text)))]
+            there = {text: available.get(key_of(text)) for text in texts}
+            bare = [text for text, item in there.items() if item and item.knowledge is None]
             for batch in batches(bare, AT_ONCE):
-                given = [Outcome.of(available[key_of(text)]) for text in batch]
-                for text, outcome in zip(batch, know(given), strict=True):
-                    _keep(text, outcome, available, failures)
-                _save(file, available)
+                keep(batch, know([Outcome.of(available[key_of(text)]) for text in batch]))
     made = sum(key_of(text) in available for text in missing)
     return WrittenQuestions(available, made, kept, failures)
-
-
-def _unknowing(one: QuestionSet | None) -> bool:
-    return one is not None and one.knowledge is None
-
-
-def _keep(
-    text: str,
-    outcome: Outcome[QuestionSet],
-    known: dict[str, QuestionSet],
-    failures: dict[str, Failure],
-) -> None:
-    if outcome.failure is not None:
-        failures[text] = outcome.failure
-    else:
-        known[key_of(text)] = outcome.unwrap()
-
-
-def _save(file: Path, known: Mapping[str, QuestionSet]) -> None:
-    if known:
-        write_question_sets(file, known.values())

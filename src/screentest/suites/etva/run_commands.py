@@ -27,6 +27,7 @@ from screentest.suites.etva.data import read_transcripts
 from screentest.suites.etva.graph import Category
 from screentest.suites.etva.metric import SCORE
 from screentest.suites.etva.runs import (
+    answer_key,
     answers_of_run,
     by_prompt_and_model,
     evidence_of_run,
@@ -198,7 +199,7 @@ def people(
         differences[name] = [
             closer_to_people(mine, theirs, rated, measure, zeros=zeros) for measure in _MEASURES
         ]
-    alike = answers_alike(_named(answers_of_run(run)), _answers(records)).value
+    alike = answers_alike(answers_of_run(run), _answers(records)).value
     counts: list[tuple[Cell, ...]] = []
     if alike is not None:
         ends = alike.interval
@@ -207,15 +208,9 @@ def people(
     tables = [_correlation_table(result)]
     if beside:
         tables.append(_difference_table(differences))
-    tables.append(
-        Table(
-            "answers",
-            "Answers as people give them",
-            ("same", "total", "share", "low", "high"),
-            counts,
-        )
-    )
-    show(*tables, as_json=as_json)
+    columns = ("same", "total", "share", "low", "high")
+    alike_table = Table("answers", "Answers as people give them", columns, counts)
+    show(*tables, alike_table, as_json=as_json)
     if not as_json and not result:
         print_indented("no ratings of this run's items in these votes", indent=0)
     if not as_json and alike is None:
@@ -308,34 +303,23 @@ def _correlation_table(found: Mapping[str, _Correlations]) -> Table:
     for name, both in found.items():
         cells: list[Cell] = []
         for each in both:
-            mean_of, low, high = _mean_cells(each)
+            mean = each.value
+            ends = mean.interval if mean is not None else None
+            low, high = (ends.low, ends.high) if ends is not None else (None, None)
             between = "" if low is None or high is None else f"{low:.2f} to {high:.2f}"
-            cells += [mean_of, low, high, between]
-        mean = both[1].value
-        counts = (None, None) if mean is None else (mean.defined, mean.undefined)
+            cells += [mean.mean if mean is not None else None, low, high, between]
+        last = both[-1].value
+        counts = (None, None) if last is None else (last.defined, last.undefined)
         rows.append((name, *cells, *counts, str(both[0].failure or "") or None))
     return Table(
         "correlation",
         "Correlation with people, the mean of prompts",
         (
-            Column("value"),
-            *columns,
-            Column("prompts"),
-            Column("undefined", "without"),
+            *(Column("value"), *columns, Column("prompts"), Column("undefined", "without")),
             Column("reason", detail=True),
         ),
         rows,
     )
-
-
-def _mean_cells(
-    outcome: Outcome[PromptCorrelation],
-) -> tuple[float | None, float | None, float | None]:
-    mean = outcome.value
-    if mean is None:
-        return None, None, None
-    ends = mean.interval
-    return (mean.mean, ends.low, ends.high) if ends is not None else (mean.mean, None, None)
 
 
 def _ratings(records: Iterable[VoteRecord]) -> dict[str, float]:
@@ -352,17 +336,9 @@ def _answers(records: Iterable[VoteRecord]) -> dict[str, bool]:
     given: dict[str, list[int]] = {}
     for record in records:
         for question, answer in (record.answers or {}).items():
-            given.setdefault(f"{record.unit}\0{question}", []).append(int(answer))
+            given.setdefault(answer_key(record.unit, question), []).append(int(answer))
     return {
         name: 2 * sum(subset) > len(subset)
         for name, subset in given.items()
         if 2 * sum(subset) != len(subset)
-    }
-
-
-def _named(answers: Mapping[str, Mapping[str, bool]]) -> dict[str, bool]:
-    return {
-        f"{item}\0{question}": answer
-        for item, mine in answers.items()
-        for question, answer in mine.items()
     }

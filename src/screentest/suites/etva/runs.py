@@ -67,13 +67,18 @@ def evidence_of_run(folder: Path) -> dict[str, list[dict[str, Any]]]:
         return {item_id: list(_questions(outcomes)) for _, item_id, outcomes in _records(run)}
 
 
-def answers_of_run(folder: Path) -> dict[str, dict[str, bool]]:
-    """Item → question's id → the recorded answer, where there is one."""
+def answer_key(item: str, question: str) -> str:
+    """Return one name for a question about an item."""
+    return f"{item}\0{question}"
+
+
+def answers_of_run(folder: Path) -> dict[str, bool]:
+    """Item and question, as ``answer_key`` → the recorded answer, where there is one."""
     return {
-        item_id: {
-            str(item["id"]): item["answer"] == "yes" for item in asked if item["answer"] is not None
-        }
-        for item_id, asked in evidence_of_run(folder).items()
+        answer_key(item_id, str(asked["id"])): asked["answer"] == "yes"
+        for item_id, questions in evidence_of_run(folder).items()
+        for asked in questions
+        if asked["answer"] is not None
     }
 
 
@@ -154,13 +159,7 @@ def judge_transcripts(
     judged = []
     for each in transcripts:
         for asked in each.questions:
-            if not asked.label:
-                raise UserError(
-                    f"nothing says which category {asked.text[:60]!r} belongs to",
-                    advice="Give the file of questions and types: `categories`.",
-                )
-            answer = read_answer(asked.answer, compat)
-            category = read_category(asked.label)
+            answer, category = read_answer(asked.answer, compat), asked.category
             # Printed averages leave out the label that has no column.
             if compat is Compat.UPSTREAM and category is Category.ENVIRONMENT:
                 continue

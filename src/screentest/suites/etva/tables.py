@@ -9,7 +9,8 @@ Benchmarks are prompts with questions: how their categories are spread, and smal
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -19,13 +20,7 @@ import numpy as np
 
 from screentest._util.text import one_line
 from screentest.core import BadOption, Cell, Column, Outcome, Reason, Summary, Table
-from screentest.present.charts import (
-    COLOURS,
-    MOST_LETTERS,
-    new_figure,
-    save,
-    styled,
-)
+from screentest.present.charts import COLOURS, MOST_LETTERS, new_figure, save, styled
 from screentest.stats import Difference, holm, holm_levels, paired_difference, summarise
 from screentest.suites.etva.graph import ASKED, Category
 from screentest.suites.etva.questions import QuestionSet
@@ -81,7 +76,7 @@ def averages(
     return Averages(
         model,
         micro=_pooled(judged, signature),
-        macro=_summary(_per_prompt(judged).values(), None, signature),
+        macro=_summary(_per_prompt(judged), None, signature),
         categories={kind: _pooled(subset, signature) for kind, subset in by_category.items()},
         counts={kind: _count(subset) for kind, subset in by_category.items()},
     )
@@ -136,8 +131,7 @@ def side_by_side(rows: Sequence[Averages]) -> Table:
 
 
 def difference_table(judged: Iterable[JudgedQuestion]) -> Table:
-    """Return every two models on the questions that both answered, with an interval over
-    prompts."""
+    """Compare every two models on the questions that both answered, over prompts."""
     answers: dict[str, dict[tuple[str, str], list[float]]] = {}
     for item in judged:
         answered = answers.setdefault(item.model, {})
@@ -204,19 +198,16 @@ def _summary(
     return summarise(listed, signature=signature, sources=sources, bounds=(0.0, 1.0))
 
 
-def _per_prompt(judged: Sequence[JudgedQuestion]) -> dict[str, Outcome[float]]:
-    """Return the share of yes of each prompt, among the questions that have an answer."""
+def _per_prompt(judged: Sequence[JudgedQuestion]) -> Iterator[Outcome[float]]:
+    """Yield the share of yes of each prompt, among the questions that have an answer."""
     prompts: dict[str, list[JudgedQuestion]] = {}
     for item in judged:
         prompts.setdefault(item.prompt, []).append(item)
-    return {name: _share(prompt) for name, prompt in prompts.items()}
-
-
-def _share(judged: Sequence[JudgedQuestion]) -> Outcome[float]:
-    yes, answered, asked = _count(judged)
-    if not answered:
-        return Outcome.failed(Reason.NOT_APPLICABLE, f"none of {asked} questions has an answer")
-    return Outcome.of(yes / answered)
+    for subset in prompts.values():
+        yes, answered, asked = _count(subset)
+        message = f"none of {asked} questions has an answer"
+        failed: Outcome[float] = Outcome.failed(Reason.NOT_APPLICABLE, message)
+        yield Outcome.of(yes / answered) if answered else failed
 
 
 def _count(judged: Sequence[JudgedQuestion]) -> tuple[int, int, int]:
@@ -232,16 +223,13 @@ _TRIES = 5
 def distribution(sets: Sequence[QuestionSet]) -> dict[Category, int]:
     """Return how many questions of each category there are.
 
-    >>> from screentest.suites.etva.rules import write_by_rules
+    >>> from screentest.suites.etva.rules.writer import write_by_rules
     >>> spread = distribution([write_by_rules("A red fox runs."), write_by_rules("A dog.")])
     >>> spread[Category.EXISTENCE], spread[Category.COLOR]
     (2, 1)
     """
-    counts = dict.fromkeys(Category, 0)
-    for item in sets:
-        for question in item.questions:
-            counts[question.category] += 1
-    return counts
+    counts = Counter(question.category for item in sets for question in item.questions)
+    return {kind: counts[kind] for kind in Category}
 
 
 def shown_categories(spread: Iterable[Distribution]) -> list[Category]:
@@ -257,8 +245,7 @@ def category_shares(counts: Distribution) -> dict[Category, float]:
 
 
 def distance(one: Distribution, other: Distribution) -> float:
-    """Return how far two distributions are apart: the share of questions that would have to
-    change."""
+    """Return the share of questions that would have to change for two to be distributed alike."""
     first, second = category_shares(one), category_shares(other)
     return sum(abs(first[category] - second[category]) for category in Category) / 2
 

@@ -96,8 +96,7 @@ def agree(
 
 
 def _values(results: Results, names: Sequence[str]) -> list[str]:
-    """Return the values to rate; of UniVBench's metrics the dimensions, from which the rest
-    follows."""
+    """Return the values to rate; of UniVBench's metrics the dimensions alone."""
 
     def is_judgement(name: str) -> bool:
         metric, output = split_value_name(name)

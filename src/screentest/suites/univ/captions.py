@@ -21,7 +21,7 @@ from screentest.core import Level
 from screentest.core.codec import parse_json
 from screentest.core.errors import ManifestError, NoValue, StorageError
 from screentest.core.frames import Consumer
-from screentest.core.item import Clip, Item, Script, Shot, Span, seconds
+from screentest.core.item import Clip, Item, Script, Span
 from screentest.core.metric import MetricInfo, Outcomes, OutputInfo, Resources
 from screentest.core.outcome import Failure, Outcome, Point, Reason, Score
 from screentest.core.registry import register
@@ -37,6 +37,7 @@ from screentest.suites.univ.schema import (
     Scripted,
     ShotDescription,
     VideoDescription,
+    span_of,
 )
 from screentest.suites.univ.script import join_shots, read_paper_form, write_script
 from screentest.suites.univ.vocabulary import ALL_SUBDIMENSIONS, OWNER
@@ -51,111 +52,23 @@ LEAST_DESCRIBED = 0.5
 """The share of the running time that must be described for a description to be one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Described:
-    """A description, and the shots that have none."""
-
-    video: VideoDescription
-    missing: tuple[tuple[Span, Failure], ...] = ()
+def _spans(item: Item, resources: Resources, *, by_shot: bool = True) -> list[Span]:
+    """Return the shots' times; all of it where there are none."""
+    shots = resources.shots(item.video) if by_shot else ()
+    return [shot.span for shot in shots] or [resources.info(item.video).span]
 
 
-@dataclass(frozen=True, slots=True)
-class Describer:
-    """A video described by a chat model: an overview, then every shot, then every shot's script.
-
-    The overview is given to whoever describes a shot, so that people and places keep their names
-    from shot to shot. A video of one shot needs none.
-    """
-
-    item: Item
-    resources: Resources
-    frames: Frames
-    name: str
-
-    def describe(self, spans: Sequence[Span]) -> Described:
-        """Return the video cut at ``spans``, in three rounds of questions."""
-        overview = self._overview() if len(spans) > 1 else None
-        looked = self._all(
-            self._shot_request(spans, place, overview) for place in range(len(spans))
-        )
-        seen = [(span, item) for span, item in zip(spans, looked, strict=True) if item.ok]
-        written = self._all(
-            self._script_request(item.unwrap(), first=not n) for n, (_, item) in enumerate(seen)
-        )
-        missing = [
-            (span, item.failure)
-            for span, item in zip(spans, looked, strict=True)
-            if item.failure is not None
-        ]
-        shots = []
-        for (span, entry), script in zip(seen, written, strict=True):
-            if script.failure is not None:
-                missing.append((span, script.failure))
-                continue
-            text: Scripted = script.unwrap()
-            shots.append(described_shot(span, entry.unwrap(), text.script))
-        _must_be_most_of_it(spans, missing)
-        whole = join_shots(shot.script for shot in shots)
-        video = VideoDescription(
-            id=self.item.id, described_by=self.name, overview=overview, shots=shots, script=whole
-        )
-        return Described(video, tuple(sorted(missing, key=lambda item: item[0].start)))
-
-    def _overview(self) -> Overview:
-        few = replace(self.frames, most=min(self.frames.most, _OVERVIEW_FRAMES))
-        slots: dict[str, Slot] = {"pictures": few.show(self.resources, self.item.video)}
-        asked = request(self.resources, "univ/overview", slots, Overview, "univ.caption.overview")
-        (answer,) = send(self.resources.role(CAPTION), [asked], together=AT_ONCE)
-        overview: Overview = answer.unwrap()
-        return overview
-
-    def _shot_request(
-        self, spans: Sequence[Span], place: int, overview: Overview | None
-    ) -> ChatRequest:
-        slots: dict[str, Slot] = {
-            "overview": "" if overview is None else _overview_text(overview),
-            "number": place + 1,
-            "count": len(spans),
-            "pictures": self.frames.show(self.resources, self.item.video, spans[place]),
-        }
-        return request(self.resources, "univ/describe", slots, Description, "univ.caption.describe")
-
-    def _script_request(self, shot: Description, *, first: bool) -> ChatRequest:
-        notes = shot.model_dump_json(indent=1)
-        slots: dict[str, Slot] = {"notes": notes, "opening": first}
-        return request(self.resources, "univ/script", slots, Scripted, "univ.caption.script")
-
-    def _all(self, requests: Iterable[ChatRequest]) -> list[Outcome[Any]]:
-        answers = send(self.resources.role(CAPTION), requests, together=AT_ONCE)
-        for answer in answers:
-            # What the next try could fix is not a missing shot; the ledger has the others.
-            if answer.failure is not None and answer.failure.reason.transient:
-                answer.unwrap()
-        return answers
-
-
-def described_shot(span: Span, shot: Description, script: str) -> ShotDescription:
-    """Return a shot with its exact times."""
+def _described_shot(span: Span, shot: Description, script: str) -> ShotDescription:
     return ShotDescription(
         start=str(span.start), end=str(span.end), description=shot, script=script.strip()
     )
 
 
-def spans_of(shots: Sequence[Shot], whole: Span) -> list[Span]:
-    """Return the shots' times; all of it where there are none."""
-    return [shot.span for shot in shots] or [whole]
-
-
-def _overview_text(overview: Overview) -> str:
-    subjects = "; ".join(overview.subjects)
-    return f"Style: {overview.style}\nSubjects: {subjects}\nContent: {overview.content}"
-
-
-def _must_be_most_of_it(spans: Sequence[Span], missing: Sequence[tuple[Span, Failure]]) -> None:
+def _must_be_most_of_it(spans: Sequence[Span], missing: Mapping[Span, Failure]) -> None:
     total = sum(span.duration for span in spans)
-    lost = sum(span.duration for span, _ in missing)
+    lost = sum(span.duration for span in missing)
     if missing and (total - lost) < LEAST_DESCRIBED * total:
-        failure = missing[0][1]
+        failure = next(iter(missing.values()))
         message = f"{len(missing)} of {len(spans)} shots were not described: {failure.detail}"
         raise NoValue(failure.reason, message, advice=failure.advice)
 
@@ -203,7 +116,11 @@ class ChatCaption:
 
 @dataclass(frozen=True)
 class CaptionMeasurement:
-    """One video being described by a chat model."""
+    """A video being described: an overview, then every shot, then every shot's script.
+
+    The overview is given to whoever describes a shot, so that people and places keep their names
+    from shot to shot. A video of one shot needs none.
+    """
 
     item: Item
     resources: Resources
@@ -212,11 +129,66 @@ class CaptionMeasurement:
     consumers: Sequence[Consumer] = ()
 
     def finish(self) -> Outcomes:
-        """Describe it, shot by shot."""
-        whole = self.resources.info(self.item.video).span
-        result = self.resources.shots(self.item.video) if self.by_shot else ()
-        describer = Describer(self.item, self.resources, self.frames, CHAT)
-        return {CHAT: Outcome.of(_score(describer.describe(spans_of(result, whole))))}
+        """Describe it in three rounds of questions."""
+        spans = _spans(self.item, self.resources, by_shot=self.by_shot)
+        overview = self._overview() if len(spans) > 1 else None
+        looked = self._all(
+            self._shot_request(spans, place, overview) for place in range(len(spans))
+        )
+        seen = {span: item.unwrap() for span, item in zip(spans, looked, strict=True) if item.ok}
+        missing = {
+            span: item.failure
+            for span, item in zip(spans, looked, strict=True)
+            if item.failure is not None
+        }
+        written = self._all(
+            self._script_request(shot, first=not n) for n, shot in enumerate(seen.values())
+        )
+        shots = []
+        for (span, shot), script in zip(seen.items(), written, strict=True):
+            if script.failure is not None:
+                missing[span] = script.failure
+            else:
+                shots.append(_described_shot(span, shot, script.unwrap().script))
+        _must_be_most_of_it(spans, missing)
+        return _outcomes(CHAT, self.item, shots, overview, missing)
+
+    def _overview(self) -> Overview:
+        few = replace(self.frames, most=min(self.frames.most, _OVERVIEW_FRAMES))
+        slots: dict[str, Slot] = {"pictures": few.show(self.resources, self.item.video)}
+        asked = request(self.resources, "univ/overview", slots, Overview, "univ.caption.overview")
+        (answer,) = send(self.resources.role(CAPTION), [asked], together=AT_ONCE)
+        overview: Overview = answer.unwrap()
+        return overview
+
+    def _shot_request(
+        self, spans: Sequence[Span], place: int, overview: Overview | None
+    ) -> ChatRequest:
+        slots: dict[str, Slot] = {
+            "overview": "" if overview is None else _overview_text(overview),
+            "number": place + 1,
+            "count": len(spans),
+            "pictures": self.frames.show(self.resources, self.item.video, spans[place]),
+        }
+        return request(self.resources, "univ/describe", slots, Description, "univ.caption.describe")
+
+    def _script_request(self, shot: Description, *, first: bool) -> ChatRequest:
+        notes = shot.model_dump_json(indent=1)
+        slots: dict[str, Slot] = {"notes": notes, "opening": first}
+        return request(self.resources, "univ/script", slots, Scripted, "univ.caption.script")
+
+    def _all(self, requests: Iterable[ChatRequest]) -> list[Outcome[Any]]:
+        answers = send(self.resources.role(CAPTION), requests, together=AT_ONCE)
+        for answer in answers:
+            # What the next try could fix is not a missing shot; the ledger has the others.
+            if answer.failure is not None and answer.failure.reason.transient:
+                answer.unwrap()
+        return answers
+
+
+def _overview_text(overview: Overview) -> str:
+    subjects = "; ".join(overview.subjects)
+    return f"Style: {overview.style}\nSubjects: {subjects}\nContent: {overview.content}"
 
 
 @dataclass(frozen=True)
@@ -247,34 +219,35 @@ class BuiltinCaptionMeasurement:
         """Cut what was seen at the shots."""
         if not self.watching.looks:
             raise NoValue(Reason.UNDECODABLE, "the video has no frame")
-        whole = self.resources.info(self.item.video).span
         shots = []
-        for span in spans_of(self.resources.shots(self.item.video), whole):
+        for span in _spans(self.item, self.resources):
             seen = self.watching.describe(span)
-            shots.append(described_shot(span, seen, write_script(seen)))
-        video = VideoDescription(
-            id=self.item.id,
-            described_by=BUILTIN,
-            overview=None,
-            shots=shots,
-            script=join_shots(shot.script for shot in shots),
-        )
-        return {BUILTIN: Outcome.of(_score(Described(video)))}
+            shots.append(_described_shot(span, seen, write_script(seen)))
+        return _outcomes(BUILTIN, self.item, shots)
 
 
-def _score(described: Described) -> Score:
-    video = described.video
-    spans = [Span(seconds(shot.start), seconds(shot.end)) for shot in video.shots]
-    curve = tuple(
-        Point(span, _filled([shot.description]), shot.script[:200])
-        for span, shot in zip(spans, video.shots, strict=True)
+def _outcomes(
+    name: str,
+    item: Item,
+    shots: list[ShotDescription],
+    overview: Overview | None = None,
+    missing: Mapping[Span, Failure] | None = None,
+) -> Outcomes:
+    """Return the one output ``name``: the share of fields filled, with the description."""
+    script = join_shots(shot.script for shot in shots)
+    video = VideoDescription(
+        id=item.id, described_by=name, overview=overview, shots=shots, script=script
     )
-    missing: list[Json] = [
+    curve = tuple(
+        Point(span_of(shot), _filled([shot.description]), shot.script[:200]) for shot in shots
+    )
+    lost: list[Json] = [
         {"start": str(span.start), "end": str(span.end), "failed": str(failure)}
-        for span, failure in described.missing
+        for span, failure in sorted((missing or {}).items(), key=lambda pair: pair[0].start)
     ]
-    details: dict[str, Json] = {"description": video.model_dump(mode="json"), "missing": missing}
-    return Score(_filled([shot.description for shot in video.shots]), curve, details)
+    details: dict[str, Json] = {"description": video.model_dump(mode="json"), "missing": lost}
+    score = Score(_filled([shot.description for shot in shots]), curve, details)
+    return {name: Outcome.of(score)}
 
 
 def _filled(shots: Sequence[Description]) -> float:
@@ -314,38 +287,27 @@ def captions_of(results: Results) -> Captioned:
     return Captioned(videos, failures, missing)
 
 
-def script_of(video: VideoDescription) -> Script:
-    """Return the shots as timed clips, each with its own text."""
-    return Script(
-        tuple(
-            Clip(shot.script, Span(seconds(shot.start), seconds(shot.end)))
-            for shot in sorted(video.shots, key=lambda item: seconds(item.start))
-        )
-    )
-
-
-def captioned_items(items: Iterable[Item], captioned: Captioned) -> list[Item]:
-    """Return the items with their scripts; what they were asked to be gives way to what they
-    are."""
-    return [
-        replace(item, prompt="", script=script_of(captioned.videos[item.id]))
-        for item in items
-        if item.id in captioned.videos
-    ]
-
-
 def write_captions(folder: Path, items: Sequence[Item], captioned: Captioned) -> list[Path]:
-    """Write both files; returns their paths."""
-    lines = [
-        captioned.videos[item.id].model_dump_json() for item in items if item.id in captioned.videos
-    ]
+    """Write both files; return their paths.
+
+    In the manifest, what items were asked to be gives way to what they are.
+    """
+    both = [(item, captioned.videos[item.id]) for item in items if item.id in captioned.videos]
+    lines = [video.model_dump_json() for _, video in both]
     path = folder / CAPTIONS
     try:
         path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     except OSError as error:
         raise StorageError(f"cannot write {path}: {error.strerror}") from None
-    write_manifest(folder / MANIFEST, captioned_items(items, captioned))
+    described = [replace(item, prompt="", script=_script_of(video)) for item, video in both]
+    write_manifest(folder / MANIFEST, described)
     return [path, folder / MANIFEST]
+
+
+def _script_of(video: VideoDescription) -> Script:
+    """Return the shots as timed clips, each with its own text."""
+    shots = sorted(video.shots, key=lambda shot: span_of(shot).start)
+    return Script(tuple(Clip(shot.script, span_of(shot)) for shot in shots))
 
 
 def read_captions(path: Path) -> list[VideoDescription]:
@@ -365,8 +327,7 @@ def read_captions(path: Path) -> list[VideoDescription]:
 
 
 def read_shots(path: Path) -> list[Description]:
-    """Return all shots of a captions file, or of a JSON file with one description in the paper's
-    form."""
+    """Return all shots of a captions file, or of a JSON file in the paper's form."""
     if path.suffix.lower() == ".json":
         try:
             document = parse_json(read_text(path))

@@ -27,7 +27,7 @@ from screentest.cli.options import (
 )
 from screentest.cli.progress import watched
 from screentest.cli.tables import print_heading, print_indented, print_models, show
-from screentest.core import BadOption, Column, Table, UserError
+from screentest.core import BadOption, Cell, Column, Table, UserError
 from screentest.inputs.importers import read_inputs
 from screentest.inputs.manifest import write_manifest
 from screentest.present.charts import must_be_chart, save
@@ -48,9 +48,8 @@ from screentest.suites.univ.pieces import PieceLevel, UnivTask
 from screentest.suites.univ.schema import VideoDescription, description_schema
 from screentest.suites.univ.scores import judging_requests
 from screentest.suites.univ.tables import (
-    PUBLISHED,
-    TaskCost,
     TaskStandings,
+    cost_table,
     dimension_table,
     draw_distribution,
     task_costs,
@@ -202,39 +201,14 @@ def costs(runs: RunsArgument, as_json: JsonOption = False) -> None:
     Examples:
       screentest suite univ costs scores/
     """
-    result: list[TaskCost] = []
+    rows: list[tuple[Cell, ...]] = []
     for run in runs:
         with RunReader(run) as reader:
             subset = task_costs(reader)
         if not subset:
             raise UserError(f"{run} has no call of univ", advice=_SCORE_FIRST)
-        result += subset
-    show(
-        Table(
-            "costs",
-            "What a case took",
-            (
-                *("task", "cases"),
-                Column("calls_per_case", "calls", digits=1),
-                Column("tokens_in_per_case", "in", digits=0),
-                Column("tokens_out_per_case", "out", digits=0),
-                Column("tokens_per_case", "tokens", digits=0),
-                Column("seconds_per_case", "seconds", digits=1),
-                Column("failed_calls", "failed"),
-                Column("paper_tokens", "paper"),
-                Column("paper_seconds", "s"),
-            ),
-            [
-                (
-                    *(item.task.value, item.cases, item.calls),
-                    *(item.tokens_in, item.tokens_out, item.tokens, item.seconds, item.failed),
-                    *PUBLISHED[item.task],
-                )
-                for item in result
-            ],
-        ),
-        as_json=as_json,
-    )
+        rows += subset
+    show(cost_table(rows), as_json=as_json)
 
 
 def distribution(

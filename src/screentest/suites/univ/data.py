@@ -197,16 +197,8 @@ def _results(case: BenchmarkCase, task: str, folder: Path) -> Iterator[tuple[str
         for kind, edit in case.edits.items():
             made = _made(folder, f"{number}_{kind}") or (video if kind == "single" else None)
             if made is not None and case.video is not None:
-                yield (
-                    f"{number}_{kind}",
-                    Item(
-                        number,
-                        made,
-                        references=edit.references,
-                        source=case.video,
-                        instruction=edit.instruction,
-                    ),
-                )
+                item = Item(number, made, source=case.video, instruction=edit.instruction)
+                yield f"{number}_{kind}", replace(item, references=edit.references)
         return
     if video is None:
         return
@@ -237,10 +229,9 @@ def _expected(case: BenchmarkCase, task: str) -> list[str]:
 
 
 def _made(folder: Path, name: str) -> Path | None:
-    for suffix in (".mp4", ".webm", ".mov", ".mkv", ".avi"):
-        if (folder / f"{name}{suffix}").is_file():
-            return folder / f"{name}{suffix}"
-    return None
+    suffixes = (".mp4", ".webm", ".mov", ".mkv", ".avi")
+    paths = (folder / f"{name}{suffix}" for suffix in suffixes)
+    return next((path for path in paths if path.is_file()), None)
 
 
 def _caption(
@@ -302,11 +293,7 @@ def _planning(place: Path, problems: list[Problem]) -> Edit | None:
 def _instruction(folder: Path, stem: str, language: str) -> str:
     """Return the instruction in the wanted language; the file without one is next."""
     wanted = _CHINESE if language == "cn" else _ENGLISH
-    for name in (f"{stem}{wanted}.txt", f"{stem}.txt"):
-        text = _read_text(folder / name)
-        if text:
-            return text
-    return ""
+    return _read_text(folder / f"{stem}{wanted}.txt") or _read_text(folder / f"{stem}.txt")
 
 
 def _pictures(folder: Path) -> tuple[Path, ...]:

@@ -194,8 +194,7 @@ bites only beyond ten minutes."""
 
 
 def shown(fps: Fraction = Fraction(4), short_side: int = 480, most: int = MOST_FRAMES) -> Frames:
-    """Return which frames a model is shown, and how large: fewer and smaller the longer the video
-    is.
+    """Return which frames a model is shown, and how large: of a longer video fewer and smaller.
 
     The published rates: four a second at a short side of 480, two from 15 s on, one from 90 s on,
     one every two seconds from 300 s on; a short side of 360 from 180 s on. Frames are taken at

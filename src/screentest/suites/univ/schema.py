@@ -25,7 +25,7 @@ from pydantic import (
     model_validator,
 )
 
-from screentest.core import NoValue
+from screentest.core import NoValue, Span, seconds
 from screentest.models.ask import Explanation
 from screentest.suites.univ.vocabulary import VOCABULARIES, Dimension
 
@@ -157,6 +157,11 @@ class ShotDescription(_Form):
     end: str
     description: Description
     script: str
+
+
+def span_of(shot: ShotDescription) -> Span:
+    """Return the time of a shot."""
+    return Span(seconds(shot.start), seconds(shot.end))
 
 
 class VideoDescription(_Form):
@@ -302,8 +307,7 @@ class Match(_Form):
     @model_validator(mode="before")
     @classmethod
     def _published_names(cls, given: Any) -> Any:
-        """Return the published template says ``reasoning`` and ``is_present``, which the score
-        tells."""
+        """Take the names of the published template; the score tells what is present."""
         if not isinstance(given, dict):
             return given
         available = {"reasoning": "reason", "is_present": "", "present": "", "item": ""}
@@ -322,8 +326,7 @@ class Match(_Form):
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """An item whose answer cannot be read or rests on no word of the caption, with what is
-    wrong."""
+    """An item whose answer cannot be read or rests on no word of the caption, and why."""
 
     problem: str
 
@@ -361,8 +364,7 @@ def item_name(number: int) -> str:
 
 @cache
 def match_form(count: int) -> type[BaseModel]:
-    """Return a form with one Match for each of ``count`` items; what cannot be read of one is
-    Unread."""
+    """Return a form with a Match for each of ``count`` items, or an Unread."""
     kind = Annotated[Match, WrapValidator(_or_unread)]
     fields: dict[str, Any] = {item_name(number): (kind, ...) for number in range(1, count + 1)}
     return create_model(f"Matches{count}", __base__=_Matches, **fields)

@@ -63,8 +63,7 @@ class JudgedPiece:
 
 @dataclass(frozen=True, slots=True)
 class Inspector:
-    """Asks two questions about each piece of an item: what is wrong with it, and how many points it
-    gets.
+    """Asks two questions about each piece of an item: its faults, and how many points it gets.
 
     The first shows all that the task gives (references, text, original) and the video, and asks for
     findings along six parts; the second turns the findings into points for eight dimensions.
@@ -74,25 +73,35 @@ class Inspector:
     item: Item
     resources: Resources
     frames: Frames
+    level: PieceLevel
+    consumers: Sequence[Consumer] = ()
+
+    def finish(self) -> Outcomes:
+        judged = self.judge(self.pieces())
+        whole = next((item for item in judged if not item.piece.number), None)
+        return outcomes_of(whole, [item for item in judged if item.piece.number])
+
+    def pieces(self) -> list[Piece]:
+        """Return what is asked about; a video of one shot is the same at both levels."""
+        whole = [] if self.level == "shots" else [whole_piece(self.item, self.resources)]
+        shots = [] if self.level == "video" else shot_pieces(self.item, self.resources)
+        return shots if len(shots) == 1 else [*whole, *shots]
 
     def judge(self, pieces: Sequence[Piece]) -> list[JudgedPiece]:
         """Return all pieces, in two rounds of questions."""
+        judge = self.resources.role(JUDGE)
         first = (self.inspection_request(piece) for piece in pieces)
-        inspected: list[Outcome[Inspection]] = send(
-            self.resources.role(JUDGE), first, together=AT_ONCE
-        )
-        seen = [
-            (piece, item.value) for piece, item in zip(pieces, inspected, strict=True) if item.ok
-        ]
-        second = [self.score_request(piece, item) for piece, item in seen if item is not None]
-        marked: list[Outcome[Marks]] = send(self.resources.role(JUDGE), second, together=AT_ONCE)
-        waiting = iter(marked)
+        inspected: list[Outcome[Inspection]] = send(judge, first, together=AT_ONCE)
+        both = list(zip(pieces, inspected, strict=True))
+        second = [self.score_request(piece, item.unwrap()) for piece, item in both if item.ok]
+        marked: Iterator[Outcome[Marks]] = iter(send(judge, second, together=AT_ONCE))
         judged = []
-        for piece, entry in zip(pieces, inspected, strict=True):
-            points = next(waiting) if entry.ok else None
-            failure = entry.failure or (points.failure if points is not None else None)
-            marks = points.value if points is not None else None
-            judged.append(JudgedPiece(piece, entry.value, marks, failure))
+        for piece, item in both:
+            if item.failure is not None:
+                judged.append(JudgedPiece(piece, failure=item.failure))
+            else:
+                points = next(marked)
+                judged.append(JudgedPiece(piece, item.value, points.value, points.failure))
         _must_be_whole(judged)
         return judged
 
@@ -140,15 +149,8 @@ def _part(piece: Piece) -> Slot:
 
 
 def _finding_slots(finding: Finding) -> dict[str, Slot]:
-    return {
-        "part": finding.part.value,
-        "dimension": finding.dimension.value if finding.dimension else "none of the eight",
-        "start": finding.start,
-        "end": finding.end,
-        "kind": finding.kind,
-        "description": finding.description,
-        "severity": finding.severity,
-    }
+    slots: dict[str, Slot] = finding.model_dump(mode="json", exclude={"fix"})
+    return slots | {"dimension": slots["dimension"] or "none of the eight"}
 
 
 def _must_be_whole(judged: Sequence[JudgedPiece]) -> None:
@@ -182,7 +184,9 @@ def outcomes_of(whole: JudgedPiece | None, shots: Sequence[JudgedPiece]) -> Outc
     levels: list[dict[Dimension, float]] = []
     details: dict[str, Json] = {}
     if whole is not None:
-        levels.append(_points(_must_have(whole)))
+        if (lost := whole.failure) is not None:
+            raise NoValue(lost.reason, lost.detail, advice=lost.advice)
+        levels.append(_points(whole))
         details["video"] = _record(whole)
     if shots:
         levels.append(_shot_means(shots))
@@ -207,12 +211,6 @@ def outcomes_of(whole: JudgedPiece | None, shots: Sequence[JudgedPiece]) -> Outc
         ]
         result[dimension.value] = Outcome.of(Score(value, curve, {"reasons": reasons}))
     return result
-
-
-def _must_have(judged: JudgedPiece) -> JudgedPiece:
-    if judged.failure is not None:
-        raise NoValue(judged.failure.reason, judged.failure.detail, advice=judged.failure.advice)
-    return judged
 
 
 def _points(judged: JudgedPiece) -> dict[Dimension, float]:
@@ -336,31 +334,9 @@ class VideoTask:
             prompts=(self.task.template, SCORE_TEMPLATE),
         )
 
-    def start(self, item: Item, resources: Resources) -> Judging:
+    def start(self, item: Item, resources: Resources) -> Inspector:
         """Frames are sampled: nothing streams."""
-        return Judging(Inspector(self.task, item, resources, self.frames), self.level)
-
-
-@dataclass(frozen=True)
-class Judging:
-    """One item being judged, piece by piece."""
-
-    inspector: Inspector
-    level: PieceLevel
-    consumers: Sequence[Consumer] = ()
-
-    def finish(self) -> Outcomes:
-        item, resources = self.inspector.item, self.inspector.resources
-        whole = whole_piece(item, resources)
-        if self.level == "video":
-            (judged,) = self.inspector.judge([whole])
-            return outcomes_of(judged, ())
-        pieces = shot_pieces(item, resources)
-        # A video of one shot is the same at both levels: it is asked about once.
-        if self.level == "shots" or len(pieces) == 1:
-            return outcomes_of(None, self.inspector.judge(pieces))
-        both = self.inspector.judge([whole, *pieces])
-        return outcomes_of(both[0], both[1:])
+        return Inspector(self.task, item, resources, self.frames, self.level)
 
 
 def _factory(task: UnivTask) -> Callable[..., VideoTask]:
@@ -411,10 +387,7 @@ def judging_requests(
     if truth is not None:
         yield from ((request, 0) for request in truth.start(item, resources).requests())
         return
-    inspector = Inspector(task, item, resources, shown())
-    pieces = [] if level == "shots" else [whole_piece(item, resources)]
-    shots = [] if level == "video" else shot_pieces(item, resources)
-    # A video of one shot is asked about once, whatever the level.
-    for piece in shots if len(shots) == 1 else [*pieces, *shots]:
+    inspector = Inspector(task, item, resources, shown(), level)
+    for piece in inspector.pieces():
         yield inspector.inspection_request(piece), 0
         yield inspector.score_request(piece, _BLANK), REPORT_TOKENS

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from screentest.core import ManifestError
 from screentest.suites.univ.schema import Description
@@ -43,27 +43,21 @@ def _opening(shot: Description) -> str:
 
 
 def _camera(shot: Description) -> str:
-    camera = shot.camera
-    start = [
-        str(values[0])
-        for values in (
-            *(camera.shot_size, camera.angle, camera.perspective),
-            *(camera.height, camera.focus, camera.techniques),
-        )
-        if values
-    ]
+    names = ("shot_size", "angle", "perspective", "height", "focus", "techniques")
+    start = _starts(shot.camera, names)
     return f"It is filmed as {_list(start)}." if start else ""
 
 
+def _starts(part: BaseModel, names: Iterable[str]) -> list[str]:
+    """Return the first statement of each field that has one."""
+    return [str(values[0]) for name in names if (values := getattr(part, name))]
+
+
 def _first_frame(shot: Description) -> str:
-    colour, lighting = shot.colour, shot.lighting
     look = [
-        str(values[0])
-        for values in (
-            *(colour.hue, colour.saturation, colour.contrast),
-            *(lighting.direction, lighting.effect, lighting.brightness),
-        )
-        if values
+        text
+        for part in (shot.colour, shot.lighting)
+        for text in _starts(part, type(part).model_fields)
     ]
     sentences = []
     if shot.scenes:
@@ -148,8 +142,8 @@ def read_paper_form(document: Mapping[str, Any]) -> Description:
                 ],
                 "colour": _part(document, "color_info"),
                 "lighting": _part(document, "lighting_info"),
-                "style": next(iter(_texts(document.get("video_style"))), None),
-                "atmosphere": _texts(document.get("atmosphere")),
+                "style": next(iter(texts_of(document.get("video_style"), "video_style")), None),
+                "atmosphere": texts_of(document.get("atmosphere"), "atmosphere"),
                 "camera": _part(document, "camera_info"),
             }
         )
@@ -195,16 +189,14 @@ def _part(document: Mapping[str, Any], name: str) -> dict[str, list[str]]:
     part = document.get(name, {})
     if not isinstance(part, dict):
         raise TypeError(f"{name} is not an object")
-    return {ours: _texts(part.get(theirs)) for ours, theirs in PAPER_NAMES[name].items()}
+    return {ours: texts_of(part.get(theirs), theirs) for ours, theirs in PAPER_NAMES[name].items()}
 
 
-def _texts(value: object) -> list[str]:
+def texts_of(value: object, where: str) -> list[str]:
     """Return a text or a list of texts, without those that say there is none."""
-    given = value if isinstance(value, list) else [] if value is None else [value]
-    result = []
-    for text in given:
-        if not isinstance(text, str):
-            raise TypeError("a field holds something that is not text")
-        if text.strip() and text.strip().casefold() != "none":
-            result.append(text.strip())
-    return result
+    given: list[Any] = value if isinstance(value, list) else [value]
+    texts = [text for text in given if text is not None]
+    if not all(isinstance(text, str) for text in texts):
+        raise ManifestError(f"{where} holds something that is not text")
+    bare = (text.strip() for text in texts)
+    return [text for text in bare if text and text.casefold() != "none"]

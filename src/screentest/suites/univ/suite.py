@@ -118,18 +118,14 @@ def average_of_all(results: Results, suite: Suite) -> Sequence[StandingLevel]:
 def _lacking(results: Results, suite: Suite) -> set[str]:
     """Return the dimensions that are applicable to no item, and for which none is still to come."""
     (spec,) = suite.metrics
-    result = {value.output: True for value in results.values if value.metric == spec}
-    for value in results.values:
+    mine = [value for value in results.values if value.metric == spec]
+    waiting = (split_value_name(name) for _, name in results.pending)
+    others = {output for metric, output in waiting if metric == spec}
+    for value in mine:
         failure = value.outcome.failure
-        if value.metric == spec and (
-            failure is None or failure.reason is not Reason.NOT_APPLICABLE
-        ):
-            result[value.output] = False
-    for _, name in results.pending:
-        metric, output = split_value_name(name)
-        if metric == spec:
-            result[output] = False
-    return {output for output, lacks in result.items() if lacks}
+        if failure is None or failure.reason is not Reason.NOT_APPLICABLE:
+            others.add(value.output)
+    return {value.output for value in mine} - others
 
 
 def subdimension_tables(results: Results, by: str) -> list[Table]:

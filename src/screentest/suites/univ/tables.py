@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from screentest.analysis.results import Results
 from screentest.analysis.standings import Standing, standings
-from screentest.core import Column, Table
+from screentest.core import Cell, Column, Table
 from screentest.core.calls import CallStatus
 from screentest.core.signature import split_value_name
 from screentest.present.charts import COLOURS, new_figure, radar, styled
@@ -63,7 +63,7 @@ def distribution(shots: Iterable[Description]) -> dict[str, TermCounts]:
             seen.add(name)
         silent.update(set(ALL_SUBDIMENSIONS) - seen)
     return {
-        name: TermCounts(name, dict(_sorted(counts[name])), silent[name])
+        name: TermCounts(name, dict(sorted(counts[name].items(), key=_rank)), silent[name])
         for name in ALL_SUBDIMENSIONS
     }
 
@@ -90,8 +90,8 @@ def _term(name: str, text: str) -> str:
     return OTHER if result is None else result.value
 
 
-def _sorted(counts: Counter[str]) -> list[tuple[str, int]]:
-    return sorted(counts.items(), key=lambda pair: (pair[0] == OTHER, -pair[1], pair[0]))
+def _rank(counted: tuple[str, int]) -> tuple[bool, int, str]:
+    return counted[0] == OTHER, -counted[1], counted[0]
 
 
 @styled
@@ -179,8 +179,7 @@ def dimension_table(tasks: Sequence[TaskStandings], by: str = "model") -> Table:
 
 
 def task_radars(tasks: Sequence[TaskStandings]) -> Figure:
-    """Return a panel per task, an axis per dimension, a line per model; what has no value is a
-    gap."""
+    """Return a panel per task, an axis per dimension, a line per model, gaps without values."""
     panels = {
         task.name.upper(): {
             model.group: {
@@ -206,28 +205,8 @@ PUBLISHED: Mapping[UnivTask, tuple[int, int]] = {
 """Table D1: tokens in and out together, and seconds, of one case."""
 
 
-@dataclass(frozen=True, slots=True)
-class TaskCost:
-    """What one case of a task takes on average."""
-
-    task: UnivTask
-    cases: int
-    calls: float
-    tokens_in: float
-    tokens_out: float
-    seconds: float
-    """Of waiting for the model, calls one after the other."""
-    failed: int = 0
-    """Calls that were not answered; their time is in the seconds."""
-
-    @property
-    def tokens(self) -> float:
-        """In and out together."""
-        return self.tokens_in + self.tokens_out
-
-
-def task_costs(run: RunReader) -> list[TaskCost]:
-    """Return the cost table of a run, in the order of tasks; each case counts once."""
+def task_costs(run: RunReader) -> list[tuple[Cell, ...]]:
+    """Return the rows of ``cost_table`` for a run, in the order of tasks; a case counts once."""
     cases: dict[UnivTask, set[str]] = {}
     for record in run.records():
         task = task_of(record.key.evaluator)
@@ -239,8 +218,29 @@ def task_costs(run: RunReader) -> list[TaskCost]:
         if task is not None:
             calls.setdefault(task, []).append(call)
     return [
-        _cost(task, len(cases.get(task, ())), calls[task]) for task in UnivTask if task in calls
+        (task.value, *_cost(len(cases.get(task, ())), calls[task]), *PUBLISHED[task])
+        for task in UnivTask
+        if task in calls
     ]
+
+
+def cost_table(rows: Sequence[tuple[Cell, ...]]) -> Table:
+    """Return what one case of a task takes on average, beside what the paper's judge took.
+
+    Seconds are those of waiting for the model, calls one after the other, failed ones too.
+    """
+    columns = (
+        *("task", "cases"),
+        Column("calls_per_case", "calls", digits=1),
+        Column("tokens_in_per_case", "in", digits=0),
+        Column("tokens_out_per_case", "out", digits=0),
+        Column("tokens_per_case", "tokens", digits=0),
+        Column("seconds_per_case", "seconds", digits=1),
+        Column("failed_calls", "failed"),
+        Column("paper_tokens", "paper"),
+        Column("paper_seconds", "s"),
+    )
+    return Table("costs", "What a case took", columns, rows)
 
 
 def _task_of_call(call: Call) -> UnivTask | None:
@@ -249,15 +249,11 @@ def _task_of_call(call: Call) -> UnivTask | None:
     return UnivTask(name) if suite == "univ" and name in set(UnivTask) else None
 
 
-def _cost(task: UnivTask, cases: int, calls: Sequence[Call]) -> TaskCost:
+def _cost(cases: int, calls: Sequence[Call]) -> tuple[Cell, ...]:
     receipts = [call.receipt for call in calls if call.receipt is not None]
     per = max(1, cases)
-    return TaskCost(
-        task,
-        cases,
-        len(calls) / per,
-        math.fsum(receipt.tokens_in or 0 for receipt in receipts) / per,
-        math.fsum(receipt.tokens_out or 0 for receipt in receipts) / per,
-        math.fsum(receipt.latency for receipt in receipts) / per,
-        sum(receipt.status is not CallStatus.ANSWERED for receipt in receipts),
-    )
+    tokens_in = math.fsum(receipt.tokens_in or 0 for receipt in receipts) / per
+    tokens_out = math.fsum(receipt.tokens_out or 0 for receipt in receipts) / per
+    seconds = math.fsum(receipt.latency for receipt in receipts) / per
+    failed = sum(receipt.status is not CallStatus.ANSWERED for receipt in receipts)
+    return cases, len(calls) / per, tokens_in, tokens_out, tokens_in + tokens_out, seconds, failed

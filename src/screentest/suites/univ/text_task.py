@@ -19,7 +19,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from screentest.core import ManifestError, seconds
+from screentest.core import ManifestError
 from screentest.core.errors import BadOption, NoValue
 from screentest.core.frames import Consumer
 from screentest.core.item import Item, Span
@@ -31,7 +31,8 @@ from screentest.models.ask.templates import Slot, Trusted, neutralise
 from screentest.models.chat.messages import ChatRequest
 from screentest.suites.univ.data import Truth, read_truth
 from screentest.suites.univ.pieces import AT_ONCE, JUDGE, UnivTask, request
-from screentest.suites.univ.schema import Match, Unread, VideoDescription, match_form
+from screentest.suites.univ.schema import Match, Unread, VideoDescription, match_form, span_of
+from screentest.suites.univ.script import texts_of
 from screentest.suites.univ.vocabulary import (
     ALL_SUBDIMENSIONS,
     ATMOSPHERE,
@@ -83,10 +84,11 @@ def from_description(video: VideoDescription) -> tuple[ChecklistEntry, ...]:
     """Return every statement of every shot; what several shots say alike counts once."""
     entries: dict[tuple[str, str], ChecklistEntry] = {}
     for shot in video.shots:
-        span = Span(seconds(shot.start), seconds(shot.end))
         for about, text in shot.description.by_subdimension():
             if text.strip():
-                entries.setdefault((about, text.casefold()), ChecklistEntry(about, text, span))
+                entries.setdefault(
+                    (about, text.casefold()), ChecklistEntry(about, text, span_of(shot))
+                )
     order = (*ALL_SUBDIMENSIONS, ATMOSPHERE)
     return tuple(sorted(entries.values(), key=lambda entry: order.index(entry.about)))
 
@@ -99,24 +101,13 @@ def _benchmark_entries(document: Mapping[str, Any]) -> Iterator[ChecklistEntry]:
         group, _, name = path.rpartition(".")
         part = attributes.get(group, {}) if group else attributes
         if isinstance(part, dict):
-            yield from (ChecklistEntry(about, text) for text in _texts(part.get(name), path))
+            yield from (ChecklistEntry(about, text) for text in texts_of(part.get(name), path))
     actions = document.get("temporal_actions", [])
     for step in actions if isinstance(actions, list) else [actions]:
         if not isinstance(step, dict):
             raise ManifestError("temporal_actions is not a list of objects")
-        for text in _texts(step.get("actions"), "actions"):
+        for text in texts_of(step.get("actions"), "actions"):
             yield ChecklistEntry(SUBDIMENSIONS[Dimension.ACTION][0], text)
-
-
-def _texts(value: object, where: str) -> Iterator[str]:
-    given: Sequence[object] = value if isinstance(value, list) else [value]
-    for item in given:
-        if item is None:
-            continue
-        if not isinstance(item, str):
-            raise ManifestError(f"{where} holds something that is not text")
-        if item.strip() and item.strip().casefold() != "none":
-            yield item.strip()
 
 
 AVERAGE, COVERAGE = "average", "coverage"
@@ -157,8 +148,7 @@ def add_up(entries: Sequence[ChecklistEntry], scores: Sequence[float]) -> Levels
 
 
 def outcomes_of(entries: Sequence[ChecklistEntry], matches: Sequence[Match | Unread]) -> Outcomes:
-    """Return every output of the metric; NoValue where fewer than half of the entries have an
-    answer."""
+    """Return every output; NoValue where fewer than half of the entries have an answer."""
     pairs = list(zip(entries, matches, strict=True))
     answered = [(entry, match) for entry, match in pairs if isinstance(match, Match)]
     if 2 * len(answered) < len(pairs):

@@ -60,26 +60,21 @@ def classify(vocabulary: type[Vocabulary], text: str) -> Vocabulary | None:
     <ShotSize.MEDIUM_CLOSE_UP: 'medium close up'>
     """
     lowered = text.casefold()
-    best: tuple[int, int] | None = None
-    result = None
-    for member, pattern in _patterns(vocabulary):
-        hit = pattern.search(lowered)
-        if hit is None:
-            continue
-        # A longer name says more; of two as long, what is said first.
-        rank = (hit.end() - hit.start(), -hit.start())
-        if best is None or rank > best:
-            best, result = rank, member
-    return result
+    hits = [(member, pattern.search(lowered)) for member, pattern in _patterns(vocabulary)]
+    ranked = {
+        (len(hit[0]), -hit.start()): member for member, hit in reversed(hits) if hit is not None
+    }
+    # A longer name says more; of two as long, what is said first.
+    return ranked[max(ranked)] if ranked else None
 
 
 @cache
 def _patterns(vocabulary: type[Vocabulary]) -> list[tuple[Vocabulary, re.Pattern[str]]]:
-    result: list[tuple[Vocabulary, re.Pattern[str]]] = []
-    for member in vocabulary:
-        for name in (member.value, *member.also):
-            result.append((member, re.compile(rf"(?<!\w){re.escape(name.casefold())}(?!\w)")))
-    return result
+    return [
+        (member, re.compile(rf"(?<!\w){re.escape(name.casefold())}(?!\w)"))
+        for member in vocabulary
+        for name in (member.value, *member.also)
+    ]
 
 
 class Dimension(StrEnum):

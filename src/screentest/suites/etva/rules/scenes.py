@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cache
+from typing import TypeAlias
 
 from screentest.english.chunks import Chunk, Clauses
 from screentest.english.lexicon import Tag
@@ -177,35 +178,48 @@ def read_filming(prompt: str) -> tuple[str, list[Filmed]]:
     ['Is the camera pulling out, away from the subject?', 'Is the video in watercolour style?']
     """
     result: list[tuple[int, Filmed]] = []
-
-    def cutting(pattern: re.Pattern[str], read: Callable[[re.Match[str]], Filmed]) -> None:
-        nonlocal prompt
-        for match in pattern.finditer(prompt):
-            result.append((match.start(), read(match)))
-        prompt = pattern.sub(lambda match: " " * len(match[0]), prompt)
-
-    cutting(_QUOTED, _written_words)
-    cutting(_CAMERA, _camera)
-    cutting(_BARE, _camera)
-    for words, value, question in TERMS["camera"]["techniques"]:
-        filmed = Filmed(value, question, Category.CAMERA)
-        cutting(re.compile(rf"\b{words}\b", re.IGNORECASE), partial(_always, filmed))
-    cutting(_VIEW, _view)
-    cutting(_BY, _style_of)
-    cutting(_STYLE_OF, _style_of)
-    cutting(_STYLE, _style)
-    cutting(_ART_OF, _art)
-    cutting(_ART, _art)
-    cutting(_MONOCHROME, partial(_always, _BLACK_AND_WHITE))
-    prompt = re.sub(r"[,\s]+(?=[.]|$)", lambda match: " " * len(match[0]), prompt)
-    return prompt, list(_once(result))
+    for pattern, read in _readers():
+        result += [(match.start(), read(match)) for match in pattern.finditer(prompt)]
+        prompt = pattern.sub(_blanks, prompt)
+    prompt = re.sub(r"[,\s]+(?=[.]|$)", _blanks, prompt)
+    kept: dict[str, Filmed] = {}
+    for _, filmed in sorted(result, key=lambda pair: pair[0]):
+        kept.setdefault(filmed.question, filmed)
+    return prompt, list(kept.values())
 
 
-_BLACK_AND_WHITE = Filmed("black and white", "Is the video in black and white?", Category.COLOR)
+def _blanks(match: re.Match[str]) -> str:
+    return " " * len(match[0])
 
 
-def _always(filmed: Filmed, _: re.Match[str]) -> Filmed:
-    return filmed
+_Reader: TypeAlias = Callable[[re.Match[str]], Filmed]
+
+
+@cache
+def _readers() -> list[tuple[re.Pattern[str], _Reader]]:
+    """Return what is looked for, in this order, and how it is read."""
+    style_of = _worded("style of {}", "Is the video in the style of {}?")
+    monochrome = _worded("black and white", "Is the video in black and white?", Category.COLOR)
+    techniques = [
+        (re.compile(rf"\b{words}\b", re.IGNORECASE), _worded(value, question, Category.CAMERA))
+        for words, value, question in TERMS["camera"]["techniques"]
+    ]
+    return [
+        *((_QUOTED, _written_words), (_CAMERA, _camera), (_BARE, _camera), *techniques),
+        *((_VIEW, _view), (_BY, style_of), (_STYLE_OF, style_of)),
+        (_STYLE, _worded("{} style", "Is the video in {} style?")),
+        *((_ART_OF, _art), (_ART, _art), (_MONOCHROME, monochrome)),
+    ]
+
+
+def _worded(value: str, question: str, category: Category = Category.OTHER) -> _Reader:
+    """Return a reader that fills in the name where the pattern has one."""
+
+    def read(match: re.Match[str]) -> Filmed:
+        name = match.groupdict().get("name", "").strip()
+        return Filmed(value.format(name), question.format(name), category)
+
+    return read
 
 
 def _camera(match: re.Match[str]) -> Filmed:
@@ -218,11 +232,6 @@ def _camera(match: re.Match[str]) -> Filmed:
     way = (match["way"] or "").lower()
     tail = f" {_WAYS[way]}" if way else " the subject" if move == "following" else ""
     return Filmed(f"{answer} {way}".strip(), f"Is the camera {move}{tail}?", Category.CAMERA)
-
-
-def _style(match: re.Match[str]) -> Filmed:
-    name = match["name"].strip()
-    return Filmed(f"{name} style", f"Is the video in {name} style?", Category.OTHER)
 
 
 def _view(match: re.Match[str]) -> Filmed:
@@ -240,20 +249,7 @@ def _art(match: re.Match[str]) -> Filmed:
     return Filmed(name, f"Does the video look like {which * counted}{name}?", Category.OTHER)
 
 
-def _style_of(match: re.Match[str]) -> Filmed:
-    name = match["name"].strip()
-    return Filmed(f"style of {name}", f"Is the video in the style of {name}?", Category.OTHER)
-
-
 def _written_words(match: re.Match[str]) -> Filmed:
     words = " ".join(match["words"].split())
     question = f'Can the words "{words}" be read in the video?'
     return Filmed(f'the words "{words}"', question, Category.OTHER)
-
-
-def _once(found: list[tuple[int, Filmed]]) -> Iterator[Filmed]:
-    seen: set[str] = set()
-    for _, filmed in sorted(found, key=lambda pair: pair[0]):
-        if filmed.question not in seen:
-            seen.add(filmed.question)
-            yield filmed

@@ -18,7 +18,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from screentest.core import Signature
+from screentest.core import Outcome, Signature
 from screentest.english.chunks import Chunk, Clauses, chunks_of
 from screentest.english.lexicon import Tag, lexicon
 from screentest.suites.etva.graph import Category, terms
@@ -304,6 +304,11 @@ def write_by_rules(prompt: str) -> QuestionSet:
         draft.whole(text.strip(" ."))
     graph, questions = draft.finished()
     return QuestionSet(prompt, tuple(questions), graph, writer=NAME)
+
+
+def write_all_by_rules(prompts: Sequence[str]) -> list[Outcome[QuestionSet]]:
+    """Return the questions of each prompt, as other writers do."""
+    return [Outcome.of(write_by_rules(prompt)) for prompt in prompts]
 
 
 def _as_subject(match: re.Match[str]) -> str:
