@@ -129,22 +129,20 @@ def _object(value: Any, place: str) -> dict[str, Any]:
 
 def _parquet_rows(path: Path) -> Iterator[TableRow]:
     pyarrow, parquet = optional("pyarrow"), optional("pyarrow.parquet")
+    kinds = pyarrow.types
     try:
         file = parquet.ParquetFile(path)
         # The videos themselves may be in a column; only their names and texts are read.
-        plain = [
-            column.name for column in file.schema_arrow if not pyarrow.types.is_nested(column.type)
+        names = [
+            column.name
+            for column in file.schema_arrow
+            if not (kinds.is_nested(column.type) or kinds.is_binary(column.type))
         ]
-        named = [name for name in plain if not pyarrow.types.is_binary(_type(file, name))]
-        rows = file.read(columns=named).to_pylist()
+        rows = file.read(columns=names).to_pylist()
     except pyarrow.ArrowException as error:
         raise Complaint(f"is not a Parquet file that can be read: {error}") from None
     for number, row in enumerate(rows, start=1):
         yield TableRow(row, row=number)
-
-
-def _type(file: Any, column: str) -> Any:
-    return file.schema_arrow.field(column).type
 
 
 def columns_of(path: Path) -> frozenset[str]:

@@ -14,7 +14,7 @@ from screentest._util.atomic import write_whole
 from screentest.core import Item, ManifestError, register
 from screentest.inputs.fields import Problem, ProblemKind, quoted
 from screentest.inputs.files import VIDEO_SUFFIXES
-from screentest.inputs.importers import Corpus, Importer, importer_of
+from screentest.inputs.importers import Importer, importer_of
 from screentest.inputs.layouts.contents import (
     BY_PROMPT,
     PROMPT_COLUMNS,
@@ -26,13 +26,13 @@ from screentest.inputs.layouts.contents import (
 )
 from screentest.inputs.layouts.names import NUMBERED, Numbered, PromptNames
 from screentest.inputs.layouts.tables import Metadata, VideosToCaption
+from screentest.inputs.parted import Corpus
 from screentest.models.weights import cache_folder
 
 
 @register(
     "importer",
     "webdataset",
-    version=1,
     summary="WebDataset: .tar files of KEY.mp4 with KEY.txt or KEY.json",
     last=-1,
 )
@@ -148,7 +148,6 @@ def _prompt_in(content: bytes, suffix: str) -> str:
 @register(
     "importer",
     "models",
-    version=1,
     summary="a folder of folders: one for each model, each in a layout of its own",
     last=-1,
 )
