@@ -275,7 +275,7 @@ def test_a_participant_comes_from_a_platform_and_goes_back(stand: Stand) -> None
 def test_bad_addresses_to_return_to(bad: str) -> None:
     with pytest.raises(BadOption):
         Finish("C", bad)
-    with pytest.raises(BadOption, match="no --code"):
+    with pytest.raises(BadOption, match="no `code`"):
         Finish("", "https://x.org/{code}")
 
 

@@ -75,8 +75,7 @@ def next_sitting(database: Database, worker: int, rules: Rules) -> str | None:
 
 
 def left_for(connection: Connection, worker: int, rules: Rules) -> int:
-    """Return how many units the worker could still be given; those others are at are counted
-    too."""
+    """Return how many units the worker could still be given, those others are at included."""
     wanted = _open(rules, gold=False)
     mine = count(connection, sittings.join(units), *wanted, *_is_over(worker))
     left = count(connection, units, *wanted) - mine
@@ -133,8 +132,7 @@ def keep_alive(connection: Connection, sitting: str, rules: Rules) -> None:
 
 
 def has_room(connection: Connection, unit: Row[Any], worker: int, rules: Rules) -> bool:
-    """Return whether a worker's vote on a unit, which is locked, is wanted though its time ran
-    out."""
+    """Return whether a late vote of a worker on a unit, which is locked, is still wanted."""
     if unit.gold is not None:
         return True
     others = count(
@@ -151,8 +149,7 @@ def has_room(connection: Connection, unit: Row[Any], worker: int, rules: Rules) 
 def _candidate(
     connection: Connection, worker: int, rules: Rules, now: float, *, gold: bool
 ) -> Row[Any] | None:
-    """Return what comes next, locked; among equals those begun by others, so that units get
-    finished."""
+    """Return what comes next, locked; units begun by others first, so that they get finished."""
     done = select(sittings.c.unit_id).where(*_is_over(worker))
     at_work = (
         select(sittings.c.unit_id, func.count().label("count"))

@@ -19,7 +19,7 @@ from screentest.annotate.bundle import write_bundle
 from screentest.annotate.flashes import measure_all
 from screentest.annotate.language import read_language
 from screentest.annotate.language import translate as translate_prompts
-from screentest.annotate.material import read_units
+from screentest.annotate.material import read_units, text_of
 from screentest.annotate.media import prepare_all
 from screentest.annotate.schema import units as units_table
 from screentest.annotate.server import (
@@ -167,7 +167,7 @@ def serve(
     check_address(host, port, public_url, token)
     templates = Prompts(prompts)
     languages = [read_language(name, templates) for name in language or DEFAULT_LANGUAGES]
-    own_consent = _text_of(consent)
+    own_consent = text_of(consent).strip() if consent is not None else ""
     finish = Finish(code, return_url)
     # Equal models are equal: an arena without ties would make coins of them.
     ties = ties or task is VoteTask.ARENA
@@ -405,16 +405,6 @@ def bundle(
     flashes = dict(measure_all(videos, progress=watched()))
     keys = write_bundle(units, prepared, out, words, ties=ties, flashes=flashes)
     err().print(f"{plural(len(keys), 'page')} in {out / 'pages'}", soft_wrap=True)
-
-
-def _text_of(path: Path | None) -> str:
-    """Return the text of a file that the user has written."""
-    if path is None:
-        return ""
-    try:
-        return path.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"cannot read {path}: {error}") from None
 
 
 def opened(place: Path, store: str | None) -> closing[Database]:

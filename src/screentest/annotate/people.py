@@ -69,8 +69,7 @@ def link_again(
 
 
 def invite_all(database: Database, *, days: float = LINK_DAYS) -> str:
-    """Return the token of one link for all participants of a platform, who bring ids of their
-    own."""
+    """Return the token of one link for all participants of a platform, who bring their ids."""
     token = secrets.token_urlsafe(24)
     row = {"token_hash": hashed(token), "expires_at": time.time() + days * DAY}
     with database.write() as connection:

@@ -96,8 +96,7 @@ def worker_votes(records: Iterable[VoteRecord]) -> list[Vote]:
 
 
 def rules_for(task: VoteTask) -> WorkerRules:
-    """Return what counts as contradicting others: A and C, a score two points away, else any
-    other."""
+    """Return what contradicts others: A and C, a score two points away, else any other."""
     if task is VoteTask.RATE:
         return WorkerRules(scale=tuple(map(str, SCORES)), steps=4)
     return WorkerRules()

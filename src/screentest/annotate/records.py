@@ -28,8 +28,7 @@ ANSWERS: Final = ("rating", "score", "answers", "verdict", "text")
 
 
 def choice_word(task: VoteTask, picked: str) -> str:
-    """Return the stored choice in the words of records: for pairs those of testbeds and of
-    `certify`."""
+    """Return the stored choice in the words of records, which `certify` reads too."""
     return dict(zip(("first", "second", "tie"), (*sides(task), "tie"), strict=True))[picked]
 
 

@@ -53,8 +53,7 @@ def open_project(
     by: str = "model",
     progress: Progress | None = None,
 ) -> tuple[Database, list[Unit]]:
-    """Return the database of a project with all units of the task in it, videos ready to be
-    served."""
+    """Return the database of a project with all units of the task, videos ready to be served."""
     given = read_units(place, task, questions=questions, gold=gold, by=by)
     videos = [video.path for unit in given for video in unit.videos]
     prepared = prepare_all(videos, media_folder(place), progress=progress)
@@ -118,17 +117,13 @@ def keep_units(
                 connection.execute(update(units).where(where).values(row))
 
 
+_COPIED: Final = ("key", "source", "video", "name", "aspect", "severity", "clip_count", "seconds")
+
+
 def _row(unit: Unit, text: str, numbers: Mapping[Path, int]) -> dict[str, Any]:
     paths = [video.path for video in unit.videos]
-    return {
+    return {name: getattr(unit, name) for name in _COPIED} | {
         "task": unit.task.value,
-        "key": unit.key,
-        "source": unit.source,
-        "video": unit.video,
-        "name": unit.name,
-        "aspect": unit.aspect,
-        "severity": unit.severity,
-        "clip_count": unit.clip_count,
         "groups": dict(unit.groups),
         "models": list(unit.models) or None,
         "text_id": text,
@@ -138,7 +133,6 @@ def _row(unit: Unit, text: str, numbers: Mapping[Path, int]) -> dict[str, Any]:
         "questions": [asdict(question) for question in unit.questions],
         "is_gold": unit.gold is not None,
         "gold": dict(unit.gold) if unit.gold is not None else None,
-        "seconds": unit.seconds,
     }
 
 

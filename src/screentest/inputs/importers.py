@@ -179,8 +179,7 @@ class ManifestImporter:
         return path.suffix.lower() in (".jsonl", ".csv")
 
     def read(self, path: Path) -> Corpus:
-        """Return the good rows; a file that is cut short, or has none, raises with every
-        problem."""
+        """Return the good rows; a file that is cut short or has none raises all problems."""
         if path.is_dir():
             file = self._inside(path)
             if file is None:

@@ -75,8 +75,7 @@ class NoColumns(NotAManifest):
 
 
 def records(file: BufferedReader, suffix: str) -> Iterator[ManifestRecord]:
-    """Yield the rows of an open manifest. ``suffix`` tells the format; unknown ones are looked
-    into."""
+    """Yield the rows of an open manifest, by its ``suffix``; unknown ones are looked into."""
     head = file.peek(4096)[:4096]
     _must_be_text(head)
     if head.startswith(b"\xef\xbb\xbf"):

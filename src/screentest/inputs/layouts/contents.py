@@ -46,8 +46,7 @@ class TableRow:
 
 
 def table_rows(path: Path) -> list[TableRow]:
-    """Return the rows of a .csv, .tsv, .json, .jsonl or .parquet file; ManifestError says why
-    not."""
+    """Return the rows of a .csv, .tsv, .json, .jsonl or .parquet file, or raise ManifestError."""
     try:
         if path.stat().st_size > LONGEST:
             raise Complaint(f"is larger than {LONGEST // 2**20} MiB")
@@ -146,8 +145,7 @@ def _parquet_rows(path: Path) -> Iterator[TableRow]:
 
 
 def columns_of(path: Path) -> frozenset[str]:
-    """Return the columns of a table, of .csv and .jsonl by their first row; none where it has
-    none."""
+    """Return the columns of a table, if any; of .csv and .jsonl by their first row."""
     suffix = path.suffix.lower()
     try:
         if suffix in (".csv", ".tsv", ".jsonl"):
@@ -250,8 +248,7 @@ def caption(value: Any) -> str:
 
 
 def text_of(value: Any) -> str:
-    """Return a cell as text on one line's worth: numbers as their digits, what is missing as
-    nothing."""
+    """Return a cell as text: numbers as their digits, what is missing as nothing."""
     if value is None or isinstance(value, dict | list):
         return ""
     return str(value).strip()
