@@ -63,7 +63,7 @@ def next_sitting(database: Database, worker: int, rules: Rules) -> str | None:
         current = current_sitting(connection, worker, rules.task)
         if current is not None:
             return str(current.id)
-        if _stint_is_over(connection, worker, rules):
+        if rules.most is not None and _done(connection, worker, rules) >= rules.most:
             return None
         now = time.time()
         unit = _example(connection, worker, rules)
@@ -100,10 +100,6 @@ def _done(connection: Connection, worker: int, rules: Rules) -> int:
         sittings.c.worker_id == worker,
         sittings.c.done_at.is_not(None),
     )
-
-
-def _stint_is_over(connection: Connection, worker: int, rules: Rules) -> bool:
-    return rules.most is not None and _done(connection, worker, rules) >= rules.most
 
 
 def skip(database: Database, worker: int, sitting: str) -> None:

@@ -22,17 +22,9 @@ from screentest.annotate.language import translate as translate_prompts
 from screentest.annotate.material import read_units, text_of
 from screentest.annotate.media import prepare_all
 from screentest.annotate.schema import units as units_table
-from screentest.annotate.server import (
-    DEFAULT_LANGUAGES,
-    bind,
-    check_address,
-    make_site,
-    media_folder,
-    open_project,
-    run,
-)
+from screentest.annotate.server import bind, check_address, media_folder, open_project, run
 from screentest.annotate.store import Database, default_store, open_database
-from screentest.annotate.web.visitor import Finish, allowed_origins
+from screentest.annotate.web.visitor import Finish, Site, allowed_origins
 from screentest.cli.console import err, out, shown, watched
 from screentest.cli.options import JsonOption, PromptsOption
 from screentest.cli.tables import print_models, show
@@ -166,7 +158,7 @@ def serve(
 
     check_address(host, port, public_url, token)
     templates = Prompts(prompts)
-    languages = [read_language(name, templates) for name in language or DEFAULT_LANGUAGES]
+    languages = [read_language(name, templates) for name in language or ("en", "ja")]
     own_consent = text_of(consent).strip() if consent is not None else ""
     finish = Finish(code, return_url)
     # Equal models are equal: an arena without ties would make coins of them.
@@ -185,15 +177,16 @@ def serve(
     listening = bind(host, port)
     port = listening.getsockname()[1]
     operator = token or secrets.token_urlsafe(24)
-    site = make_site(
+    site = Site(
         database,
         rules,
-        origins=allowed_origins(host, port, public_url),
-        operator_token=operator,
-        languages=languages,
+        {language.code: language for language in languages},
+        allowed_origins(host, port, public_url),
+        people.hashed(operator),
+        # Cookies do not know ports: two apps on one machine would sign each other out.
+        cookie=f"screentest-{port}",
         consent=own_consent,
         finish=finish,
-        port=port,
     )
 
     def ready() -> None:

@@ -233,7 +233,8 @@ def _store(
     if step == Step.CHECK and not all(seen_marks(connection, sitting, unit)):
         raise Refused("unseen", "look at every marked part first")
     watched = watched_shares(connection, sitting)
-    if step != Step.CHECK and not enough_watched(watched, rules):
+    # Positions come as decimals: the last hundredth decides nothing.
+    if step != Step.CHECK and any(share < rules.watch - 0.01 for share in watched.values()):
         raise Refused("unwatched", f"play at least {rules.watch:.0%} of each video first")
     if "choice" in checked:
         checked["picked"] = picked_video(checked["choice"], sitting.left_video)
@@ -358,11 +359,6 @@ def _viewing(connection: Connection, sitting: Row[Any], side: str) -> Viewing | 
     here = {"sitting_id": sitting.id, "step": sitting.step, "side": side}
     stored = connection.scalar(select(views.c.viewing).filter_by(**here))
     return None if stored is None else from_object(Viewing, stored)
-
-
-def enough_watched(shares: Mapping[str, float], rules: Rules) -> bool:
-    """Return whether every video was played as far as the rules ask; positions come as decimals."""
-    return all(share >= rules.watch - 0.01 for share in shares.values())
 
 
 def watched_shares(connection: Connection, sitting: Row[Any]) -> dict[str, float]:

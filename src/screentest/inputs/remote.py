@@ -148,7 +148,10 @@ class Cache:
                 rights = [self._reserve(video, held) for video in wanted]
             for video, right in zip(wanted, rights, strict=True):
                 with right:
-                    self._bring(video)
+                    place = self.place(video)
+                    if not place.exists():
+                        self._fetch(video, place)
+                    os.utime(place)
             yield
 
     def _reserve(self, video: RemoteVideo, held: ExitStack) -> ExitStack:
@@ -165,12 +168,6 @@ class Cache:
             self._make_room(self._unfinished(place), video.size)
             right.callback(self._unfinished(place).unlink, missing_ok=True)
         return right
-
-    def _bring(self, video: RemoteVideo) -> None:
-        place = self.place(video)
-        if not place.exists():
-            self._fetch(video, place)
-        os.utime(place)
 
     def _unfinished(self, place: Path) -> Path:
         return place.with_name(f"{place.name}{_PART}")

@@ -60,14 +60,8 @@ class WebDataset:
             problems += wrong
             for item in members:
                 if item.id in items:
-                    problems.append(
-                        Problem(
-                            ProblemKind.DUPLICATE_VIDEO,
-                            f"{archive.name} has a key of an earlier archive",
-                            "The first is taken.",
-                            id=item.id,
-                        )
-                    )
+                    why = f"{archive.name} has a key of an earlier archive"
+                    problems.append(_second(item.id, why))
                 items.setdefault(item.id, item)
         if not items:
             raise ManifestError(
@@ -94,7 +88,8 @@ class WebDataset:
                         continue
                     if suffix in VIDEO_SUFFIXES:
                         if key in videos:
-                            problems.append(_second(key, archive))
+                            why = f"{archive.name} has two videos of this key"
+                            problems.append(_second(key, why))
                             continue
                         videos[key] = self._unpacked(file, member, place, key, suffix)
                     elif suffix in self.TEXTS and member.size <= self.LONGEST_TEXT:
@@ -122,8 +117,7 @@ class WebDataset:
         return target
 
 
-def _second(key: str, archive: Path) -> Problem:
-    why = f"{archive.name} has two videos of this key"
+def _second(key: str, why: str) -> Problem:
     return Problem(ProblemKind.DUPLICATE_VIDEO, why, "The first is taken.", id=key)
 
 
