@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     )
     from screentest.core.functions import backend, suite
     from screentest.hooks.contract import Alarm, BaseHook, Logged, hook
-    from screentest.inputs.importers import Corpus
+    from screentest.inputs.parted import Corpus
     from screentest.judges.functions import judge
     from screentest.metrics.curve import ShotMetric
     from screentest.metrics.functions import metric
@@ -64,7 +64,7 @@ _HOMES = {
     ),
     "core.functions": ("backend", "suite"),
     "hooks.contract": ("Alarm", "BaseHook", "Logged", "hook"),
-    "inputs.importers": ("Corpus",),
+    "inputs.parted": ("Corpus",),
     "judges.functions": ("judge",),
     "metrics.curve": ("ShotMetric",),
     "metrics.functions": ("metric",),

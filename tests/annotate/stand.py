@@ -24,8 +24,9 @@ from starlette.testclient import TestClient
 
 from screentest.annotate.assignment import Rules
 from screentest.annotate.flashes import flashes_in
-from screentest.annotate.people import invite
-from screentest.annotate.server import bind, create_app, make_site, open_project
+from screentest.annotate.language import read_language
+from screentest.annotate.people import hashed, invite
+from screentest.annotate.server import bind, create_app, open_project
 from screentest.annotate.store import Database, open_database
 from screentest.annotate.web.visitor import Site, allowed_origins
 from screentest.judges.votes import VoteTask
@@ -188,11 +189,13 @@ def open_stand(
     else:
         shutil.copyfile(_filled(place, task), store)
         database = open_database(store)
-    site = make_site(
+    site = Site(
         database,
         Rules(VoteTask(task), **rules or {}),
-        origins=allowed_origins("127.0.0.1", 8765, None),
-        operator_token=OPERATOR,
+        {code: read_language(code) for code in ("en", "ja")},
+        allowed_origins("127.0.0.1", 8765, None),
+        hashed(OPERATOR),
+        cookie="screentest-0",
     )
     try:
         yield Stand(site)
@@ -233,16 +236,19 @@ def served(stand: Stand, port: int = 0) -> Iterator[str]:
 SERVER = """
 import json, sys
 from screentest.annotate.assignment import Rules
-from screentest.annotate.server import bind, make_site, run
+from screentest.annotate.language import read_language
+from screentest.annotate.people import hashed
+from screentest.annotate.server import bind, run
 from screentest.annotate.store import open_database
 from screentest.judges.votes import VoteTask
-from screentest.annotate.web.visitor import allowed_origins
+from screentest.annotate.web.visitor import Site, allowed_origins
 store, port, rules = sys.argv[1], int(sys.argv[2]), json.loads(sys.argv[3])
 listening = bind("127.0.0.1", port)
 port = listening.getsockname()[1]
 rules = Rules(VoteTask.PAIRS, **rules)
-site = make_site(open_database(store), rules, port=0, operator_token="x" * 20,
-                 origins=allowed_origins("127.0.0.1", port, None))
+languages = {code: read_language(code) for code in ("en", "ja")}
+origins = allowed_origins("127.0.0.1", port, None)
+site = Site(open_database(store), rules, languages, origins, hashed("x" * 20), "screentest-0")
 run(site, listening, proxied=False, ready=lambda: print(port, flush=True))
 """
 

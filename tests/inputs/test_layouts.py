@@ -14,7 +14,8 @@ from pyarrow import parquet
 from screentest.core import BadOption, Item, ManifestError
 from screentest.inputs.check import check_manifest
 from screentest.inputs.fields import ProblemKind
-from screentest.inputs.importers import Corpus, examine_inputs, format_of, importer_of
+from screentest.inputs.importers import examine_inputs, format_of, importer_of
+from screentest.inputs.parted import Corpus
 
 CATS = ("A cat sleeps", "Two dogs run")
 

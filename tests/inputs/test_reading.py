@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from screentest.core import BadOption, Item, ManifestError, register, registry
-from screentest.inputs.importers import Corpus, format_of, read_corpus, read_inputs
+from screentest.inputs.importers import format_of, read_corpus, read_inputs
 from screentest.inputs.manifest import write_manifest
+from screentest.inputs.parted import Corpus
 
 CAPTIONS = {"meta": {"video_id": "v"}, "data": {"v-Scene-001": {"caption": {"content": "A."}}}}
 

@@ -47,11 +47,10 @@ def test_a_whole_download(tmp_path: Path) -> None:
     (tmp_path / "clips" / "a-b_1_cut_meta.json").write_text('{"a-b_1-Scene-001": {"start": 0}}')
     reading = read_vript(tmp_path)
     assert not reading.problems
-    (source,) = reading.sources
+    (source,) = reading.parted
     assert source == PartedSource(
         "a-b_1",
         (SourcePart(files[0], "A cat."), SourcePart(files[1], "A dog.")),
-        "A day",
         {"category": "Pets"},
     )
 
@@ -63,7 +62,7 @@ def test_gaps_are_reported_and_tolerated(tmp_path: Path) -> None:
         clip(tmp_path, "v", number, b"" if number == 5 else b"x")
     clip(tmp_path, "unheard", 1)
     reading = read_vript(tmp_path)
-    (source,) = reading.sources
+    (source,) = reading.parted
     assert [part.caption for part in source.parts] == ["One.", "", ""]  # 1, 2 and 4
     told = {problem.kind: problem.message for problem in reading.problems}
     assert told == {
@@ -78,7 +77,7 @@ def test_a_thousandth_clip_is_in_order(tmp_path: Path) -> None:
     (tmp_path / "v.json").write_text(captions("v", {999: "Before.", 1000: "After."}, num_clips=0))
     for number in (1000, 999):
         clip(tmp_path, "v", number)
-    (source,) = read_vript(tmp_path).sources
+    (source,) = read_vript(tmp_path).parted
     assert [part.caption for part in source.parts] == ["Before.", "After."]
 
 
@@ -99,14 +98,14 @@ def test_a_bad_file_harms_only_itself(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "good.json").write_text(captions("good", {1: "A cat."}))
     clip(tmp_path, "good", 1)
     reading = read_vript(tmp_path)
-    assert [source.id for source in reading.sources] == ["good"]
+    assert [source.id for source in reading.parted] == ["good"]
     assert [problem.kind for problem in reading.problems] == [ProblemKind.BAD_FILE]
 
 
 def test_no_clips_no_source(tmp_path: Path) -> None:
     (tmp_path / "v.json").write_text(captions("v", {1: "A cat."}))
     reading = read_vript(tmp_path / "v.json")
-    assert not reading.sources
+    assert not reading.parted
     assert {problem.kind for problem in reading.problems} == {ProblemKind.MISSING}
 
 
@@ -115,7 +114,7 @@ def test_twins_are_reported(tmp_path: Path) -> None:
         (tmp_path / f"{name}.json").write_text(captions("v", {1: "A cat."}))
         clip(tmp_path / name, "v", 1)
     reading = read_vript(tmp_path)
-    assert len(reading.sources) == 1
+    assert len(reading.parted) == 1
     kinds = [problem.kind for problem in reading.problems]
     assert sorted(kinds) == [ProblemKind.DUPLICATE_ID, ProblemKind.DUPLICATE_VIDEO]
 

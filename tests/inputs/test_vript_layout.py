@@ -10,7 +10,8 @@ import pytest
 from screentest.core import Item, ManifestError, Span
 from screentest.core.item import seconds
 from screentest.inputs.fields import ProblemKind
-from screentest.inputs.layouts.vript import VriptReading, read_vript
+from screentest.inputs.layouts.vript import read_vript
+from screentest.inputs.parted import Corpus
 
 ID = "007EvOaWFOA"
 
@@ -42,8 +43,8 @@ def untrimmed(root: Path, name: str = ID) -> Path:
     return write(root / "vript_long_videos" / "video_1_of_1095" / f"{name}.mp4", "a film")
 
 
-def only(reading: VriptReading) -> Item:
-    assert not reading.sources
+def only(reading: Corpus) -> Item:
+    assert not reading.parted
     (item,) = reading.items
     return item
 
@@ -101,7 +102,7 @@ def test_clips_are_taken_where_all_are_there(tmp_path: Path) -> None:
     assert only(read_vript(tmp_path)).id == ID  # the second clip is not there
     write(folder / f"{scene(2)}.mp4", "x")
     reading = read_vript(tmp_path)
-    assert [len(source.parts) for source in reading.sources] == [2]
+    assert [len(source.parts) for source in reading.parted] == [2]
     assert not reading.items
     assert not reading.problems
 
@@ -120,7 +121,7 @@ def test_long_and_short_videos_in_one_download(tmp_path: Path) -> None:
     reading = read_vript(tmp_path)
     assert not reading.problems
     assert [item.id for item in reading.items] == [ID]
-    (source,) = reading.sources
+    (source,) = reading.parted
     assert (source.id, source.groups) == (short, {})
     assert source.parts[0].caption == f"Shows {scene(1, short)}.mp4."
 
@@ -135,7 +136,7 @@ def test_one_bad_key_costs_one_clip(tmp_path: Path) -> None:
     for number in (1, 2, 3):
         write(place / f"{scene(number)}.mp4", "x")
     reading = read_vript(tmp_path)
-    (source,) = reading.sources
+    (source,) = reading.parted
     texts = [part.caption for part in source.parts]
     assert texts == [f"Shows {scene(1)}.mp4.", "", f"Shows {scene(3)}."]
     assert [(one.kind, one.message) for one in reading.problems] == [
@@ -180,7 +181,7 @@ def test_an_untrimmed_video_without_cuts(content: object, tmp_path: Path) -> Non
         cut(tmp_path, content)
     reading = read_vript(tmp_path)
     assert not reading.items
-    assert not reading.sources
+    assert not reading.parted
     assert "not one of its clips is there" in [one.message for one in reading.problems]
 
 
@@ -189,7 +190,7 @@ def test_a_bad_meta_file_costs_the_category(content: object, tmp_path: Path) -> 
     describe(tmp_path, ID, [scene(1)])
     write(tmp_path / f"{scene(1)}.mp4", "x")
     write(tmp_path / "vript_meta" / "vript_long_videos_meta.json", content)
-    (source,) = read_vript(tmp_path).sources
+    (source,) = read_vript(tmp_path).parted
     assert source.groups == {}
 
 
@@ -204,7 +205,7 @@ def test_captions_as_rows(tmp_path: Path) -> None:
     for number in (1, 2):
         write(tmp_path / f"{scene(number)}.mp4", "x")
     reading = read_vript(tmp_path)
-    (source,) = reading.sources
+    (source,) = reading.parted
     assert [part.caption for part in source.parts] == ["One.", "Two."]
     assert {one.message for one in reading.problems} == {
         "1 rows are not captions, the first at line 4",
@@ -224,7 +225,7 @@ def test_a_row_whose_video_has_no_name_costs_that_row(tmp_path: Path) -> None:
     write(tmp_path / "vript_captions" / "vript_long_videos_captions.jsonl", lines)
     write(tmp_path / f"{scene(1)}.mp4", "x")
     reading = read_vript(tmp_path)
-    assert [one.id for one in reading.sources] == [ID]
+    assert [one.id for one in reading.parted] == [ID]
     assert [one.message for one in reading.problems] == [
         "meta has no video_id that could be a name"
     ]

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-from screentest.core import Clip, Time, UserError
+from screentest.core import Clip, Time
 from screentest.judges.votes import VoteTask
 
 # Tasks: what people are asked, and in which steps.
@@ -207,34 +207,31 @@ def _storable(text: str) -> str:
     return text.replace("\x00", "�").encode("utf-8", "replace").decode("utf-8")
 
 
-def check_gold(unit: Unit, answer: object, path: Path, line: int) -> dict[str, Any]:
-    """Return the known answer of a gold item as its file gives it."""
+def check_gold(unit: Unit, answer: object) -> dict[str, Any]:
+    """Return the known answer of a gold item as its file gives it; raises BadAnswer."""
     if unit.task in (VoteTask.PAIRS, VoteTask.CHECK):
         if answer not in (None, "intact", "degraded"):
-            raise UserError(f"{path}, line {line}: the answer of a pair must be intact or degraded")
+            raise BadAnswer("the answer of a pair must be intact or degraded")
         return {"picked": "second" if answer == "degraded" else "first"}
     if unit.task is VoteTask.ARENA:
         words = dict(zip((*unit.models, "tie"), ("first", "second", "tie"), strict=True))
         if not isinstance(answer, str) or answer not in words:
-            raise UserError(f"{path}, line {line}: the answer must be one of {', '.join(words)}")
+            raise BadAnswer(f"the answer must be one of {', '.join(words)}")
         return {"picked": words[answer]}
     if not isinstance(answer, Mapping):
-        raise UserError(f"{path}, line {line}: a gold item needs its answer, an object")
+        raise BadAnswer("a gold item needs its answer, an object")
     match unit.task:
         case VoteTask.RATE:
             low, high = answer.get("low"), answer.get("high")
             if low not in SCORES or high not in SCORES:
-                raise UserError(f"{path}, line {line}: a gold score must have low and high, 0 to 5")
+                raise BadAnswer("a gold score must have low and high, 0 to 5")
             return {"low": float(low), "high": float(high)}
         case VoteTask.QUESTIONS:
             names = [question.id for question in unit.questions]
-            try:
-                return {"answers": _answers(answer, names)}
-            except BadAnswer as error:
-                raise UserError(f"{path}, line {line}: {error}") from None
+            return {"answers": _answers(answer, names)}
         case _:
             if answer.get("verdict") not in ("approve", "correct"):
-                raise UserError(f"{path}, line {line}: the verdict must be approve or correct")
+                raise BadAnswer("the verdict must be approve or correct")
             return {"verdict": answer["verdict"]}
 
 

@@ -63,7 +63,7 @@ def next_sitting(database: Database, worker: int, rules: Rules) -> str | None:
         current = current_sitting(connection, worker, rules.task)
         if current is not None:
             return str(current.id)
-        if _stint_is_over(connection, worker, rules):
+        if rules.most is not None and _done(connection, worker, rules) >= rules.most:
             return None
         now = time.time()
         unit = _example(connection, worker, rules)
@@ -75,8 +75,7 @@ def next_sitting(database: Database, worker: int, rules: Rules) -> str | None:
 
 
 def left_for(connection: Connection, worker: int, rules: Rules) -> int:
-    """Return how many units the worker could still be given; those others are at are counted
-    too."""
+    """Return how many units the worker could still be given, those others are at included."""
     wanted = _open(rules, gold=False)
     mine = count(connection, sittings.join(units), *wanted, *_is_over(worker))
     left = count(connection, units, *wanted) - mine
@@ -101,10 +100,6 @@ def _done(connection: Connection, worker: int, rules: Rules) -> int:
         sittings.c.worker_id == worker,
         sittings.c.done_at.is_not(None),
     )
-
-
-def _stint_is_over(connection: Connection, worker: int, rules: Rules) -> bool:
-    return rules.most is not None and _done(connection, worker, rules) >= rules.most
 
 
 def skip(database: Database, worker: int, sitting: str) -> None:
@@ -133,8 +128,7 @@ def keep_alive(connection: Connection, sitting: str, rules: Rules) -> None:
 
 
 def has_room(connection: Connection, unit: Row[Any], worker: int, rules: Rules) -> bool:
-    """Return whether a worker's vote on a unit, which is locked, is wanted though its time ran
-    out."""
+    """Return whether a late vote of a worker on a unit, which is locked, is still wanted."""
     if unit.gold is not None:
         return True
     others = count(
@@ -151,8 +145,7 @@ def has_room(connection: Connection, unit: Row[Any], worker: int, rules: Rules) 
 def _candidate(
     connection: Connection, worker: int, rules: Rules, now: float, *, gold: bool
 ) -> Row[Any] | None:
-    """Return what comes next, locked; among equals those begun by others, so that units get
-    finished."""
+    """Return what comes next, locked; units begun by others first, so that they get finished."""
     done = select(sittings.c.unit_id).where(*_is_over(worker))
     at_work = (
         select(sittings.c.unit_id, func.count().label("count"))

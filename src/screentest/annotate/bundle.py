@@ -19,6 +19,7 @@ from screentest._util.atomic import atomic_output, write_whole
 from screentest.annotate.answers import STEPS, Step, Unit, check_answer
 from screentest.annotate.flashes import are_risky
 from screentest.annotate.language import Language
+from screentest.annotate.material import text_of
 from screentest.annotate.media import Padding, served_length
 from screentest.annotate.records import ANSWERS, about, choice_word
 from screentest.annotate.sitting import VOTE_ID, finite, picked_video, side_of
@@ -81,7 +82,8 @@ def read_answers(path: Path, key: Path, units: Sequence[Unit]) -> list[VoteRecor
     task, pages = _read_key(key)
     available = {unit.key: unit for unit in units}
     records = []
-    for number, line in enumerate(_lines(path), start=1):
+    lines = [line for line in text_of(path).split("\n") if line.strip()]
+    for number, line in enumerate(lines, start=1):
         try:
             row = parse_json(line)
             answer = row["answer"]
@@ -171,14 +173,6 @@ def _read_key(path: Path) -> tuple[VoteTask, dict[str, Key]]:
         return VoteTask(document["task"]), pages
     except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise UserError(f"{path} is not the key of a bundle: {error}") from None
-
-
-def _lines(path: Path) -> list[str]:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path} cannot be read: {error}") from None
-    return [line for line in text.split("\n") if line.strip()]
 
 
 def _record(

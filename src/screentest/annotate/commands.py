@@ -19,20 +19,12 @@ from screentest.annotate.bundle import write_bundle
 from screentest.annotate.flashes import measure_all
 from screentest.annotate.language import read_language
 from screentest.annotate.language import translate as translate_prompts
-from screentest.annotate.material import read_units
+from screentest.annotate.material import read_units, text_of
 from screentest.annotate.media import prepare_all
 from screentest.annotate.schema import units as units_table
-from screentest.annotate.server import (
-    DEFAULT_LANGUAGES,
-    bind,
-    check_address,
-    make_site,
-    media_folder,
-    open_project,
-    run,
-)
+from screentest.annotate.server import bind, check_address, media_folder, open_project, run
 from screentest.annotate.store import Database, default_store, open_database
-from screentest.annotate.web.visitor import Finish, allowed_origins
+from screentest.annotate.web.visitor import Finish, Site, allowed_origins
 from screentest.cli.console import err, out, shown
 from screentest.cli.options import JsonOption, PromptsOption
 from screentest.cli.progress import watched
@@ -167,8 +159,8 @@ def serve(
 
     check_address(host, port, public_url, token)
     templates = Prompts(prompts)
-    languages = [read_language(name, templates) for name in language or DEFAULT_LANGUAGES]
-    own_consent = _text_of(consent)
+    languages = [read_language(name, templates) for name in language or ("en", "ja")]
+    own_consent = text_of(consent).strip() if consent is not None else ""
     finish = Finish(code, return_url)
     # Equal models are equal: an arena without ties would make coins of them.
     ties = ties or task is VoteTask.ARENA
@@ -186,15 +178,16 @@ def serve(
     listening = bind(host, port)
     port = listening.getsockname()[1]
     operator = token or secrets.token_urlsafe(24)
-    site = make_site(
+    site = Site(
         database,
         rules,
-        origins=allowed_origins(host, port, public_url),
-        operator_token=operator,
-        languages=languages,
+        {language.code: language for language in languages},
+        allowed_origins(host, port, public_url),
+        people.hashed(operator),
+        # Cookies do not know ports: two apps on one machine would sign each other out.
+        cookie=f"screentest-{port}",
         consent=own_consent,
         finish=finish,
-        port=port,
     )
 
     def ready() -> None:
@@ -406,16 +399,6 @@ def bundle(
     flashes = dict(measure_all(videos, progress=watched()))
     keys = write_bundle(units, prepared, out, words, ties=ties, flashes=flashes)
     err().print(f"{plural(len(keys), 'page')} in {out / 'pages'}", soft_wrap=True)
-
-
-def _text_of(path: Path | None) -> str:
-    """Return the text of a file that the user has written."""
-    if path is None:
-        return ""
-    try:
-        return path.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"cannot read {path}: {error}") from None
 
 
 def opened(place: Path, store: str | None) -> closing[Database]:

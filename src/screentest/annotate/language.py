@@ -89,8 +89,7 @@ def read_language(given: str, prompts: Prompts | None = None) -> Language:
 
 
 def _aspects(prompts: Prompts) -> dict[str, str]:
-    """Return what an aspect means, and what it is called where no file says it: plugins have no
-    file."""
+    """Return what aspects mean, and their names: aspects of plugins have no file."""
     texts: dict[str, str] = {}
     for aspect in all_aspects():
         texts[f"aspect.{aspect}.name"] = aspect.title.capitalize()

@@ -11,6 +11,7 @@ from typing import Any
 
 from screentest.annotate.answers import (
     EXAMPLE,
+    BadAnswer,
     Footage,
     HarmMark,
     Unit,
@@ -177,16 +178,11 @@ def _of_files(folder: Path, source: SourceFilm, task: VoteTask, *files: VideoFil
 
 
 def _prompt(folder: Path, source: SourceFilm) -> str:
-    path = _inside(folder, source.prompt)
-    try:
-        return path.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path} cannot be read: {error}", advice="Build it again.") from None
+    return text_of(_inside(folder, source.prompt), advice="Build it again.").strip()
 
 
 def _inside(folder: Path, file: VideoFile | str) -> Path:
-    """Return a file of the testbed. One that somebody else made must not reach out of its
-    folder."""
+    """Return a file of the testbed, which must not reach out of its folder."""
     try:
         result = file_in(folder, file) if isinstance(file, str) else video_in(folder, file)
     except NoValue as error:
@@ -259,7 +255,10 @@ def _with_gold(units: list[Unit], path: Path) -> list[Unit]:
                 f"{path}, line {number}: no unit {row.get('unit')!r}",
                 advice="`screentest annotate plan --units` lists them.",
             )
-        gold = check_gold(unit, row.get("answer"), path, number)
+        try:
+            gold = check_gold(unit, row.get("answer"))
+        except BadAnswer as error:
+            raise UserError(f"{path}, line {number}: {error}") from None
         why = row.get(EXAMPLE)
         if why is not None:
             if not isinstance(why, str) or not why.strip():
@@ -269,13 +268,17 @@ def _with_gold(units: list[Unit], path: Path) -> list[Unit]:
     return list(available.values())
 
 
-def _rows(path: Path) -> list[tuple[int, Mapping[str, Any]]]:
+def text_of(path: Path, advice: str = "") -> str:
+    """Return the text of a file; raises UserError where it cannot be read."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path} cannot be read: {error}") from None
+        raise UserError(f"{path} cannot be read: {error}", advice=advice) from None
+
+
+def _rows(path: Path) -> list[tuple[int, Mapping[str, Any]]]:
     rows: list[tuple[int, Mapping[str, Any]]] = []
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(text_of(path).splitlines(), start=1):
         if not line.strip():
             continue
         try:

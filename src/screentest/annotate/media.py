@@ -11,7 +11,7 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,20 +84,13 @@ def prepare(path: Path, folder: Path) -> Path:
 
 def _tags(container: InputContainer) -> bool:
     """Return whether the file says anything of itself beyond what every file of its kind does."""
-    metadata: list[Mapping[str, str]] = [
-        container.metadata,
-        *(s.metadata for s in container.streams),
-    ]
-    for tags in metadata:
-        for name, value in tags.items():
+    for part in (container, *container.streams):
+        for name, value in part.metadata.items():
             if name not in _SAYS_NOTHING and value not in _DEFAULTS.get(name, set()):
                 return True
-    return bool(container.chapters()) or _attached(container)
-
-
-def _attached(container: InputContainer) -> bool:
     kinds = [stream.type for stream in container.streams]
-    return kinds.count("video") != 1 or bool(set(kinds) - {"video", "audio"})
+    attached = kinds.count("video") != 1 or bool(set(kinds) - {"video", "audio"})
+    return attached or bool(container.chapters())
 
 
 def _copy(container: InputContainer, stream: Any, target: Path) -> None:

@@ -43,15 +43,13 @@ class Invitation:
     token: str
 
 
-def invite(
-    database: Database, count: int, *, days: float = LINK_DAYS, language: str = ""
-) -> list[Invitation]:
+def invite(database: Database, count: int, *, days: float = LINK_DAYS) -> list[Invitation]:
     """Make workers, each with a link of their own."""
     made = []
     with database.write() as connection:
         for _ in range(count):
             label = f"w-{secrets.token_hex(4)}"
-            worker = _add(connection, label, language)
+            worker = _add(connection, label)
             made.append(Invitation(label, _link(connection, worker, days)))
     return made
 
@@ -69,8 +67,7 @@ def link_again(
 
 
 def invite_all(database: Database, *, days: float = LINK_DAYS) -> str:
-    """Return the token of one link for all participants of a platform, who bring ids of their
-    own."""
+    """Return the token of one link for all participants of a platform, who bring their ids."""
     token = secrets.token_urlsafe(24)
     row = {"token_hash": hashed(token), "expires_at": time.time() + days * DAY}
     with database.write() as connection:
@@ -103,7 +100,7 @@ def participant_of(label: str) -> str:
 def imported_worker(connection: Connection, label: str) -> int:
     """Return the worker of that label, made where there is none."""
     result = connection.scalar(select(workers.c.id).where(workers.c.label == label))
-    return int(result) if result is not None else _add(connection, label, "")
+    return int(result) if result is not None else _add(connection, label)
 
 
 def open_session(database: Database, token: str) -> str | None:
@@ -185,8 +182,8 @@ def hashed(secret: str) -> str:
     return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
 
 
-def _add(connection: Connection, label: str, language: str) -> int:
-    row = {"label": label, "created_at": time.time(), "language": language, "excluded": False}
+def _add(connection: Connection, label: str) -> int:
+    row = {"label": label, "created_at": time.time(), "language": "", "excluded": False}
     try:
         added = connection.execute(insert(workers).values(row))
     except IntegrityError:

@@ -96,8 +96,7 @@ def worker_votes(records: Iterable[VoteRecord]) -> list[Vote]:
 
 
 def rules_for(task: VoteTask) -> WorkerRules:
-    """Return what counts as contradicting others: A and C, a score two points away, else any
-    other."""
+    """Return what contradicts others: A and C, a score two points away, else any other."""
     if task is VoteTask.RATE:
         return WorkerRules(scale=tuple(map(str, SCORES)), steps=4)
     return WorkerRules()
@@ -112,13 +111,13 @@ def review(
     for record in records:
         if record.finished:
             mine[record.worker].append(record)
-    people = connection.execute(select(workers)).all()
     gold = gold_answers(connection)
     reasons = _reasons(connection)
     states = []
-    for person in people:
+    for person in connection.execute(select(workers)).all():
         answer = mine[person.label]
         choices = [record.correct for record in answer if record.correct is not None]
+        paces = [item.seconds / item.duration for item in answer if item.duration > 0]
         available = [right for worker, right in gold if worker == person.id]
         states.append(
             WorkerState(
@@ -128,9 +127,7 @@ def review(
                 asked=len(choices),
                 gold_right=sum(available),
                 gold_asked=len(available),
-                pace=_median(
-                    [item.seconds / item.duration for item in answer if item.duration > 0]
-                ),
+                pace=median(paces) if paces else None,
                 report=reports.get(person.label),
                 excluded=bool(person.excluded),
                 reason=reasons.get(person.id, "") if person.excluded else "",
@@ -156,29 +153,22 @@ def _agreement(aspect: str, records: Sequence[VoteRecord]) -> AspectAgreement:
     for record in records:
         by_unit[record.unit].append(record)
     choices = [record.correct for record in records if record.correct is not None]
+    accuracy, pairs = sum(choices) / len(choices) if choices else None, len(by_unit)
     ratings = _ratings(by_unit.values())
     alpha = krippendorff(ratings, level=_LEVELS[records[0].task])
     most = max(map(len, ratings), default=0)
-    complete = [unit for unit in ratings if len(unit) == most]
-    kappa = fleiss(complete)
+    kappa = fleiss([unit for unit in ratings if len(unit) == most])
     return AspectAgreement(
         aspect,
-        units=len(by_unit),
+        units=pairs,
         votes=len(records),
-        accuracy=sum(choices) / len(choices) if choices else None,
+        accuracy=accuracy,
         # As the paper: the votes of a pair are not independent, so n is the number of pairs.
-        interval=_interval(by_unit, choices),
+        interval=None if accuracy is None else wilson(accuracy * pairs, pairs),
         alpha=alpha.value,
         kappa=kappa.value,
         why=alpha.failure,
     )
-
-
-def _interval(by_unit: dict[str, list[VoteRecord]], choices: Sequence[bool]) -> Interval | None:
-    if not choices:
-        return None
-    pairs = len(by_unit)
-    return wilson(sum(choices) / len(choices) * pairs, pairs)
 
 
 def _ratings(units: Iterable[Sequence[VoteRecord]]) -> list[list[float | str]]:
@@ -216,10 +206,6 @@ def _answers(record: VoteRecord) -> list[tuple[str, str]]:
 
 def _signs(state: WorkerState) -> int:
     return 0 if state.report is None else len(state.report.signs)
-
-
-def _median(values: Sequence[float]) -> float | None:
-    return median(values) if values else None
 
 
 def _reasons(connection: Connection) -> dict[int, str]:

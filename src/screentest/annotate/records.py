@@ -28,22 +28,17 @@ ANSWERS: Final = ("rating", "score", "answers", "verdict", "text")
 
 
 def choice_word(task: VoteTask, picked: str) -> str:
-    """Return the stored choice in the words of records: for pairs those of testbeds and of
-    `certify`."""
+    """Return the stored choice in the words of records, which `certify` reads too."""
     return dict(zip(("first", "second", "tie"), (*sides(task), "tie"), strict=True))[picked]
 
 
 def about(unit: Unit | Row[Any]) -> dict[str, Any]:
     """Return what a record says of its unit, whether that is in the store or not."""
     first, second = unit.models or ("", "")
-    return {
+    copied = ("source", "video", "name", "aspect", "severity")
+    return {name: getattr(unit, name) for name in copied} | {
         "task": VoteTask(unit.task),
         "unit": unit.key,
-        "source": unit.source,
-        "video": unit.video,
-        "name": unit.name,
-        "aspect": unit.aspect,
-        "severity": unit.severity,
         "clips": unit.clip_count,
         "first": first,
         "second": second,

@@ -19,28 +19,18 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
 
 from screentest.annotate.answers import Unit
-from screentest.annotate.assignment import Rules
 from screentest.annotate.flashes import measure_all
-from screentest.annotate.language import Language, read_language
 from screentest.annotate.material import read_units
 from screentest.annotate.media import MP4, prepare_all
-from screentest.annotate.people import hashed
 from screentest.annotate.schema import files, texts, units
 from screentest.annotate.store import Database, default_store, open_database
 from screentest.annotate.web import operator, pages
 from screentest.annotate.web.guard import Guard, Throttle
-from screentest.annotate.web.visitor import (
-    Finish,
-    SignedOut,
-    Site,
-    allowed_origins,
-    is_loopback,
-)
+from screentest.annotate.web.visitor import SignedOut, Site, allowed_origins, is_loopback
 from screentest.core import BadOption, Progress, UserError
 from screentest.judges.votes import VoteTask
 
 SHORTEST_TOKEN: Final = 16
-DEFAULT_LANGUAGES: Final = ("en", "ja")
 
 
 def open_project(
@@ -53,8 +43,7 @@ def open_project(
     by: str = "model",
     progress: Progress | None = None,
 ) -> tuple[Database, list[Unit]]:
-    """Return the database of a project with all units of the task in it, videos ready to be
-    served."""
+    """Return the database of a project with all units of the task, videos ready to be served."""
     given = read_units(place, task, questions=questions, gold=gold, by=by)
     videos = [video.path for unit in given for video in unit.videos]
     prepared = prepare_all(videos, media_folder(place), progress=progress)
@@ -118,17 +107,13 @@ def keep_units(
                 connection.execute(update(units).where(where).values(row))
 
 
+_COPIED: Final = ("key", "source", "video", "name", "aspect", "severity", "clip_count", "seconds")
+
+
 def _row(unit: Unit, text: str, numbers: Mapping[Path, int]) -> dict[str, Any]:
     paths = [video.path for video in unit.videos]
-    return {
+    return {name: getattr(unit, name) for name in _COPIED} | {
         "task": unit.task.value,
-        "key": unit.key,
-        "source": unit.source,
-        "video": unit.video,
-        "name": unit.name,
-        "aspect": unit.aspect,
-        "severity": unit.severity,
-        "clip_count": unit.clip_count,
         "groups": dict(unit.groups),
         "models": list(unit.models) or None,
         "text_id": text,
@@ -138,7 +123,6 @@ def _row(unit: Unit, text: str, numbers: Mapping[Path, int]) -> dict[str, Any]:
         "questions": [asdict(question) for question in unit.questions],
         "is_gold": unit.gold is not None,
         "gold": dict(unit.gold) if unit.gold is not None else None,
-        "seconds": unit.seconds,
     }
 
 
@@ -196,32 +180,6 @@ def check_address(host: str, port: int, public_url: str | None, token: str | Non
             advice="Set SCREENTEST_ANNOTATE_TOKEN, or stay on 127.0.0.1.",
         )
     allowed_origins(host, port, public_url)
-
-
-def make_site(
-    database: Database,
-    rules: Rules,
-    *,
-    origins: frozenset[str],
-    operator_token: str,
-    languages: Sequence[Language] | None = None,
-    consent: str = "",
-    finish: Finish | None = None,
-    port: int = 0,
-) -> Site:
-    """Return the site of a project."""
-    read = languages or [read_language(name) for name in DEFAULT_LANGUAGES]
-    return Site(
-        database=database,
-        rules=rules,
-        languages={language.code: language for language in read},
-        origins=origins,
-        operator_hash=hashed(operator_token),
-        # Cookies do not know ports: two apps on one machine would sign each other out.
-        cookie=f"screentest-{port}",
-        consent=consent,
-        finish=finish,
-    )
 
 
 def bind(host: str, port: int) -> socket.socket:

@@ -165,16 +165,6 @@ class Lesson:
     """``left``, ``right`` or ``same``; empty where two videos are not compared."""
 
 
-@dataclass(frozen=True, slots=True)
-class Watched:
-    """What the server knows of a worker's viewing in a step."""
-
-    seen: list[bool]
-    """For each marked part, whether it was looked at; empty before they are shown."""
-    shares: dict[str, float]
-    """By side, how much of the video was played."""
-
-
 def take_vote(
     database: Database,
     worker: int,
@@ -243,7 +233,8 @@ def _store(
     if step == Step.CHECK and not all(seen_marks(connection, sitting, unit)):
         raise Refused("unseen", "look at every marked part first")
     watched = watched_shares(connection, sitting)
-    if step != Step.CHECK and not enough_watched(watched, rules):
+    # Positions come as decimals: the last hundredth decides nothing.
+    if step != Step.CHECK and any(share < rules.watch - 0.01 for share in watched.values()):
         raise Refused("unwatched", f"play at least {rules.watch:.0%} of each video first")
     if "choice" in checked:
         checked["picked"] = picked_video(checked["choice"], sitting.left_video)
@@ -288,10 +279,11 @@ def take_views(
     sitting: str,
     step: str,
     reports: Mapping[str, Sequence[object]],
-) -> Watched:
-    """Note where the playheads were; tells which marked parts have been seen, and how much.
+) -> tuple[list[bool], dict[str, float]]:
+    """Note where the playheads were; raises Implausible where the clock contradicts the page.
 
-    Raises Implausible where a page claims more than the clock allows.
+    Returns for each marked part whether it was looked at, none before they are shown; and by side
+    how much of the video was played.
     """
     with database.write(durable=False) as connection:
         result = select(sittings).where(sittings.c.id == sitting)
@@ -320,7 +312,7 @@ def take_views(
         keep_alive(connection, row.id, rules)
         unit = connection.execute(select(units).where(units.c.id == row.unit_id)).one()
         seen = seen_marks(connection, row, unit) if step == Step.CHECK else []
-        return Watched(seen, watched_shares(connection, row))
+        return seen, watched_shares(connection, row)
 
 
 def seen_marks(connection: Connection, sitting: Row[Any], unit: Row[Any]) -> list[bool]:
@@ -367,11 +359,6 @@ def _viewing(connection: Connection, sitting: Row[Any], side: str) -> Viewing | 
     here = {"sitting_id": sitting.id, "step": sitting.step, "side": side}
     stored = connection.scalar(select(views.c.viewing).filter_by(**here))
     return None if stored is None else from_object(Viewing, stored)
-
-
-def enough_watched(shares: Mapping[str, float], rules: Rules) -> bool:
-    """Return whether every video was played as far as the rules ask; positions come as decimals."""
-    return all(share >= rules.watch - 0.01 for share in shares.values())
 
 
 def watched_shares(connection: Connection, sitting: Row[Any]) -> dict[str, float]:

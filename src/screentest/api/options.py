@@ -22,7 +22,8 @@ from screentest.core.aspects import Aspect, all_aspects
 from screentest.core.calls import Progress
 from screentest.core.errors import BadOption
 from screentest.core.item import Clip, File, Item, Script
-from screentest.inputs.importers import Corpus, examine_inputs
+from screentest.inputs.importers import examine_inputs
+from screentest.inputs.parted import Corpus
 from screentest.models import Models
 from screentest.run.execute import Retry
 from screentest.run.notes import MODELS

@@ -22,7 +22,8 @@ from screentest.core.calls import Progress
 from screentest.core.errors import BadOption, Stopped
 from screentest.core.item import File
 from screentest.core.signature import write_options
-from screentest.inputs.importers import Corpus, read_corpus
+from screentest.inputs.importers import read_corpus
+from screentest.inputs.parted import Corpus
 from screentest.present.results import BuiltTestbed
 from screentest.run.session import ModelOptions, Settings, cap_of, settings_of
 from screentest.video.limits import Limits

@@ -17,13 +17,15 @@ from pathlib import Path
 from screentest.core import BadOption, Outcome, Progress, Silent, timecode
 from screentest.inputs.fields import Problem, ProblemKind, quoted
 from screentest.inputs.files import (
-    Depth,
     FileState,
     Inspection,
     Neighbours,
+    decoded_state,
     fault_of,
+    header_state,
     identity,
     inspect_files,
+    picture_state,
     unlisted,
 )
 from screentest.inputs.importers import format_of, importer_of
@@ -153,10 +155,10 @@ def _contents(uses: Sequence[_Use], deep: bool, progress: Progress) -> tuple[int
     """Look into each file once, however many rows name it."""
     users: dict[Inspection, list[_Use]] = {}
     for use in uses:
-        how = Depth.EVERY_FRAME if deep else Depth.HEADER
+        look = decoded_state if deep else header_state
         if use.field == "reference":
-            how = Depth.PICTURE
-        users.setdefault((how, use.path), []).append(use)
+            look = picture_state
+        users.setdefault((look, use.path), []).append(use)
     problems: list[Problem] = []
     with progress:
         progress.begin("checking", len(users), "files")

@@ -141,8 +141,7 @@ def files_of(fields: Mapping[str, Any], folder: Path) -> Iterator[Path]:
 
 
 def _name(value: Any) -> str:
-    """Return an id or the name of a group: one line of text. A whole number is read as its
-    digits."""
+    """Return an id or the name of a group: one line. A whole number is read as its digits."""
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value)
     text = _string(value)

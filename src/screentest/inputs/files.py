@@ -6,9 +6,8 @@ import difflib
 import os
 import stat
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path, PureWindowsPath
 
 from screentest._util.machine import processors
@@ -56,10 +55,10 @@ def fault_of(path: Path) -> tuple[bool, str]:
     return True, ""
 
 
-def videos_under(folder: Path) -> Iterator[Path]:
-    """Yield every file below ``folder`` that has the suffix of a video.
+def files_under(folder: Path) -> Iterator[Path]:
+    """Yield every file below ``folder``, by name.
 
-    Hidden folders are left out and links to folders not followed, so it comes to an end. So are
+    Hidden ones are left out and links to folders not followed, so it comes to an end. So are
     testbeds below it: `build` made their videos, and nobody wants a row for them.
     """
     for place, folders, files in os.walk(folder):
@@ -67,9 +66,7 @@ def videos_under(folder: Path) -> Iterator[Path]:
             folders.clear()
             continue
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(files):
-            if Path(name).suffix.lower() in VIDEO_SUFFIXES and not name.startswith("."):
-                yield Path(place) / name
+        yield from (Path(place) / name for name in sorted(files) if not name.startswith("."))
 
 
 class Neighbours:
@@ -119,7 +116,8 @@ def _without_digits(name: str) -> str:
 def unlisted(folder: Path, named: Iterable[Path]) -> list[Path]:
     """Videos below ``folder`` that are none of ``named``, under whatever name."""
     identities = {identity(path) for path in named}
-    return [path for path in videos_under(folder) if identity(path) not in identities]
+    videos = (path for path in files_under(folder) if path.suffix.lower() in VIDEO_SUFFIXES)
+    return [path for path in videos if identity(path) not in identities]
 
 
 _DAMAGE = {"cut_short", "unreadable", "undecodable_packet", "corrupt_frame", "gap"}
@@ -134,18 +132,8 @@ class FileState:
     damage: str = ""
 
 
-class Depth(StrEnum):
-    """How closely to look at a file."""
-
-    HEADER = "header"
-    """Probe: header, packets, first picture."""
-    EVERY_FRAME = "every frame"
-    """Decode all of it."""
-    PICTURE = "picture"
-    """A reference image: header and checksums."""
-
-
-Inspection = tuple[Depth, Path]
+Inspection = tuple[Callable[[Path], FileState], Path]
+"""How to look at a file, and the file."""
 
 
 def inspect_files(inspections: Sequence[Inspection]) -> Iterator[Outcome[FileState]]:
@@ -159,24 +147,20 @@ def inspect_files(inspections: Sequence[Inspection]) -> Iterator[Outcome[FileSta
 
 
 def _inspect(inspection: Inspection) -> FileState:
-    how, path = inspection
-    match how:
-        case Depth.HEADER:
-            return _header_state(path)
-        case Depth.EVERY_FRAME:
-            return _decoded_state(path)
-        case Depth.PICTURE:
-            return _picture_state(path)
+    look, path = inspection
+    return look(path)
 
 
-def _header_state(path: Path) -> FileState:
+def header_state(path: Path) -> FileState:
+    """Probe a video: header, packets, first picture."""
     from screentest.video.probe import probe
 
     info = probe(path)
     return FileState(info.span.end, _damage(info.faults))
 
 
-def _decoded_state(path: Path) -> FileState:
+def decoded_state(path: Path) -> FileState:
+    """Decode all of a video."""
     from screentest.video.scan import scan
 
     report = scan(path, [])
@@ -186,7 +170,8 @@ def _decoded_state(path: Path) -> FileState:
     return FileState(report.end, damage)
 
 
-def _picture_state(path: Path) -> FileState:
+def picture_state(path: Path) -> FileState:
+    """Check the header and checksums of a reference image."""
     from PIL import Image, UnidentifiedImageError
 
     try:

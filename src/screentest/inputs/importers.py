@@ -11,7 +11,7 @@ from __future__ import annotations
 import inspect
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -34,7 +34,7 @@ from screentest.inputs.layouts.contents import (
 )
 from screentest.inputs.layouts.vript import LONGEST_FILE, read_vript
 from screentest.inputs.manifest import BadRows, examine_manifest, read_manifest
-from screentest.inputs.parted import PartedSource
+from screentest.inputs.parted import Corpus
 
 VIDEOS = frozenset(
     {
@@ -43,19 +43,6 @@ VIDEOS = frozenset(
     }
 )
 """How the names of videos end, where a folder is given."""
-
-
-@dataclass(frozen=True, slots=True)
-class Corpus:
-    """Films in one file each, or in several; and what is missing or wrong."""
-
-    format: str
-    """The importer that read it."""
-    items: tuple[Item, ...] = ()
-    parted: tuple[PartedSource, ...] = ()
-    problems: tuple[Problem, ...] = ()
-    seen: str = ""
-    """What was recognised, in a few words."""
 
 
 _WRONG = frozenset({ProblemKind.BAD_FILE, ProblemKind.BAD_ROW, ProblemKind.DUPLICATE_ID})
@@ -85,7 +72,7 @@ def read_corpus(path: Path, form: str | None = None) -> Corpus:
     A bad row is one of the problems, and the others are taken. Raises ManifestError where there
     is not a corpus, or not one source in it.
     """
-    return _chosen(path, form, films=True).read(path)
+    return importer_of(path, form, films=True).read(path)
 
 
 def read_inputs(inputs: Sequence[Path], prompt: str = "", form: str | None = None) -> list[Item]:
@@ -111,53 +98,37 @@ def examine_inputs(inputs: Sequence[Path], prompt: str = "", form: str | None = 
     return Corpus("", tuple(_distinct(items)), (), tuple(problems), "\n".join(seen))
 
 
-def importer_of(path: Path, form: str | None = None) -> Importer:
-    """Return the importer of that name, or the one that takes videos or a layout of them."""
-    return _chosen(path, form, films=False)
-
-
-def format_of(path: Path, *, films: bool = True) -> str:
-    """Return the name of the importer that takes a path."""
-    for name, importer in _importers():
-        if (importer.for_films if films else importer.for_videos) and importer.accepts(path):
-            return name
-    return "manifest"  # whose errors say what a corpus is
-
-
-def _chosen(path: Path, form: str | None, *, films: bool) -> Importer:
+def importer_of(path: Path, form: str | None = None, *, films: bool = False) -> Importer:
+    """Return the importer of that name, or the one that takes a path."""
     try:
         made: Importer = build("importer", form or format_of(path, films=films)).thing
     except UnknownName:
-        names = _known(films=films)
         name = parse(form or "")[0]
-        advice = did_you_mean(name, names)
+        advice = did_you_mean(name, [known for known, _ in _importers(films=films)])
         raise BadOption(f"unknown layout {name!r}", advice=advice) from None
     return made
 
 
-def _importers() -> Iterator[tuple[str, Importer]]:
-    """Those that need no options, of plugins first."""
+def format_of(path: Path, *, films: bool = True) -> str:
+    """Return the name of the importer that takes a path."""
+    fitting = (name for name, each in _importers(films=films) if each.accepts(path))
+    return next(fitting, "manifest")  # whose errors say what a corpus is
+
+
+def _importers(*, films: bool) -> Iterator[tuple[str, Importer]]:
+    """Those for films or for videos that need no options, of plugins first."""
     entries = sorted(registry.entries("importer"), key=lambda one: one.info.get("last", 0))
     for entry in sorted(entries, key=lambda one: one.origin == BUILTIN):
         if all(
             parameter.default is not inspect.Parameter.empty
             for parameter in entry.parameters.values()
         ):
-            yield entry.name, entry.factory()
+            importer = entry.factory()
+            if importer.for_films if films else importer.for_videos:
+                yield entry.name, importer
 
 
-def _known(*, films: bool) -> list[str]:
-    fit = (
-        (n, importer.for_films if films else importer.for_videos) for n, importer in _importers()
-    )
-    return [name for name, takes in fit if takes]
-
-
-@register(
-    "importer",
-    "vript",
-    summary="a Vript download: captions with clips or untrimmed videos",
-)
+@register("importer", "vript", summary="a Vript download: captions with clips or untrimmed videos")
 class VriptImporter:
     """Films in one file, or in clips that are joined when a testbed is built."""
 
@@ -181,18 +152,18 @@ class VriptImporter:
 
     def read(self, path: Path) -> Corpus:
         """Return the sources whose clips are there."""
-        reading = read_vript(path)
-        if not reading.sources and not reading.items:
-            listed = "\n".join(f"- {problem.message}" for problem in reading.problems[:10])
+        corpus = read_vript(path)
+        if not corpus.parted and not corpus.items:
+            listed = "\n".join(f"- {problem.message}" for problem in corpus.problems[:10])
             raise ManifestError(
                 f"no video in {path} can be used:\n{listed}",
                 advice="Put the clips (VIDEO-Scene-001.mp4 …) below the same folder, or the"
                 " untrimmed videos (VIDEO.mp4) with VIDEO_cut_meta.json.",
             )
-        return Corpus("vript", reading.items, reading.sources, reading.problems)
+        return corpus
 
 
-@register("importer", "manifest", version=1, summary="a .jsonl, .csv or .json manifest", last=1)
+@register("importer", "manifest", summary="a .jsonl, .csv or .json manifest", last=1)
 class ManifestImporter:
     """One row per item."""
 
@@ -208,8 +179,7 @@ class ManifestImporter:
         return path.suffix.lower() in (".jsonl", ".csv")
 
     def read(self, path: Path) -> Corpus:
-        """Return the good rows; a file that is cut short, or has none, raises with every
-        problem."""
+        """Return the good rows; a file that is cut short or has none raises all problems."""
         if path.is_dir():
             file = self._inside(path)
             if file is None:
@@ -244,12 +214,12 @@ class NoLayout(BadOption):
     """Files that are no videos, in no layout that is known."""
 
     def __init__(self, message: str) -> None:
-        names = ", ".join(_known(films=False))
+        names = ", ".join(name for name, _ in _importers(films=False))
         advice = f"Name the layout, `layout=NAME` ({names}), or give a manifest."
         super().__init__(message, advice=advice)
 
 
-@register("importer", "videos", version=1, summary="a video, or a folder of videos", last=2)
+@register("importer", "videos", summary="a video, or a folder of videos", last=2)
 class VideoImporter:
     """Files by their suffix in a folder; any file that is named."""
 

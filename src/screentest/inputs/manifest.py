@@ -34,7 +34,7 @@ from screentest.inputs.fields import (
     place_of,
 )
 from screentest.inputs.files import fault_of
-from screentest.inputs.records import ManifestRecord, NotAManifest, records
+from screentest.inputs.records import NotAManifest, records
 
 
 def fields_of(item: Item, folder: Path) -> dict[str, Any]:
@@ -234,55 +234,32 @@ def _encoded(path: Path, rows: list[dict[str, Any]]) -> bytes:
 
 
 def _examine(file: BufferedReader, path: Path) -> ManifestReading:
-    findings = _Findings()
+    rows: list[ManifestRow] = []
+    problems: list[Problem] = []
+    named: set[Path] = set()
+    places: dict[str, str] = {}  # of the ids met so far
     try:
         for record in records(file, path.suffix):
-            findings.add(record, path.parent)
+            name, item, complaints = "", None, list(record.complaints)
+            if record.fields is not None:
+                name = id_of(record.fields)
+                item, wrong = item_of(record.fields, path.parent)
+                complaints += wrong
+                named.update(files_of(record.fields, path.parent))
+            kind, place = ProblemKind.BAD_ROW, place_of(record.line, record.row)
+            problems += [
+                Problem(kind, each.message, each.advice, record.line, name, row=record.row)
+                for each in complaints
+            ]
+            earlier = places.setdefault(name, place) if name else place
+            if earlier != place:
+                kind, words = ProblemKind.DUPLICATE_ID, f"the same id as {earlier}"
+                advice = "Every row needs an id of its own."
+                problems.append(Problem(kind, words, advice, record.line, name, row=record.row))
+            elif item is not None and not complaints:
+                rows.append(ManifestRow(record.line, item, record.row))
     except NotAManifest as error:
-        findings.problems.append(
-            Problem(ProblemKind.BAD_FILE, error.message, error.advice, error.line)
-        )
-    if not findings.rows and not findings.problems:
-        findings.problems.append(Problem(ProblemKind.BAD_FILE, "the manifest has no rows"))
-    return ManifestReading(
-        path, tuple(findings.rows), tuple(findings.problems), frozenset(findings.named)
-    )
-
-
-class _Findings:
-    """Rows and problems as they come in, with the ids met so far."""
-
-    def __init__(self) -> None:
-        self.rows: list[ManifestRow] = []
-        self.problems: list[Problem] = []
-        self.named: set[Path] = set()
-        self._place_of: dict[str, str] = {}
-
-    def add(self, record: ManifestRecord, folder: Path) -> None:
-        name, item, complaints = "", None, list(record.complaints)
-        if record.fields is not None:
-            name = id_of(record.fields)
-            item, wrong = item_of(record.fields, folder)
-            complaints += wrong
-            self.named.update(files_of(record.fields, folder))
-        self.problems += [
-            Problem(
-                ProblemKind.BAD_ROW, each.message, each.advice, record.line, name, row=record.row
-            )
-            for each in complaints
-        ]
-        place = place_of(record.line, record.row)
-        earlier = self._place_of.setdefault(name, place) if name else place
-        if earlier != place:
-            self.problems.append(
-                Problem(
-                    ProblemKind.DUPLICATE_ID,
-                    f"the same id as {earlier}",
-                    "Every row needs an id of its own.",
-                    record.line,
-                    name,
-                    row=record.row,
-                )
-            )
-        elif item is not None and not complaints:
-            self.rows.append(ManifestRow(record.line, item, record.row))
+        problems.append(Problem(ProblemKind.BAD_FILE, error.message, error.advice, error.line))
+    if not rows and not problems:
+        problems.append(Problem(ProblemKind.BAD_FILE, "the manifest has no rows"))
+    return ManifestReading(path, tuple(rows), tuple(problems), frozenset(named))

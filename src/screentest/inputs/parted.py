@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from screentest.core import BadOption, Clip, Item, Script, Size, Span, Time
+from screentest.inputs.fields import Problem
 
 if TYPE_CHECKING:
     from screentest.video.edit.encode import EncoderSettings
-    from screentest.video.limits import Limits
 
 
 MOST = 1000
@@ -46,12 +46,24 @@ class PartedSource:
 
     id: str
     parts: tuple[SourcePart, ...]
-    title: str = ""
     groups: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.id or not self.parts:
             raise ValueError("a source needs an id and at least one part")
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """Films in one file each, or in several; and what is missing or wrong."""
+
+    format: str
+    """The importer that read it."""
+    items: tuple[Item, ...] = ()
+    parted: tuple[PartedSource, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    seen: str = ""
+    """What was recognised, in a few words."""
 
 
 def joined(
@@ -60,7 +72,6 @@ def joined(
     *,
     size: Size | None = None,
     settings: EncoderSettings | None = None,
-    limits: Limits | None = None,
 ) -> Item:
     """Write the parts to ``out`` as one film, and give the item with its timed script.
 
@@ -69,17 +80,10 @@ def joined(
     """
     from screentest.core import NATIVE
     from screentest.video.edit.join import FINE, join
-    from screentest.video.limits import DEFAULT_LIMITS
     from screentest.video.probe import probe
 
     files = [part.file for part in source.parts]
-    film = join(
-        files,
-        out,
-        size=size or NATIVE,
-        settings=settings or FINE,
-        limits=limits or DEFAULT_LIMITS,
-    )
+    film = join(files, out, size=size or NATIVE, settings=settings or FINE)
     clips = [
         clip
         for part, span in zip(source.parts, film.spans, strict=True)

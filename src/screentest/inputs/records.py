@@ -75,8 +75,7 @@ class NoColumns(NotAManifest):
 
 
 def records(file: BufferedReader, suffix: str) -> Iterator[ManifestRecord]:
-    """Yield the rows of an open manifest. ``suffix`` tells the format; unknown ones are looked
-    into."""
+    """Yield the rows of an open manifest, by its ``suffix``; unknown ones are looked into."""
     head = file.peek(4096)[:4096]
     _must_be_text(head)
     if head.startswith(b"\xef\xbb\xbf"):
@@ -137,19 +136,14 @@ def _json_records(file: BufferedReader) -> Iterator[ManifestRecord]:
         text = line.strip(" \t\r\n")
         if not text:
             continue
-        if first:
-            _must_be_one_per_line(text, number)
+        if first and text == "{":
+            raise NotAManifest(
+                "the JSON object goes over several lines; a manifest has one object per line",
+                "Convert it: jq -c '.' old.json > manifest.jsonl",
+                number,
+            )
         first = False
         yield _json_record(number, text)
-
-
-def _must_be_one_per_line(first: str, number: int) -> None:
-    if first == "{":
-        raise NotAManifest(
-            "the JSON object goes over several lines; a manifest has one object per line",
-            "Convert it: jq -c '.' old.json > manifest.jsonl",
-            number,
-        )
 
 
 def _array_records(file: BufferedReader) -> Iterator[ManifestRecord]:

@@ -30,17 +30,7 @@ from screentest.inputs.web import Network, open_web
 SCHEMES: Final = frozenset({"http", "https", "s3", "gs", "gcs"})
 DEFAULT_LIMIT: Final = 20 * 2**30
 
-_MARKS: Final = (
-    "ETag",
-    "etag",
-    "md5Hash",
-    "Content-MD5",
-    "content-md5",
-    "LastModified",
-    "Last-Modified",
-    "last-modified",
-    "updated",
-)
+_MARKS: Final = ("etag", "md5hash", "content-md5", "lastmodified", "last-modified", "updated")
 _BLOCK: Final = 2**22
 _LOOK: Final = 0.5  # seconds between two looks whether somebody has let go of a video
 _PART: Final = ".part"
@@ -104,7 +94,8 @@ def describe(address: str) -> RemoteVideo:
             f"{address}: the server does not say how large it is",
             advice="Fetch it yourself, and give the file.",
         )
-    mark = next((str(info[name]) for name in _MARKS if info.get(name)), "")
+    marks = {name.lower(): mark for name, mark in info.items()}
+    mark = next((str(marks[name]) for name in _MARKS if marks.get(name)), "")
     return RemoteVideo(address, int(info["size"]), mark, network)
 
 
@@ -157,7 +148,10 @@ class Cache:
                 rights = [self._reserve(video, held) for video in wanted]
             for video, right in zip(wanted, rights, strict=True):
                 with right:
-                    self._bring(video)
+                    place = self.place(video)
+                    if not place.exists():
+                        self._fetch(video, place)
+                    os.utime(place)
             yield
 
     def _reserve(self, video: RemoteVideo, held: ExitStack) -> ExitStack:
@@ -174,12 +168,6 @@ class Cache:
             self._make_room(self._unfinished(place), video.size)
             right.callback(self._unfinished(place).unlink, missing_ok=True)
         return right
-
-    def _bring(self, video: RemoteVideo) -> None:
-        place = self.place(video)
-        if not place.exists():
-            self._fetch(video, place)
-        os.utime(place)
 
     def _unfinished(self, place: Path) -> Path:
         return place.with_name(f"{place.name}{_PART}")

@@ -214,8 +214,7 @@ def _resolve(place: SplitResult) -> list[Address]:
 def _connected(
     place: SplitResult, addresses: Sequence[Address], silence: float
 ) -> Iterator[http.client.HTTPConnection]:
-    """Return a connection to one of these very addresses, which answers to the name that was asked
-    for."""
+    """Return a connection to one of these very addresses, under the name that was asked for."""
     assert place.hostname is not None
     port = place.port or _PORTS[place.scheme]
     with closing(_reached(addresses, port, silence)) as wire:
@@ -260,9 +259,7 @@ def _asked(
 
 @contextmanager
 def _watched(wire: socket.socket, seconds: float) -> Iterator[None]:
-    """TimeoutError after so long, though bytes come: one at a time never lets a socket's own
-    timeout run out.
-    """
+    """Raise TimeoutError after so long, even if bytes drip in under the socket's own timeout."""
     late = threading.Event()
 
     def stop() -> None:

@@ -128,7 +128,7 @@ def choose_language(
 
 @router.post("/consent")
 def consent(request: Request, visitor: NeedWorker, csrf: FormName) -> Response:
-    """Return the worker agrees to take part."""
+    """Note that the worker agrees to take part."""
     check_csrf(visitor, csrf)
     assert visitor.worker is not None
     people.consent(site_of(request).database, visitor.worker.id)
@@ -248,12 +248,14 @@ def view(
     given = {"left": sent.left, "right": sent.right}
     reports = {side: claims for side, claims in given.items() if claims}
     try:
-        watched = take_views(site.database, worker, site.rules, sent.sitting, sent.step, reports)
+        seen, shares = take_views(
+            site.database, worker, site.rules, sent.sitting, sent.step, reports
+        )
     except Refused as refused:
         return _refused(refused)
     except Implausible as error:
         return JSONResponse({"error": "implausible", "message": str(error)}, 422)
-    return JSONResponse({"seen": watched.seen, "watched": watched.shares})
+    return JSONResponse({"seen": seen, "watched": shares})
 
 
 @router.api_route("/media/{name}", methods=["GET", "HEAD"])

@@ -145,8 +145,7 @@ class Screen:
 
     @property
     def brief(self) -> bool:
-        """Return whether the text is read at a glance: then it stands above, and needs no
-        search."""
+        """Return whether the text is read at a glance: it stands above and needs no search."""
         letters = sum(len(line.text) + len(line.translated) for line in self.lines)
         return len(self.lines) == 1 and self.lines[0].start is None and letters <= BRIEF
 

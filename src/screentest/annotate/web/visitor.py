@@ -90,8 +90,7 @@ class Site:
         return self.languages.get(code) or next(iter(self.languages.values()))
 
     def is_operator(self, token: str) -> bool:
-        """Return whether somebody has the operator's token; hashes, so the comparison leaks
-        nothing."""
+        """Return whether it is the operator's token; comparing hashes leaks nothing."""
         return hmac.compare_digest(hashed(token), self.operator_hash)
 
 

@@ -46,8 +46,7 @@ class TableRow:
 
 
 def table_rows(path: Path) -> list[TableRow]:
-    """Return the rows of a .csv, .tsv, .json, .jsonl or .parquet file; ManifestError says why
-    not."""
+    """Return the rows of a .csv, .tsv, .json, .jsonl or .parquet file, or raise ManifestError."""
     try:
         if path.stat().st_size > LONGEST:
             raise Complaint(f"is larger than {LONGEST // 2**20} MiB")
@@ -129,27 +128,24 @@ def _object(value: Any, place: str) -> dict[str, Any]:
 
 def _parquet_rows(path: Path) -> Iterator[TableRow]:
     pyarrow, parquet = optional("pyarrow"), optional("pyarrow.parquet")
+    kinds = pyarrow.types
     try:
         file = parquet.ParquetFile(path)
         # The videos themselves may be in a column; only their names and texts are read.
-        plain = [
-            column.name for column in file.schema_arrow if not pyarrow.types.is_nested(column.type)
+        names = [
+            column.name
+            for column in file.schema_arrow
+            if not (kinds.is_nested(column.type) or kinds.is_binary(column.type))
         ]
-        named = [name for name in plain if not pyarrow.types.is_binary(_type(file, name))]
-        rows = file.read(columns=named).to_pylist()
+        rows = file.read(columns=names).to_pylist()
     except pyarrow.ArrowException as error:
         raise Complaint(f"is not a Parquet file that can be read: {error}") from None
     for number, row in enumerate(rows, start=1):
         yield TableRow(row, row=number)
 
 
-def _type(file: Any, column: str) -> Any:
-    return file.schema_arrow.field(column).type
-
-
 def columns_of(path: Path) -> frozenset[str]:
-    """Return the columns of a table, of .csv and .jsonl by their first row; none where it has
-    none."""
+    """Return the columns of a table, if any; of .csv and .jsonl by their first row."""
     suffix = path.suffix.lower()
     try:
         if suffix in (".csv", ".tsv", ".jsonl"):
@@ -252,8 +248,7 @@ def caption(value: Any) -> str:
 
 
 def text_of(value: Any) -> str:
-    """Return a cell as text on one line's worth: numbers as their digits, what is missing as
-    nothing."""
+    """Return a cell as text: numbers as their digits, what is missing as nothing."""
     if value is None or isinstance(value, dict | list):
         return ""
     return str(value).strip()

@@ -14,7 +14,7 @@ from screentest._util.atomic import write_whole
 from screentest.core import Item, ManifestError, register
 from screentest.inputs.fields import Problem, ProblemKind, quoted
 from screentest.inputs.files import VIDEO_SUFFIXES
-from screentest.inputs.importers import Corpus, Importer, importer_of
+from screentest.inputs.importers import Importer, importer_of
 from screentest.inputs.layouts.contents import (
     BY_PROMPT,
     PROMPT_COLUMNS,
@@ -26,13 +26,13 @@ from screentest.inputs.layouts.contents import (
 )
 from screentest.inputs.layouts.names import NUMBERED, Numbered, PromptNames
 from screentest.inputs.layouts.tables import Metadata, VideosToCaption
+from screentest.inputs.parted import Corpus
 from screentest.models.weights import cache_folder
 
 
 @register(
     "importer",
     "webdataset",
-    version=1,
     summary="WebDataset: .tar files of KEY.mp4 with KEY.txt or KEY.json",
     last=-1,
 )
@@ -60,14 +60,8 @@ class WebDataset:
             problems += wrong
             for item in members:
                 if item.id in items:
-                    problems.append(
-                        Problem(
-                            ProblemKind.DUPLICATE_VIDEO,
-                            f"{archive.name} has a key of an earlier archive",
-                            "The first is taken.",
-                            id=item.id,
-                        )
-                    )
+                    why = f"{archive.name} has a key of an earlier archive"
+                    problems.append(_second(item.id, why))
                 items.setdefault(item.id, item)
         if not items:
             raise ManifestError(
@@ -94,7 +88,8 @@ class WebDataset:
                         continue
                     if suffix in VIDEO_SUFFIXES:
                         if key in videos:
-                            problems.append(_second(key, archive))
+                            why = f"{archive.name} has two videos of this key"
+                            problems.append(_second(key, why))
                             continue
                         videos[key] = self._unpacked(file, member, place, key, suffix)
                     elif suffix in self.TEXTS and member.size <= self.LONGEST_TEXT:
@@ -122,8 +117,7 @@ class WebDataset:
         return target
 
 
-def _second(key: str, archive: Path) -> Problem:
-    why = f"{archive.name} has two videos of this key"
+def _second(key: str, why: str) -> Problem:
     return Problem(ProblemKind.DUPLICATE_VIDEO, why, "The first is taken.", id=key)
 
 
@@ -148,7 +142,6 @@ def _prompt_in(content: bytes, suffix: str) -> str:
 @register(
     "importer",
     "models",
-    version=1,
     summary="a folder of folders: one for each model, each in a layout of its own",
     last=-1,
 )

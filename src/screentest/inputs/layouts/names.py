@@ -14,7 +14,6 @@ from pathlib import Path
 from screentest._util.text import plural
 from screentest.core import BadOption, Item, ManifestError, register
 from screentest.inputs.fields import Problem, quoted
-from screentest.inputs.importers import Corpus
 from screentest.inputs.layouts.contents import (
     BY_PROMPT,
     PROMPT_LISTS,
@@ -33,6 +32,7 @@ from screentest.inputs.layouts.contents import (
 )
 from screentest.inputs.layouts.tables import names_videos
 from screentest.inputs.layouts.vript import CLIP
+from screentest.inputs.parted import Corpus
 
 NUMBERED = re.compile(r"(?:[A-Za-z]+[-_ ]?)?(?P<number>\d{1,9})(?:[-_](?:seed)?(?P<seed>\d{1,6}))?")
 _CUT = 60
@@ -40,11 +40,7 @@ _CUT = 60
 
 
 @register(
-    "importer",
-    "prompt_names",
-    version=1,
-    summary="videos named PROMPT-SEED.mp4, as VBench has them",
-    last=-1,
+    "importer", "prompt_names", summary="videos named PROMPT-SEED.mp4, as VBench has them", last=-1
 )
 class PromptNames:
     """``{prompt}-{i}.mp4``; with a list of prompts beside them, or without."""
@@ -122,13 +118,7 @@ def _listed_as(name: str, known: Sequence[str]) -> str:
     return same[0] if same and (len(same) == 1 or len(set(same)) == 1) else ""
 
 
-@register(
-    "importer",
-    "lists",
-    version=1,
-    summary="prompts.txt and videos.txt, line by line",
-    last=-2,
-)
+@register("importer", "lists", summary="prompts.txt and videos.txt, line by line", last=-2)
 class Lists:
     """Two files of equally many lines."""
 
@@ -162,7 +152,6 @@ class Lists:
 @register(
     "importer",
     "numbered",
-    version=1,
     summary="numbered videos (0001.mp4, 0001-2.mp4) in the order of a list of prompts",
     last=-1,
 )

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from screentest.core import Item, ManifestError, register
 from screentest.inputs.fields import GROUP_PREFIX, Problem, ProblemKind, quoted
-from screentest.inputs.importers import Corpus
 from screentest.inputs.layouts.contents import (
     FEW,
     GROUP_COLUMNS,
@@ -31,6 +30,7 @@ from screentest.inputs.layouts.contents import (
     without_doubles,
 )
 from screentest.inputs.manifest import BadRows
+from screentest.inputs.parted import Corpus
 
 METADATA = tuple(f"metadata{suffix}" for suffix in (".jsonl", ".csv", ".json", ".parquet", ".tsv"))
 
@@ -38,7 +38,6 @@ METADATA = tuple(f"metadata{suffix}" for suffix in (".jsonl", ".csv", ".json", "
 @register(
     "importer",
     "metadata",
-    version=1,
     summary="a table of videos and prompts: metadata.csv, .json, .jsonl, .parquet",
     last=-1,
 )
@@ -169,7 +168,6 @@ def _groups(fields: Mapping[str, object], used: set[str]) -> dict[str, str]:
 @register(
     "importer",
     "videos2caption",
-    version=1,
     summary="videos2caption.json beside a folder videos/, as FastVideo has it",
     last=-2,
 )

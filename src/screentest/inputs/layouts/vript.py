@@ -11,7 +11,6 @@ the cuts, else those clips that there are. What is missing or wrong costs one cl
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -21,8 +20,8 @@ from typing import Any
 from screentest.core import BadOption, Clip, Item, ManifestError, Script, Span, Time
 from screentest.core.item import seconds
 from screentest.inputs.fields import Complaint, Problem, ProblemKind, load_json, one_line, quoted
-from screentest.inputs.files import VIDEO_SUFFIXES, fault_of
-from screentest.inputs.parted import PartedSource, SourcePart
+from screentest.inputs.files import VIDEO_SUFFIXES, fault_of, files_under
+from screentest.inputs.parted import Corpus, PartedSource, SourcePart
 
 CLIP = re.compile(r"(?P<video>.+)-Scene-(?P<number>\d{3,9})", re.DOTALL)
 CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
@@ -34,34 +33,16 @@ _ROUNDING = Time(1, 5)
 """By how much a clip may begin before the one before it ends: times of cuts are rounded."""
 
 
-@dataclass(frozen=True, slots=True)
-class VriptReading:
-    """The films that can be used, and what is missing or wrong."""
-
-    sources: tuple[PartedSource, ...]
-    """Films in clips."""
-    problems: tuple[Problem, ...]
-    items: tuple[Item, ...] = ()
-    """Untrimmed films, with the times of their clips."""
-
-
-def read_vript(
-    captions: str | os.PathLike[str], clips: str | os.PathLike[str] = ""
-) -> VriptReading:
-    """Read a folder of captions files (or one file) with the videos below it or in ``clips``.
+def read_vript(place: Path) -> Corpus:
+    """Read a folder of captions files with the videos below it, or one file with those beside it.
 
     Raises ManifestError where there is nothing of the kind; all else is in the problems.
     """
-    place = Path(captions)
     if not place.exists():
         raise ManifestError(f"{place} is not there", advice="Give the folder of a Vript download.")
-    folder = Path(clips) if clips else (place.parent if place.is_file() else place)
-    if not folder.is_dir():
-        raise ManifestError(f"{folder} is not a folder", advice="Give the folder of the clips.")
     download = Download()
-    download.look_below(folder)
-    if place.is_dir() and clips:
-        download.look_below(place)
+    for file in files_under(place.parent if place.is_file() else place):
+        download.take(file)
     if place.is_file():
         rows = place.suffix.lower() == ".jsonl"
         download.captions, download.rows = ([], [place]) if rows else ([place], [])
@@ -75,7 +56,7 @@ class _Reader:
         self.alone = alone
         self.categories: dict[str, str] = {}
 
-    def read(self, place: Path) -> VriptReading:
+    def read(self, place: Path) -> Corpus:
         here = self.download
         for file in here.metas:
             self._content(file, self._read_categories)
@@ -107,7 +88,7 @@ class _Reader:
         for name in sorted(here.clips.keys() - places.keys()):
             message = f"{len(here.clips[name])} clips have no captions file"
             self._tell(ProblemKind.UNLISTED, message, name)
-        return VriptReading(tuple(sources), tuple(self.problems), tuple(items))
+        return Corpus("vript", tuple(items), tuple(sources), tuple(self.problems))
 
     def _tell(
         self, kind: ProblemKind, message: str, name: str = "", path: Path | None = None
@@ -225,7 +206,7 @@ class _Reader:
         parts = tuple(
             SourcePart(files[number], video.captions.get(number, "")) for number in usable
         )
-        return PartedSource(name, parts, video.title, groups)
+        return PartedSource(name, parts, groups)
 
     def _untrimmed(
         self, video: DescribedVideo, film: Path, groups: dict[str, str], origin: Path
@@ -322,17 +303,7 @@ class Download:
     packed: int = 0
     problems: list[Problem] = field(default_factory=list)
 
-    def look_below(self, folder: Path) -> None:
-        for place, folders, names in os.walk(folder):
-            if "testbed.json" in names and Path(place) != folder:
-                folders.clear()
-                continue
-            folders[:] = sorted(name for name in folders if not name.startswith("."))
-            for name in sorted(names):
-                if not name.startswith("."):
-                    self._take(Path(place) / name)
-
-    def _take(self, path: Path) -> None:
+    def take(self, path: Path) -> None:
         name = path.name
         if path.suffix.lower() in VIDEO_SUFFIXES:
             self._take_video(path)
@@ -367,7 +338,6 @@ class DescribedVideo:
     """What captions say of one video."""
 
     id: str
-    title: str
     count: int
     captions: Mapping[int, str]
     strange: tuple[str, ...] = ()
@@ -411,10 +381,9 @@ def described_video(meta: Any, data: Any) -> DescribedVideo:
             strange.append(one_line(clip_id))
         else:
             captions[number] = captions.get(number) or caption_of(clip)
-    count, title, category = (meta.get(key) for key in ("num_clips", "video_title", "category"))
+    count, category = meta.get("num_clips"), meta.get("category")
     return DescribedVideo(
         name,
-        title if isinstance(title, str) else "",
         count if isinstance(count, int) and 0 <= count < 10**6 else 0,
         captions,
         tuple(strange),
