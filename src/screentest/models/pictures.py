@@ -86,6 +86,14 @@ def opencv_identity() -> Mapping[str, str]:
     return {"opencv": cv2.__version__}
 
 
+class OpenCvBackend:
+    """A backend whose numbers depend on its options and on OpenCV alone."""
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        return opencv_identity()
+
+
 def writable(image: Image) -> Image:
     """Return the picture, or a copy of one that is read-only: torch warns of sharing those."""
     return np.require(image, requirements="W")

@@ -9,7 +9,7 @@ A role is declared once, with the backend that each profile takes for it. So is 
     class Depth(Backend, Protocol):
         def depth(self, images): ...
 
-    @register("depth", "gradient", version=1, summary="…")
+    @register("depth", "gradient", summary="…")
     def gradient(): ...
 """
 
@@ -71,7 +71,6 @@ def role(
             register(
                 name,
                 "external",
-                version=1,
                 summary="a worker command of yours, in its own environment, speaking JSON lines",
                 # The command stays in the signature: its arguments may change the numbers.
                 neutral=("timeout", "start_timeout", "restarts", "device"),

@@ -23,7 +23,7 @@ from screentest.models.networks.pretrained import (
 )
 from screentest.models.networks.runtimes import batches
 from screentest.models.networks.saliency import saliency
-from screentest.models.pictures import check_picture, limit_long_side, opencv_identity, to_oklab
+from screentest.models.pictures import OpenCvBackend, check_picture, limit_long_side, to_oklab
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -62,10 +62,9 @@ WEIGHTS = (0.30, 0.30, 0.15, 0.05, 0.15, 0.05)
 @register(
     "aesthetic",
     "image_statistics",
-    version=1,
     summary="contrast, sharpness, colour, exposure and thirds; needs no weights, knows no taste",
 )
-class ImageStatistics:
+class ImageStatistics(OpenCvBackend):
     """Plain statistics of a picture that photographers name: contrast, sharpness, colour, exposure,
     and whether what stands out lies where the rule of thirds would put it.
 
@@ -75,12 +74,7 @@ class ImageStatistics:
     """
 
     @property
-    def identity(self) -> Mapping[str, str]:
-        return opencv_identity()
-
-    @property
     def scale(self) -> tuple[float, float]:
-        """The lowest and highest value it can give."""
         return 0.0, 1.0
 
     def score(self, images: Sequence[Image]) -> NDArray[np.float32]:
@@ -187,7 +181,6 @@ WIDTHS = (1024, 128, 64, 16, 1)
 @register(
     "aesthetic",
     "siglip",
-    version=1,
     summary="SigLIP with a regression head (Aesthetic Predictor V2.5's layout); you bring the head",
     neutral=(*NEUTRAL, "head"),
     packages=TRANSFORMERS,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -25,10 +25,10 @@ from screentest.models.networks.runtimes import LITERT, TOKENIZERS, batches, ver
 from screentest.models.pictures import (
     BASIC_COLOURS,
     COLOURS,
+    OpenCvBackend,
     basic_colour,
     check_picture,
     name_pixels,
-    opencv_identity,
     readable,
 )
 
@@ -48,10 +48,9 @@ _SILENT = len(BASIC_COLOURS)
 @register(
     "image_text",
     "colour_words",
-    version=1,
     summary="colours in the picture against colours in the text; needs no weights",
 )
-class ColourWords:
+class ColourWords(OpenCvBackend):
     """Agreement of pictures and texts by colour alone: the stand-in that needs no weights.
 
     A picture becomes the shares of the eleven basic colours in it, a text the colours it names or
@@ -59,10 +58,6 @@ class ColourWords:
     common with any picture: its similarity is 0, which metrics take for no value. Sees nothing but
     colour; under its own name, never as CLIPScore (see docs/evidence/backends.md for figures).
     """
-
-    @property
-    def identity(self) -> Mapping[str, str]:
-        return opencv_identity()
 
     @property
     def max_tokens(self) -> int:
@@ -122,7 +117,6 @@ IGNORED_MAXIMUM = 31_000
 @register(
     "image_text",
     "hf",
-    version=1,
     summary="CLIP, SigLIP, SigLIP 2 or a model with code of its own, from a folder or hub id",
     neutral=NEUTRAL,
     packages=TRANSFORMERS,
@@ -135,7 +129,6 @@ class DualEncoder(PictureNetwork):
 
     @property
     def max_tokens(self) -> int:
-        """The longest text the model reads; longer ones are cut."""
         return min(self._positions or IGNORED_MAXIMUM, int(self._tokenizer.model_max_length))
 
     def count_tokens(self, text: str) -> int:
@@ -143,7 +136,6 @@ class DualEncoder(PictureNetwork):
         return len(self._tokenizer(readable(text), truncation=False, verbose=False)["input_ids"])
 
     def embed_images(self, images: Sequence[Image]) -> Vectors:
-        """One row per image, of length one."""
         return unit_rows(
             self._stream.rows(
                 images, lambda inputs: _pooled(self._model.get_image_features(**inputs))
@@ -203,7 +195,6 @@ THINGS = "efficientdet-lite0"
 @register(
     "image_text",
     "label_text",
-    version=1,
     summary="names of the labels that fit a picture, compared with the text; a stand-in for CLIP",
     packages=(LITERT, TOKENIZERS),
     weights=(TEXT, LABELS, THINGS),
@@ -235,16 +226,9 @@ class LabelText:
         self._thing_vectors = dict(
             zip(names, self._text.embed_list(names) - self._middle, strict=True)
         )
-
-    @property
-    def identity(self) -> Mapping[str, str]:
-        """The weights of all three models, and the runtime."""
-        return {
-            "text": weights.digest(TEXT),
-            "labels": weights.digest(LABELS),
-            "detector": weights.digest(THINGS),
-            **versions(LITERT),
-        }
+        models = {"text": TEXT, "labels": LABELS, "detector": THINGS}
+        self.identity = {part: weights.digest(name) for part, name in models.items()}
+        self.identity |= versions(LITERT)
 
     @property
     def max_tokens(self) -> int:
@@ -258,10 +242,8 @@ class LabelText:
         """One row per text; with ``truncate=False`` all of it is read, in pieces."""
         if truncate:
             return self._text.embed(texts)
-        rows = np.empty((len(texts), WIDTH), np.float32)
-        for number, text in enumerate(texts):
-            rows[number] = self._text.embed_whole(text)
-        return rows
+        whole = [self._text.embed_whole(text) for text in texts]
+        return np.array(whole, np.float32).reshape(-1, WIDTH)
 
     def embed_images(self, images: Sequence[Image]) -> Vectors:
         rows = np.empty((len(images), WIDTH), np.float32)

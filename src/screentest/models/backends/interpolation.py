@@ -30,7 +30,6 @@ AGREEMENT_WINDOW = 15
 @register(
     "interpolation",
     "flow_midpoint",
-    version=1,
     summary="both pictures moved half-way by DIS flow and blended; needs no weights",
 )
 class FlowMidpoint:
@@ -49,7 +48,6 @@ class FlowMidpoint:
 
     @property
     def identity(self) -> Mapping[str, str]:
-        """That of the flow."""
         return self._flow.identity
 
     def midpoint(self, pairs: Sequence[tuple[Image, Image]]) -> list[Image]:
@@ -242,7 +240,6 @@ _PREFIX = "module."
 @register(
     "interpolation",
     "rife",
-    version=1,
     summary="RIFE 4.0 by torch",
     weights=(WEIGHTS,),
     neutral=NEUTRAL,

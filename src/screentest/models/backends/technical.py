@@ -9,7 +9,7 @@ how well it agrees with people is not known. It never goes under the name of DOV
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ import numpy as np
 
 from screentest.core import Image, NoValue, Reason, register
 from screentest.models.networks import distortions
-from screentest.models.pictures import check_picture, opencv_identity
+from screentest.models.pictures import OpenCvBackend, check_picture
 
 if TYPE_CHECKING:
     from screentest.models.pictures import Plane
@@ -31,15 +31,10 @@ LEAST_DETAIL = 2.0
 @register(
     "technical",
     "scene_statistics",
-    version=1,
     summary="blur, blockiness, noise and natural-scene statistics; needs no weights",
 )
-class SceneStatistics:
+class SceneStatistics(OpenCvBackend):
     """Blur, blockiness, noise and unnaturalness of frames, weighed into one number from 0 to 1."""
-
-    @property
-    def identity(self) -> Mapping[str, str]:
-        return opencv_identity()
 
     def score(self, frames: Sequence[Image]) -> float:
         """Return the mean over the frames that show something; NoValue where none does."""

@@ -26,7 +26,6 @@ _GENERATION = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty")
 @register(
     "chat",
     "hf",
-    version=1,
     summary="a local vision-language or text model by transformers, from a folder or hub id",
     neutral=NEUTRAL,
     packages=TRANSFORMERS,

@@ -174,7 +174,6 @@ def _checked(sampling: Mapping[str, Any]) -> dict[str, Any]:
 @register(
     "chat",
     "openai",
-    version=1,
     summary="any OpenAI-compatible endpoint: OpenAI, vLLM, SGLang, Ollama, transformers serve",
     packages=("httpx2", "openai"),
     neutral=(

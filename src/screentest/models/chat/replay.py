@@ -169,7 +169,6 @@ def _lines(content: bytes, path: Path) -> list[Recorded]:
 @register(
     "chat",
     "replay",
-    version=1,
     summary="recorded answers from a file",
     neutral=("model",),  # where the file lies; what it holds is its identity
 )
