@@ -210,7 +210,7 @@ class Models:
             if choice.profile and lacking:
                 missing[f"{name}={choice.backend}"] = lacking[0]
         if missing:
-            profile = self._profile
+            profile = next(choice.profile for choice in chosen.values() if choice.profile)
             pull = any(entry.info.get("weights") for entry in missing.values())
             ways = ["Get what is missing: screentest models pull light"] if pull else []
             raise UserError(
@@ -238,12 +238,6 @@ class Models:
                 "; ".join(error.message for error in open_roles.values()),
                 advice="\n".join(error.advice for error in open_roles.values()),
             )
-
-    @property
-    def _profile(self) -> str:
-        return next(
-            (choice.profile for choice in self._choices.values() if choice.profile), DEFAULT
-        )
 
     def _chosen(self, names: Iterable[str]) -> dict[str, ModelChoice]:
         choices: dict[str, ModelChoice] = {}

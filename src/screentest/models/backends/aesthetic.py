@@ -212,7 +212,8 @@ class SiglipAesthetic:
             Origin(model, revision), self._place, "SiglipVisionModel", "AutoImageProcessor"
         )
         self._matrix, self._offset = self._fold(state, int(self._tower.config.hidden_size))
-        self.identity["head"] = _digest(self._matrix, self._offset)
+        folded = self._matrix.tobytes() + self._offset.tobytes()
+        self.identity["head"] = hashlib.sha256(folded).hexdigest()[:16]
 
     def score(self, images: Sequence[Image]) -> NDArray[np.float32]:
         """One number per image, about 1 to 10; 5.5 and above is good."""
@@ -229,9 +230,7 @@ class SiglipAesthetic:
         self, state: Mapping[str, Any], width: int
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the head as one affine map: between its layers there is only dropout."""
-        layers = sorted(
-            (name for name in state if name.endswith("weight")), key=lambda name: _number(name)
-        )
+        layers = sorted((name for name in state if name.endswith("weight")), key=_number)
         matrix, offset = np.eye(width), np.zeros(width)
         shapes = tuple(int(state[name].shape[0]) for name in layers)
         if shapes != WIDTHS or int(state[layers[0]].shape[1]) != width:
@@ -250,7 +249,3 @@ class SiglipAesthetic:
 def _number(name: str) -> int:
     """Return the place of a layer in its sequence: ``layers.4.weight`` is the fourth."""
     return next((int(part) for part in reversed(name.split(".")) if part.isdigit()), 0)
-
-
-def _digest(*arrays: NDArray[np.float64]) -> str:
-    return hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest()[:16]

@@ -191,7 +191,6 @@ class EfficientDet:
 
     @property
     def classes(self) -> list[str]:
-        """The names of all that it can find."""
         return [name for name in self._classes if name != _NO_CLASS]
 
     def detect(self, image: Image, phrases: Sequence[str]) -> list[Detection]:
@@ -297,7 +296,6 @@ class GroundingDino:
         )
 
     def detect(self, image: Image, phrases: Sequence[str]) -> list[Detection]:
-        """Return detections, best first; each phrase is looked for on its own."""
         return self.detect_all([image], phrases)[0]
 
     def detect_all(self, images: Sequence[Image], phrases: Sequence[str]) -> list[list[Detection]]:

@@ -17,7 +17,12 @@ from screentest.models.networks.pretrained import (
     unit_rows,
 )
 from screentest.models.networks.runtimes import ONNX, onnx_session, versions
-from screentest.models.pictures import OpenCvBackend, check_picture
+from screentest.models.pictures import (
+    IMAGENET_DEVIATION,
+    IMAGENET_MEAN,
+    OpenCvBackend,
+    check_picture,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -152,9 +157,7 @@ WEIGHTS = "mobilenet-v3-small"
 WIDTH = 576
 SIDE = 224
 _BATCH = 8
-# Of the pictures it was trained on, per channel.
-_MEAN = np.array([0.485, 0.456, 0.406], np.float32) * 255
-_DEVIATION = np.array([0.229, 0.224, 0.225], np.float32) * 255
+_MEAN, _DEVIATION = IMAGENET_MEAN * 255, IMAGENET_DEVIATION * 255
 
 
 @register(
@@ -200,7 +203,7 @@ def _prepared(
 
 # Networks that benchmarks name, as ONNX files of the catalogue.
 
-DINO, DINO_WIDTH = "dinov2-small", 384
+DINO = "dinov2-small"
 _NORMALISED = "/norm/Add_1_output_0"
 """Its tokens after the last normalisation; the first of them is the picture's."""
 
@@ -219,7 +222,7 @@ def dinov2(*, threads: int = 0) -> OnnxTower:
     return OnnxTower(DINO, model, _NORMALISED, _MEAN, _DEVIATION, threads)
 
 
-CLIP, CLIP_WIDTH = "clip-b16-image", 512
+CLIP = "clip-b16-image"
 _CLIP_MEAN = np.array([0.48145466, 0.4578275, 0.40821073], np.float32) * 255
 _CLIP_DEVIATION = np.array([0.26862954, 0.26130258, 0.27577711], np.float32) * 255
 

@@ -65,7 +65,6 @@ class ColourWords(OpenCvBackend):
         return 1_000_000
 
     def count_tokens(self, text: str) -> int:
-        """Return the number of words in a text."""
         return len(_WORD.findall(text))
 
     def embed_texts(self, texts: Sequence[str], *, truncate: bool = True) -> Vectors:
@@ -136,11 +135,8 @@ class DualEncoder(PictureNetwork):
         return len(self._tokenizer(readable(text), truncation=False, verbose=False)["input_ids"])
 
     def embed_images(self, images: Sequence[Image]) -> Vectors:
-        return unit_rows(
-            self._stream.rows(
-                images, lambda inputs: _pooled(self._model.get_image_features(**inputs))
-            )
-        )
+        features = self._model.get_image_features
+        return unit_rows(self._stream.rows(images, lambda inputs: _pooled(features(**inputs))))
 
     def embed_texts(self, texts: Sequence[str], *, truncate: bool = True) -> Vectors:
         """One row per text, of length one; ``truncate=False`` reads beyond the maximum."""
@@ -232,7 +228,6 @@ class LabelText:
 
     @property
     def max_tokens(self) -> int:
-        """The longest text it reads, in tokens."""
         return LONGEST
 
     def count_tokens(self, text: str) -> int:

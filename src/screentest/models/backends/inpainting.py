@@ -18,7 +18,7 @@ from screentest.models.networks.pretrained import (
     check_cached,
     load_pipeline,
 )
-from screentest.models.networks.runtimes import ONNX, onnx_session, versions
+from screentest.models.networks.runtimes import ONNX, batches, onnx_session, versions
 from screentest.models.pictures import (
     OpenCvBackend,
     check_mask,
@@ -172,8 +172,7 @@ class StableDiffusionInpainting:
         ]
         results = [image.copy() for image in images]
         wanted = [place for place, hole in enumerate(holes) if hole.any()]
-        for start in range(0, len(wanted), self._batch):
-            batch = wanted[start : start + self._batch]
+        for batch in batches(wanted, self._batch):
             painted = self._paint([images[n] for n in batch], [holes[n] for n in batch], prompt)
             for place, full in zip(batch, painted, strict=True):
                 results[place] = filled_into(images[place], holes[place], full)

@@ -53,7 +53,6 @@ class ImageNetLabels:
         self.identity = {"labels": weights.digest(LABELS), **versions(LITERT)}
 
     def probabilities(self, image: Image) -> NDArray[np.float32]:
-        """One number for each name."""
         import cv2
 
         small = cv2.resize(check_picture(image), (SIDE, SIDE), interpolation=cv2.INTER_AREA)

@@ -12,7 +12,14 @@ from screentest.core import Image, NoValue, Reason, register
 from screentest.models import weights
 from screentest.models.networks.runtimes import ONNX, onnx_session, versions
 from screentest.models.networks.saliency import Guess, cut, saliency, stretched
-from screentest.models.pictures import OpenCvBackend, check_picture, limit_long_side, to_bytes
+from screentest.models.pictures import (
+    IMAGENET_DEVIATION,
+    IMAGENET_MEAN,
+    OpenCvBackend,
+    check_picture,
+    limit_long_side,
+    to_bytes,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -70,9 +77,6 @@ def _guesses(salience: Plane) -> NDArray[np.uint8]:
 
 WEIGHTS = "u2netp"
 U2NET_SIDE = 320
-# The statistics of ImageNet, with which it was trained.
-_MEAN = np.array([0.485, 0.456, 0.406], np.float32)
-_DEVIATION = np.array([0.229, 0.224, 0.225], np.float32)
 FLAT = 1e-6
 """A map that varies less than this says nothing stands in front."""
 
@@ -153,5 +157,5 @@ def _prepared(image: Image) -> NDArray[np.float32]:
 
     square = Pillow.fromarray(image).resize((U2NET_SIDE, U2NET_SIDE), Pillow.Resampling.LANCZOS)
     small = np.asarray(square, np.float32)
-    scaled = (small / max(float(small.max()), FLAT) - _MEAN) / _DEVIATION
+    scaled = (small / max(float(small.max()), FLAT) - IMAGENET_MEAN) / IMAGENET_DEVIATION
     return np.ascontiguousarray(scaled.transpose(2, 0, 1)[None])

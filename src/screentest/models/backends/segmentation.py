@@ -19,7 +19,14 @@ from screentest.models.networks.pretrained import (
 )
 from screentest.models.networks.runtimes import ONNX, onnx_session, versions
 from screentest.models.networks.saliency import Guess, cut
-from screentest.models.pictures import OpenCvBackend, check_picture, limit_long_side, writable
+from screentest.models.pictures import (
+    IMAGENET_DEVIATION,
+    IMAGENET_MEAN,
+    OpenCvBackend,
+    check_picture,
+    limit_long_side,
+    writable,
+)
 
 if TYPE_CHECKING:
     from screentest.models.pictures import Plane
@@ -107,9 +114,6 @@ _DECODER = "sam2_hiera_tiny_decoder_pr1.onnx"
 _SAM_SIDE, _MASK_SIDE = 1024, 256
 _CORNERS = (2.0, 3.0)
 """How its decoder calls the two corners of a box."""
-# The statistics of ImageNet, with which it was trained.
-_MEAN = np.array([0.485, 0.456, 0.406], np.float32)
-_DEVIATION = np.array([0.229, 0.224, 0.225], np.float32)
 
 
 @register(
@@ -146,7 +150,7 @@ class Sam2Tiny:
         import cv2
 
         square = cv2.resize(image, (_SAM_SIDE, _SAM_SIDE), interpolation=cv2.INTER_LINEAR)
-        scaled = (square.astype(np.float32) / 255 - _MEAN) / _DEVIATION
+        scaled = (square.astype(np.float32) / 255 - IMAGENET_MEAN) / IMAGENET_DEVIATION
         names = [output.name for output in self._encoder.get_outputs()]
         pixels = np.ascontiguousarray(scaled.transpose(2, 0, 1)[None])
         return dict(zip(names, self._encoder.run(names, {"image": pixels}), strict=True))
@@ -189,7 +193,6 @@ class Sam2:
         )
 
     def segment(self, image: Image, boxes: Sequence[Box]) -> list[Mask]:
-        """One mask per box, 0 or 1."""
         check_picture(image)
         if not boxes:
             return []

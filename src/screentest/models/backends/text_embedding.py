@@ -174,11 +174,6 @@ def windows(tokenizer: Any, text: str) -> list[NDArray[np.int64]]:
     return [np.asarray(piece.ids, np.int64) for piece in (encoding, *encoding.overflowing)]
 
 
-def count_tokens(tokenizer: Any, text: str) -> int:
-    """Return the number of tokens in a text, with the mark at each end."""
-    return _MARKS + sum(len(window) - _MARKS for window in windows(tokenizer, text))
-
-
 WEIGHTS = "minilm"
 WIDTH = 384
 _REMEMBERED = 4096
@@ -241,8 +236,8 @@ class MiniLM(_OneByOne):
         return mean_direction(np.concatenate(pieces))
 
     def count_tokens(self, text: str) -> int:
-        """Return the number of tokens in a text; ``embed`` reads 256."""
-        return count_tokens(self._tokenizer, text)
+        """Return the number of tokens in a text, with the mark at each end; ``embed`` reads 256."""
+        return _MARKS + sum(len(window) - _MARKS for window in windows(self._tokenizer, text))
 
     def _embed(self, text: str) -> Vectors:
         return mean_direction(self._bert(token_ids(self._tokenizer, text)))

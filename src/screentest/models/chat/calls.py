@@ -104,7 +104,6 @@ class CallLedger:
                 return call
 
     async def settle(self, call: str, receipt: CallReceipt) -> None:
-        """Write down what came of it."""
         await self._in_thread(self._ledger.settle, call, receipt)
         self._settled()
 

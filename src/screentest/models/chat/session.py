@@ -82,7 +82,6 @@ class Session:
         return [outcomes[number] for number in range(len(requests))]
 
     async def close(self) -> None:
-        """Let go of connections and threads."""
         await self._client.close()
         self._threads.shutdown(wait=False)
 

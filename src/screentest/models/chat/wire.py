@@ -185,7 +185,6 @@ class Dialect:
     most_stops: int = 16
 
     def fields(self, sampling: Sampling, repeat: int = 0) -> dict[str, Any]:
-        """Return the settings as fields of a request."""
         given = sampling.given
         if "stop" in given:
             given["stop"] = list(given["stop"])[: self.most_stops]

@@ -37,7 +37,6 @@ class Memory:
         return len(self._kept)
 
     def find(self, key: Hashable) -> Any:
-        """Return the value under a key, or None."""
         if key not in self._kept:
             return None
         self._kept.move_to_end(key)
