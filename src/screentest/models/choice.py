@@ -32,7 +32,7 @@ from screentest.core.registry import Built, Entry, registry
 from screentest.core.signature import Signature, read_options, split_options, write_options
 from screentest.models import weights
 from screentest.models.remote import is_remote, remote_backend
-from screentest.models.roles import CHAT, role_entry, role_names
+from screentest.models.roles import CHAT, backend_of, role_entry, role_names
 
 if TYPE_CHECKING:
     from screentest.models.chat.costs import Prices
@@ -119,7 +119,13 @@ def read_models(given: str | Iterable[str]) -> tuple[ModelChoice, ...]:
             alone[choice.role, choice.use] = choice
         elif text.endswith(".toml"):
             profile |= {(choice.role, choice.use): choice for choice in read_profile(Path(text))}
-        elif check_profile(text) != DEFAULT:
+        elif text not in PROFILES:
+            raise BadOption(
+                f"unknown profile {text!r}, and it does not choose a model",
+                advice=f"Profiles: {', '.join(PROFILES)}, or a .toml file. To choose one model: "
+                "`model=ROLE=BACKEND:MODEL`, for example chat=openai:gpt-5.",
+            )
+        elif text != DEFAULT:
             profile |= {(choice.role, choice.use): choice for choice in _profile(text)}
     return tuple((profile | alone).values())
 
@@ -294,17 +300,6 @@ class Models:
         return self._built[place]
 
 
-def check_profile(name: str) -> str:
-    """Return the name itself; BadOption where there is no such profile."""
-    if name not in PROFILES:
-        raise BadOption(
-            f"unknown profile {name!r}, and it does not choose a model",
-            advice=f"Profiles: {', '.join(PROFILES)}, or a .toml file. To choose one model: "
-            "`model=ROLE=BACKEND:MODEL`, for example chat=openai:gpt-5.",
-        )
-    return name
-
-
 def profile_choice(profile: str, role: str) -> ModelChoice:
     """Return the choice of a profile for a role; NoValue where it has none."""
     entry = role_entry(role)
@@ -394,24 +389,18 @@ def _backends(role: str) -> Iterator[BackendState]:
     """Those of the profiles first, in their order; then the others by name."""
     chosen = role_entry(role).info["profiles"]
     taken_by = {
-        name: tuple(profile for profile in PROFILES if _backend_of(chosen[profile]) == name)
+        name: tuple(profile for profile in PROFILES if backend_of(chosen[profile]) == name)
         for name in registry.names(role)
     }
-    order = list(PROFILES)
-    for entry in sorted(
-        registry.entries(role),
-        key=lambda entry: (
-            order.index(taken_by[entry.name][0]) if taken_by[entry.name] else 9,
-            entry.name,
-        ),
-    ):
+    order = [*PROFILES, ""]
+
+    def place(entry: Entry) -> tuple[int, str]:
+        return order.index(next(iter(taken_by[entry.name]), "")), entry.name
+
+    for entry in sorted(registry.entries(role), key=place):
         works, get = _readiness(entry)
         summary, needs = str(entry.info.get("summary", "")), tuple(entry.info.get("weights", ()))
         yield BackendState(entry.name, summary, taken_by[entry.name], works, get, needs)
-
-
-def _backend_of(text: str) -> str:
-    return text.partition(",")[0].partition(":")[0]
 
 
 def check_loads(choice: ModelChoice) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,28 +34,8 @@ LONG_SIDE = 512
 """Larger pictures are made this size first: sharpness is seen at the size of the whole."""
 
 
-@dataclass(frozen=True, slots=True)
-class ImageMeasures:
-    """Six measures, each from 0 to 1."""
-
-    contrast: float
-    sharpness: float
-    colourfulness: float
-    saturation: float
-    exposure: float
-    composition: float
-
-    @property
-    def score(self) -> float:
-        """Their weighted mean. The weights are a choice, not a fit to anybody's ratings.
-
-        >>> round(ImageMeasures(1, 1, 1, 1, 1, 1).score, 6)
-        1.0
-        """
-        return float(np.dot(astuple(self), WEIGHTS))
-
-
 WEIGHTS = (0.30, 0.30, 0.15, 0.05, 0.15, 0.05)
+"""Of the measures in their order: a choice, not a fit to anybody's ratings."""
 
 
 @register(
@@ -78,26 +57,27 @@ class ImageStatistics(OpenCvBackend):
         return 0.0, 1.0
 
     def score(self, images: Sequence[Image]) -> NDArray[np.float32]:
-        return np.array([measure(image).score for image in images], np.float32)
+        scores = [np.dot(list(measure(image).values()), WEIGHTS) for image in images]
+        return np.array(scores, np.float32)
 
 
-def measure(image: Image) -> ImageMeasures:
-    """All statistics of one picture.
+def measure(image: Image) -> dict[str, float]:
+    """Six measures of one picture, each from 0 to 1.
 
-    >>> grey = np.full((40, 60, 3), 128, np.uint8)
-    >>> measure(grey).contrast, measure(grey).colourfulness
+    >>> grey = measure(np.full((40, 60, 3), 128, np.uint8))
+    >>> grey["contrast"], grey["colourfulness"]
     (0.0, 0.0)
     """
     small = limit_long_side(check_picture(image), LONG_SIDE)
     lab = to_oklab(small)
-    return ImageMeasures(
-        contrast(lab[..., 0]),
-        sharpness(lab[..., 0]),
-        colourfulness(small),
-        saturation(lab),
-        exposure(lab[..., 0]),
-        composition(saliency(small)),
-    )
+    return {
+        "contrast": contrast(lab[..., 0]),
+        "sharpness": sharpness(lab[..., 0]),
+        "colourfulness": colourfulness(small),
+        "saturation": saturation(lab),
+        "exposure": exposure(lab[..., 0]),
+        "composition": composition(saliency(small)),
+    }
 
 
 def contrast(lightness: Plane) -> float:

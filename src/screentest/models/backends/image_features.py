@@ -10,12 +10,7 @@ import numpy as np
 from screentest.core import Image, register
 from screentest.models import weights
 from screentest.models.backends.text_embedding import message
-from screentest.models.networks.pretrained import (
-    NEUTRAL,
-    TRANSFORMERS,
-    PictureNetwork,
-    unit_rows,
-)
+from screentest.models.networks.pretrained import NEUTRAL, TRANSFORMERS, PictureNetwork, unit_rows
 from screentest.models.networks.runtimes import ONNX, onnx_session, versions
 from screentest.models.pictures import (
     IMAGENET_DEVIATION,

@@ -15,12 +15,7 @@ from screentest.models.backends.detection import EfficientDet
 from screentest.models.backends.labels import LABELS, ImageNetLabels
 from screentest.models.backends.text_embedding import LONGEST, WIDTH, MiniLM
 from screentest.models.backends.text_embedding import WEIGHTS as TEXT
-from screentest.models.networks.pretrained import (
-    NEUTRAL,
-    TRANSFORMERS,
-    PictureNetwork,
-    unit_rows,
-)
+from screentest.models.networks.pretrained import NEUTRAL, TRANSFORMERS, PictureNetwork, unit_rows
 from screentest.models.networks.runtimes import LITERT, TOKENIZERS, batches, versions
 from screentest.models.pictures import (
     BASIC_COLOURS,

@@ -301,7 +301,9 @@ class Caller:
             fault.detail = self._secret.hide(fault.detail)
             self._reached = self._reached or fault.call_status is not CallStatus.UNREACHED
             latency = self._clock.monotonic() - started
-            await call_ledger.settle(call, _failed(fault, most, latency))
+            cost = None if most is None or fault.perhaps_billed else Decimal(0)
+            failed = CallReceipt(fault.call_status, cost=cost, latency=latency, detail=str(fault))
+            await call_ledger.settle(call, failed)
             raise
         except asyncio.CancelledError:
             interrupted = CallReceipt(CallStatus.TIMED_OUT, detail="interrupted by the user")
@@ -317,9 +319,8 @@ class Caller:
         return Got(reply, attempt, cost if cost is not None else most)
 
     def _enforces(self, request: ChatRequest) -> bool:
-        if request.schema is None or self._settings.structured == "instructed":
-            return False
-        return request.schema not in self._refused
+        can = request.schema is not None and self._settings.structured != "instructed"
+        return can and request.schema not in self._refused
 
     def _do_without(self, request: ChatRequest, fault: CallFault) -> None:
         """From now on ask for this schema in words only, and say so."""
@@ -372,12 +373,6 @@ def call_digest(
     if settings.video is not None and (shown := films(request)):
         how += [settings.video.part, *digests(shown)]
     return hashlib.sha256(json.dumps([*how, request.key, *turns]).encode()).hexdigest()
-
-
-def _failed(fault: CallFault, most: Decimal | None, latency: float) -> CallReceipt:
-    unknown = most is None or fault.perhaps_billed
-    cost = None if unknown else Decimal(0)
-    return CallReceipt(fault.call_status, cost=cost, latency=latency, detail=str(fault))
 
 
 def _answered(
