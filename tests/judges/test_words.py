@@ -104,7 +104,7 @@ def test_hinted_words_do_name_it() -> None:
     """The list of stems is of use only where it finds what was there before."""
     prompts = Prompts()
     for aspect in BUILTIN_ASPECTS:
-        neutral, hinted = (prompts.definition(aspect, hinted=one).text for one in (False, True))
+        neutral, hinted = (prompts.definition(aspect, hinted=one) for one in (False, True))
         assert hinted == f"{neutral} {aspect.info.hint}"
         assert not named_harm(neutral)
         assert named_harm(hinted)
@@ -132,7 +132,7 @@ def test_a_folder_replaces_a_definition_for_judges_and_people(tmp_path: Path) ->
     (tmp_path / "aspects").mkdir()
     (tmp_path / "aspects" / "color.jinja").write_text("Are the\ncolours right?\n")
     ours, theirs = Prompts(), Prompts(tmp_path)
-    assert theirs.definition(Aspect.COLOR).text == "Are the colours right?"
+    assert theirs.definition(Aspect.COLOR) == "Are the colours right?"
     assert theirs.definition(Aspect.AESTHETICS) == ours.definition(Aspect.AESTHETICS)
     template = "judges/judge_video"
     assert theirs.digest(template, ASPECTS) != ours.digest(template, ASPECTS)

@@ -223,7 +223,8 @@ def test_one_that_fails_does_not_stop_the_others(
 ) -> None:
     wheel(index)
     monkeypatch.setitem(CATALOGUE, "absent", toy_weights("npm", "absent"))
-    monkeypatch.setattr(pulling, "npm_command", lambda: None)
+    which = shutil.which
+    monkeypatch.setattr(shutil, "which", lambda name: None if name == "npm" else which(name))
 
     got = pull(["absent", "toy"])
 
@@ -281,7 +282,7 @@ def test_a_client_that_hangs_is_ended_with_its_children(
     fake = tmp_path / "npm"
     fake.write_text(f"#!/bin/sh\nsleep 600 &\necho $! > {tmp_path}/child\nwait\n")
     fake.chmod(0o755)
-    monkeypatch.setattr(pulling, "npm_command", lambda: [str(fake)])
+    monkeypatch.setattr(shutil, "which", lambda _: str(fake))
 
     note = tmp_path / "child"
     for seconds in (1, 10, 100):  # on a busy machine it takes a while to begin

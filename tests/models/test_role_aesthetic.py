@@ -149,7 +149,7 @@ def test_the_thirds_are_seen():
     for down, across in ((60, 80), (5, 5)):
         picture = np.full((180, 240, 3), 200, np.uint8)
         picture[down - 5 : down + 5, across - 5 : across + 5] = (160, 30, 30)
-        scores.append(measure(picture).composition)
+        scores.append(measure(picture)["composition"])
     assert scores[0] > scores[1]
 
 

@@ -93,7 +93,7 @@ def _aspects(prompts: Prompts) -> dict[str, str]:
     texts: dict[str, str] = {}
     for aspect in all_aspects():
         texts[f"aspect.{aspect}.name"] = aspect.title.capitalize()
-        texts[f"aspect.{aspect}.text"] = prompts.definition(aspect).text
+        texts[f"aspect.{aspect}.text"] = prompts.definition(aspect)
     return texts
 
 

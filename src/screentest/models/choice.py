@@ -32,7 +32,7 @@ from screentest.core.registry import Built, Entry, registry
 from screentest.core.signature import Signature, read_options, split_options, write_options
 from screentest.models import weights
 from screentest.models.remote import is_remote, remote_backend
-from screentest.models.roles import CHAT, role_entry, role_names
+from screentest.models.roles import CHAT, backend_of, role_entry, role_names
 
 if TYPE_CHECKING:
     from screentest.models.chat.costs import Prices
@@ -119,7 +119,13 @@ def read_models(given: str | Iterable[str]) -> tuple[ModelChoice, ...]:
             alone[choice.role, choice.use] = choice
         elif text.endswith(".toml"):
             profile |= {(choice.role, choice.use): choice for choice in read_profile(Path(text))}
-        elif check_profile(text) != DEFAULT:
+        elif text not in PROFILES:
+            raise BadOption(
+                f"unknown profile {text!r}, and it does not choose a model",
+                advice=f"Profiles: {', '.join(PROFILES)}, or a .toml file. To choose one model: "
+                "`model=ROLE=BACKEND:MODEL`, for example chat=openai:gpt-5.",
+            )
+        elif text != DEFAULT:
             profile |= {(choice.role, choice.use): choice for choice in _profile(text)}
     return tuple((profile | alone).values())
 
@@ -210,7 +216,7 @@ class Models:
             if choice.profile and lacking:
                 missing[f"{name}={choice.backend}"] = lacking[0]
         if missing:
-            profile = self._profile
+            profile = next(choice.profile for choice in chosen.values() if choice.profile)
             pull = any(entry.info.get("weights") for entry in missing.values())
             ways = ["Get what is missing: screentest models pull light"] if pull else []
             raise UserError(
@@ -238,12 +244,6 @@ class Models:
                 "; ".join(error.message for error in open_roles.values()),
                 advice="\n".join(error.advice for error in open_roles.values()),
             )
-
-    @property
-    def _profile(self) -> str:
-        return next(
-            (choice.profile for choice in self._choices.values() if choice.profile), DEFAULT
-        )
 
     def _chosen(self, names: Iterable[str]) -> dict[str, ModelChoice]:
         choices: dict[str, ModelChoice] = {}
@@ -298,17 +298,6 @@ class Models:
             self._built[place] = Built(spec, thing)
             self._attach(self._built[place].thing)
         return self._built[place]
-
-
-def check_profile(name: str) -> str:
-    """Return the name itself; BadOption where there is no such profile."""
-    if name not in PROFILES:
-        raise BadOption(
-            f"unknown profile {name!r}, and it does not choose a model",
-            advice=f"Profiles: {', '.join(PROFILES)}, or a .toml file. To choose one model: "
-            "`model=ROLE=BACKEND:MODEL`, for example chat=openai:gpt-5.",
-        )
-    return name
 
 
 def profile_choice(profile: str, role: str) -> ModelChoice:
@@ -400,24 +389,18 @@ def _backends(role: str) -> Iterator[BackendState]:
     """Those of the profiles first, in their order; then the others by name."""
     chosen = role_entry(role).info["profiles"]
     taken_by = {
-        name: tuple(profile for profile in PROFILES if _backend_of(chosen[profile]) == name)
+        name: tuple(profile for profile in PROFILES if backend_of(chosen[profile]) == name)
         for name in registry.names(role)
     }
-    order = list(PROFILES)
-    for entry in sorted(
-        registry.entries(role),
-        key=lambda entry: (
-            order.index(taken_by[entry.name][0]) if taken_by[entry.name] else 9,
-            entry.name,
-        ),
-    ):
+    order = [*PROFILES, ""]
+
+    def place(entry: Entry) -> tuple[int, str]:
+        return order.index(next(iter(taken_by[entry.name]), "")), entry.name
+
+    for entry in sorted(registry.entries(role), key=place):
         works, get = _readiness(entry)
         summary, needs = str(entry.info.get("summary", "")), tuple(entry.info.get("weights", ()))
         yield BackendState(entry.name, summary, taken_by[entry.name], works, get, needs)
-
-
-def _backend_of(text: str) -> str:
-    return text.partition(",")[0].partition(":")[0]
 
 
 def check_loads(choice: ModelChoice) -> None:

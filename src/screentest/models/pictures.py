@@ -86,6 +86,14 @@ def opencv_identity() -> Mapping[str, str]:
     return {"opencv": cv2.__version__}
 
 
+class OpenCvBackend:
+    """A backend whose numbers depend on its options and on OpenCV alone."""
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        return opencv_identity()
+
+
 def writable(image: Image) -> Image:
     """Return the picture, or a copy of one that is read-only: torch warns of sharing those."""
     return np.require(image, requirements="W")
@@ -114,6 +122,9 @@ BASIC_COLOURS: tuple[str, ...] = tuple(COLOURS["typical"])
 # How bright a thing is depends on the light, so lightness counts half in naming it.
 _NAMING_WEIGHTS = np.array([0.5, 1.0, 1.0])
 _ROWS_AT_ONCE = 1 << 13
+IMAGENET_MEAN = np.array([0.485, 0.456, 0.406], np.float32)
+IMAGENET_DEVIATION = np.array([0.229, 0.224, 0.225], np.float32)
+"""Of the pictures that most networks were trained on, per channel."""
 
 _TO_CONES = np.array(
     [
@@ -202,7 +213,7 @@ def focal_colour(name: str) -> Plane:
     >>> from_oklab(focal_colour("white")).tolist()
     [244, 244, 240]
     """
-    return to_oklab(_bytes_of(COLOURS["typical"][name].split()[0]))
+    return to_oklab(list(bytes.fromhex(COLOURS["typical"][name].split()[0])))
 
 
 def _nearest(colours: Plane) -> NDArray[np.intp]:
@@ -218,15 +229,10 @@ def _typical() -> tuple[Plane, NDArray[np.intp]]:
     colours, numbers = [], []
     for number, name in enumerate(BASIC_COLOURS):
         for code in COLOURS["typical"][name].split():
-            colours.append(_bytes_of(code))
+            colours.append(list(bytes.fromhex(code)))
             numbers.append(number)
     typical = to_oklab(np.array(colours)) * _NAMING_WEIGHTS
     return typical.astype(np.float32), np.array(numbers, np.intp)
-
-
-def _bytes_of(code: str) -> tuple[int, int, int]:
-    red, green, blue = bytes.fromhex(code)
-    return red, green, blue
 
 
 def _linear(encoded: Plane) -> Plane:

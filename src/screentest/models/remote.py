@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 import threading
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from concurrent.futures import Future
 from functools import cache, partial
 from types import FunctionType
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeAlias
 
 from screentest.core.registry import Entry, registry
 from screentest.models.roles import CHAT, Backend, role_entry
@@ -88,14 +88,8 @@ class RemoteBackend:
                 self._facts[name] = self._ask(name)
             return self._facts[name]
         if name in acts(self._role):
-            return self._doing(name)
+            return lambda *arguments, **named: self._ask(name, arguments, named)
         raise AttributeError(name)
-
-    def _doing(self, name: str) -> Callable[..., Any]:
-        def do(*arguments: Any, **named: Any) -> Any:
-            return self._ask(name, arguments, named)
-
-        return do
 
     def _ask(self, *call: Any) -> Any:
         return self._remote.ask(self._role, self._backend, self._options, *call)
@@ -113,7 +107,7 @@ class ModelHost:
 
     def __init__(self) -> None:
         self._loaded: dict[str, Any] = {}
-        self._waiting: dict[str, deque[_Call]] = {}
+        self._waiting: dict[str, deque[_Call]] = defaultdict(deque)
         self._listing = threading.Lock()
         self._turn = threading.Lock()
 
@@ -135,14 +129,14 @@ class ModelHost:
             with self._turn:
                 attribute = getattr(self._backend(which, role, backend, options), name)
                 return attribute if name in facts(role) else attribute(*arguments, **named)
-        mine = _Call(arguments[0])
+        mine: Future[Any] = Future()
         place = f"{which}.{name}({json.dumps(dict(named), sort_keys=True)})"
         with self._listing:
-            self._waiting.setdefault(place, deque()).append(mine)
+            self._waiting[place].append((arguments[0], mine))
         with self._turn:
             act = partial(getattr(self._backend(which, role, backend, options), name), **named)
             # Whoever had the turn before may have answered this one too.
-            while not mine.answered:
+            while not mine.done():
                 _answer(self._next(place), act)
         return mine.result()
 
@@ -150,11 +144,10 @@ class ModelHost:
         """Those who wait, the first one first, up to what a joined call may hold."""
         with self._listing:
             waiting = self._waiting[place]
-            together = [waiting.popleft()]
-            held = len(together[0].things)
-            while waiting and held + len(waiting[0].things) <= _MOST:
-                held += len(waiting[0].things)
+            together, held = [], 0
+            while waiting and (not held or held + len(waiting[0][0]) <= _MOST):
                 together.append(waiting.popleft())
+                held += len(together[-1][0])
             return together
 
     def _backend(self, which: str, role: str, name: str, options: Mapping[str, Any]) -> Any:
@@ -164,34 +157,22 @@ class ModelHost:
         return self._loaded[which]
 
 
-@dataclass(slots=True, eq=False)
-class _Call:
-    """One caller's things, and what came of them."""
-
-    things: Sequence[Any]
-    answered: bool = False
-    value: Any = None
-    trouble: Exception | None = None
-
-    def result(self) -> Any:
-        if self.trouble is not None:
-            raise self.trouble
-        return self.value
+_Call: TypeAlias = tuple[Sequence[Any], Future[Any]]
+"""One caller's things, and what will come of them."""
 
 
 def _answer(calls: Sequence[_Call], act: Callable[[Sequence[Any]], Any]) -> None:
     """One call for all of them; where that fails, one for each, so that a fault has one owner."""
     try:
-        everything = act([thing for call in calls for thing in call.things])
+        everything = act([thing for things, _ in calls for thing in things])
     except Exception as error:  # noqa: BLE001 - a backend may raise anything
         if len(calls) > 1:
             for call in calls:
                 _answer([call], act)
             return
-        calls[0].trouble, calls[0].answered = error, True
+        calls[0][1].set_exception(error)
         return
     start = 0
-    for call in calls:
-        call.value = everything[start : start + len(call.things)]
-        start += len(call.things)
-        call.answered = True
+    for things, result in calls:
+        result.set_result(everything[start : start + len(things)])
+        start += len(things)

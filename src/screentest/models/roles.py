@@ -9,7 +9,7 @@ A role is declared once, with the backend that each profile takes for it. So is 
     class Depth(Backend, Protocol):
         def depth(self, images): ...
 
-    @register("depth", "gradient", version=1, summary="…")
+    @register("depth", "gradient", summary="…")
     def gradient(): ...
 """
 
@@ -71,7 +71,6 @@ def role(
             register(
                 name,
                 "external",
-                version=1,
                 summary="a worker command of yours, in its own environment, speaking JSON lines",
                 # The command stays in the signature: its arguments may change the numbers.
                 neutral=("timeout", "start_timeout", "restarts", "device"),
@@ -120,11 +119,14 @@ def is_stand_in(role: str, backend: str) -> bool:
     """
     if role not in role_names():  # of a plugin that is not installed here
         return False
-    profiles = {
-        name: chosen.partition(":")[0].partition(",")[0]
-        for name, chosen in role_entry(role).info["profiles"].items()
-    }
+    chosen = role_entry(role).info["profiles"].items()
+    profiles = {name: backend_of(text) for name, text in chosen}
     return backend in (profiles["builtin"], profiles["light"]) and backend != profiles["paper"]
+
+
+def backend_of(text: str) -> str:
+    """Return the backend of a choice as it is written: ``hf:MODEL,batch=4`` takes ``hf``."""
+    return text.partition(",")[0].partition(":")[0]
 
 
 class Backend(Protocol):

@@ -17,11 +17,11 @@ async def run_together(limited: Limiter, count: int) -> int:
     async def work() -> None:
         nonlocal most
         async with limited.slot():
-            most = max(most, limited.active)
+            most = max(most, limited._active)
             await asyncio.sleep(0)
 
     await asyncio.gather(*(work() for _ in range(count)))
-    assert limited.active == 0
+    assert limited._active == 0
     return most
 
 
@@ -106,7 +106,7 @@ def test_those_who_stop_waiting_leave_no_hole() -> None:
         await asyncio.sleep(0)
         waiting[1].cancel()  # perhaps just being admitted
         await asyncio.gather(holder, *waiting, return_exceptions=True)
-        assert limited.active == 0
+        assert limited._active == 0
         assert await run_together(limited, 3) == 1
 
     asyncio.run(check())

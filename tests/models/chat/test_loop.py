@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from concurrent.futures import Future
 
 import pytest
 
@@ -52,7 +53,7 @@ def test_an_interrupt_waits_until_all_is_tidied(monkeypatch: pytest.MonkeyPatch)
             await asyncio.sleep(0.05)
             tidied.set()
 
-    real = loop.Future.result
+    real = Future.result
     calls = 0
 
     def interrupted(self: object, timeout: float | None = None) -> object:
@@ -63,7 +64,7 @@ def test_an_interrupt_waits_until_all_is_tidied(monkeypatch: pytest.MonkeyPatch)
             raise KeyboardInterrupt
         return real(self, timeout)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(loop.Future, "result", interrupted)
+    monkeypatch.setattr(Future, "result", interrupted)
     with pytest.raises(KeyboardInterrupt):
         loop.run(work())
     assert tidied.is_set()

@@ -107,7 +107,6 @@ class Query:
     def request(
         self, prompts: Prompts, slots: Slots, *, repeat: int = 0, sampling: Sampling | None = None
     ) -> ChatRequest:
-        """Return the question as it is sent."""
         use = self.use or self.template.replace("/", ".")
         rendered = prompts.render(self.template, slots)
         return ChatRequest(
@@ -287,7 +286,6 @@ class Frames:
         return min([self.rate, *(rate for start, rate in self.slower if seconds >= start)])
 
     def size(self, info: VideoInfo, span: Span) -> Size:
-        """Return the size of each frame."""
         if self.short_side is not None:
             sides = (side for start, side in self.smaller if span.duration >= start)
             return Size(short_side=min([self.short_side, *sides]))

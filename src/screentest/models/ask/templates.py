@@ -19,7 +19,8 @@ import re
 import secrets
 import sys
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -31,7 +32,7 @@ from screentest.core.registry import PLUGIN_GROUP, registry
 from screentest.models.chat.messages import Part, Text
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
+    from jinja2 import BaseLoader, Environment
 
 
 # Every form of angle bracket that some tokenizer would take for the plain one.
@@ -94,9 +95,8 @@ def _plain(letter: str) -> str:
     return "" if hidden or "\U000e0100" <= letter <= "\U000e01ef" else letter
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Trusted:
-    """Text that we wrote ourselves, such as the name of an aspect.
+class Trusted(str):
+    """Text that we wrote ourselves, such as the name of an aspect, or that our filters made.
 
     A template may ask what it is: ``{% if aspect == "technical quality" %}``.
 
@@ -104,19 +104,7 @@ class Trusted:
     (True, True)
     """
 
-    text: str
-
-    def __str__(self) -> str:
-        return self.text
-
-    def __bool__(self) -> bool:
-        return bool(self.text)
-
-    def __eq__(self, other: object) -> bool:
-        return self.text == (other.text if isinstance(other, Trusted) else other)
-
-    def __hash__(self) -> int:
-        return hash(self.text)
+    __slots__ = ()
 
 
 class Pictures:
@@ -157,9 +145,6 @@ class Untrusted:
     def _fenced(self) -> str:
         return fence(self._name, self._text)
 
-    def _inline(self) -> str:
-        return inline(self._text)
-
 
 class Withheld:
     """Stands in a system text for what must not stand there; it only tells whether it is."""
@@ -184,10 +169,10 @@ Slot: TypeAlias = (
 
 def prepare(name: str, value: Any) -> Any:
     """Return a slot's value as templates see it: every plain text becomes Untrusted."""
-    if isinstance(value, str):
-        return Untrusted(name, value)
     if value is None or isinstance(value, bool | int | float | Trusted | Pictures):
         return value
+    if isinstance(value, str):
+        return Untrusted(name, value)
     if isinstance(value, Mapping):
         return {key: prepare(f"{name} {key}", entry) for key, entry in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
@@ -234,7 +219,8 @@ class Prompts:
         self._folder = folder
         if folder is not None:
             self._check_folder(folder)
-        self._environment = _environment(folder, self._homes)
+        self._loader = _loader(folder, self._homes)
+        self._environment = _environment(self._loader)
 
     def names(self) -> list[str]:
         """Return the names of all templates, such as ``slvm/judge_text``."""
@@ -303,19 +289,22 @@ class Prompts:
 
     def source(self, name: str) -> str:
         """Return the text of a template as it will be used; UnknownName where there is none."""
-        for path in self._places(name):
-            if path.is_file():
-                return path.read_text(encoding="utf-8")
-        registered = _registered(name)
-        if registered is not None:
-            return registered
+        source = self._found(name)
+        if source is not None:
+            return source
         near = difflib.get_close_matches(name, self._own_names(), n=3)
         names = ", ".join(near or self._own_names())
         raise UnknownName(f"unknown prompt template {name!r}", advice=f"Templates: {names}.")
 
     def _has(self, name: str) -> bool:
-        here = any(path.is_file() for path in self._places(name))
-        return here or _registered(name) is not None
+        return self._found(name) is not None
+
+    def _found(self, name: str) -> str | None:
+        from jinja2 import TemplateNotFound
+
+        with suppress(TemplateNotFound):
+            return self._loader.get_source(self._environment, f"{name}{_SUFFIX}")[0]
+        return None
 
     def _aspect_names(self) -> list[str]:
         """Definitions and hints that a number may depend on.
@@ -325,14 +314,8 @@ class Prompts:
         """
         ours = {f"{kind}/{name}" for kind in (DEFINITIONS, HINTS) for name in BUILTIN_ASPECTS}
         theirs = _names_in(self._folder) if self._folder else []
-        return sorted(ours | {name for name in theirs if _space(name) in (DEFINITIONS, HINTS)})
-
-    def _places(self, name: str) -> Iterator[Path]:
-        if self._folder is not None:
-            yield self._folder / f"{name}{_SUFFIX}"
-        space, _, rest = name.partition("/")
-        if space in self._homes:
-            yield self._homes[space] / f"{rest}{_SUFFIX}"
+        spaces = (f"{DEFINITIONS}/", f"{HINTS}/")
+        return sorted(ours | {name for name in theirs if name.startswith(spaces)})
 
     def _own_names(self) -> list[str]:
         files = {
@@ -401,10 +384,9 @@ class _Rendering:
             return f"{self._mark}{len(self._pictures) - 1}\ue001"
         if isinstance(value, Untrusted):
             return value._fenced()
-        if isinstance(value, Trusted | _Made):
-            return value.text
-        # What filters make of untrusted text is a plain string, and still untrusted.
-        return neutralise(value) if isinstance(value, str) else value
+        # What other filters make of untrusted text is a plain string, and still untrusted.
+        plain = isinstance(value, str) and not isinstance(value, Trusted)
+        return neutralise(value) if plain else value
 
 
 def _must_say_something(name: str, rendered: object) -> None:
@@ -416,10 +398,6 @@ def _must_say_something(name: str, rendered: object) -> None:
         )
 
 
-def _space(name: str) -> str:
-    return name.partition("/")[0]
-
-
 def _registered(name: str) -> str | None:
     """Return the definition or hint of an aspect by its name as a template, or None."""
     space, _, aspect = name.partition("/")
@@ -427,13 +405,6 @@ def _registered(name: str) -> str | None:
         return None
     info = Aspect(aspect).info
     return info.definition if space == DEFINITIONS else info.hint or None
-
-
-@dataclass(frozen=True, slots=True)
-class _Made:
-    """Text that one of our own filters made: harmless already."""
-
-    text: str
 
 
 def template_homes() -> dict[str, Path]:
@@ -460,15 +431,20 @@ def _homes_in(home: Path) -> dict[str, Path]:
     return {folder.name: folder for folder in home.iterdir() if folder.is_dir()}
 
 
-def _environment(folder: Path | None, homes: Mapping[str, Path]) -> Environment:
-    from jinja2 import (
-        ChoiceLoader,
-        FileSystemLoader,
-        FunctionLoader,
-        PrefixLoader,
-        StrictUndefined,
-        pass_context,
+def _loader(folder: Path | None, homes: Mapping[str, Path]) -> BaseLoader:
+    from jinja2 import ChoiceLoader, FileSystemLoader, FunctionLoader, PrefixLoader
+
+    return ChoiceLoader(
+        [
+            *([] if folder is None else [FileSystemLoader(str(folder))]),
+            PrefixLoader({name: FileSystemLoader(str(home)) for name, home in homes.items()}),
+            FunctionLoader(lambda name: _registered(name.removesuffix(_SUFFIX))),
+        ]
     )
+
+
+def _environment(loader: BaseLoader) -> Environment:
+    from jinja2 import StrictUndefined, pass_context
     from jinja2.runtime import Context
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
@@ -480,26 +456,16 @@ def _environment(folder: Path | None, homes: Mapping[str, Path]) -> Environment:
         return rendering.written(value)
 
     environment = ImmutableSandboxedEnvironment(
-        loader=ChoiceLoader(
-            [
-                *([] if folder is None else [FileSystemLoader(str(folder))]),
-                PrefixLoader({name: FileSystemLoader(str(home)) for name, home in homes.items()}),
-                FunctionLoader(lambda name: _registered(name.removesuffix(_SUFFIX))),
-            ]
-        ),
+        loader=loader,
         autoescape=False,  # these are prompts, not web pages
         undefined=StrictUndefined,
         finalize=finalize,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["inline"] = lambda value: _Made(_form(value)._inline())
-    environment.filters["verbatim"] = lambda value: _Made(str(_form(value)))
+    environment.filters["inline"] = lambda value: Trusted(inline(str(value)))
+    environment.filters["verbatim"] = lambda value: Trusted(neutralise(str(value)))
     return environment
-
-
-def _form(value: Any) -> Untrusted:
-    return value if isinstance(value, Untrusted) else Untrusted("text", str(value))
 
 
 def _names_in(folder: Path) -> list[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +22,7 @@ from screentest.models.networks.pretrained import (
 )
 from screentest.models.networks.runtimes import batches
 from screentest.models.networks.saliency import saliency
-from screentest.models.pictures import check_picture, limit_long_side, opencv_identity, to_oklab
+from screentest.models.pictures import OpenCvBackend, check_picture, limit_long_side, to_oklab
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,37 +34,16 @@ LONG_SIDE = 512
 """Larger pictures are made this size first: sharpness is seen at the size of the whole."""
 
 
-@dataclass(frozen=True, slots=True)
-class ImageMeasures:
-    """Six measures, each from 0 to 1."""
-
-    contrast: float
-    sharpness: float
-    colourfulness: float
-    saturation: float
-    exposure: float
-    composition: float
-
-    @property
-    def score(self) -> float:
-        """Their weighted mean. The weights are a choice, not a fit to anybody's ratings.
-
-        >>> round(ImageMeasures(1, 1, 1, 1, 1, 1).score, 6)
-        1.0
-        """
-        return float(np.dot(astuple(self), WEIGHTS))
-
-
 WEIGHTS = (0.30, 0.30, 0.15, 0.05, 0.15, 0.05)
+"""Of the measures in their order: a choice, not a fit to anybody's ratings."""
 
 
 @register(
     "aesthetic",
     "image_statistics",
-    version=1,
     summary="contrast, sharpness, colour, exposure and thirds; needs no weights, knows no taste",
 )
-class ImageStatistics:
+class ImageStatistics(OpenCvBackend):
     """Plain statistics of a picture that photographers name: contrast, sharpness, colour, exposure,
     and whether what stands out lies where the rule of thirds would put it.
 
@@ -75,35 +53,31 @@ class ImageStatistics:
     """
 
     @property
-    def identity(self) -> Mapping[str, str]:
-        return opencv_identity()
-
-    @property
     def scale(self) -> tuple[float, float]:
-        """The lowest and highest value it can give."""
         return 0.0, 1.0
 
     def score(self, images: Sequence[Image]) -> NDArray[np.float32]:
-        return np.array([measure(image).score for image in images], np.float32)
+        scores = [np.dot(list(measure(image).values()), WEIGHTS) for image in images]
+        return np.array(scores, np.float32)
 
 
-def measure(image: Image) -> ImageMeasures:
-    """All statistics of one picture.
+def measure(image: Image) -> dict[str, float]:
+    """Six measures of one picture, each from 0 to 1.
 
-    >>> grey = np.full((40, 60, 3), 128, np.uint8)
-    >>> measure(grey).contrast, measure(grey).colourfulness
+    >>> grey = measure(np.full((40, 60, 3), 128, np.uint8))
+    >>> grey["contrast"], grey["colourfulness"]
     (0.0, 0.0)
     """
     small = limit_long_side(check_picture(image), LONG_SIDE)
     lab = to_oklab(small)
-    return ImageMeasures(
-        contrast(lab[..., 0]),
-        sharpness(lab[..., 0]),
-        colourfulness(small),
-        saturation(lab),
-        exposure(lab[..., 0]),
-        composition(saliency(small)),
-    )
+    return {
+        "contrast": contrast(lab[..., 0]),
+        "sharpness": sharpness(lab[..., 0]),
+        "colourfulness": colourfulness(small),
+        "saturation": saturation(lab),
+        "exposure": exposure(lab[..., 0]),
+        "composition": composition(saliency(small)),
+    }
 
 
 def contrast(lightness: Plane) -> float:
@@ -187,7 +161,6 @@ WIDTHS = (1024, 128, 64, 16, 1)
 @register(
     "aesthetic",
     "siglip",
-    version=1,
     summary="SigLIP with a regression head (Aesthetic Predictor V2.5's layout); you bring the head",
     neutral=(*NEUTRAL, "head"),
     packages=TRANSFORMERS,
@@ -219,7 +192,8 @@ class SiglipAesthetic:
             Origin(model, revision), self._place, "SiglipVisionModel", "AutoImageProcessor"
         )
         self._matrix, self._offset = self._fold(state, int(self._tower.config.hidden_size))
-        self.identity["head"] = _digest(self._matrix, self._offset)
+        folded = self._matrix.tobytes() + self._offset.tobytes()
+        self.identity["head"] = hashlib.sha256(folded).hexdigest()[:16]
 
     def score(self, images: Sequence[Image]) -> NDArray[np.float32]:
         """One number per image, about 1 to 10; 5.5 and above is good."""
@@ -236,9 +210,7 @@ class SiglipAesthetic:
         self, state: Mapping[str, Any], width: int
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the head as one affine map: between its layers there is only dropout."""
-        layers = sorted(
-            (name for name in state if name.endswith("weight")), key=lambda name: _number(name)
-        )
+        layers = sorted((name for name in state if name.endswith("weight")), key=_number)
         matrix, offset = np.eye(width), np.zeros(width)
         shapes = tuple(int(state[name].shape[0]) for name in layers)
         if shapes != WIDTHS or int(state[layers[0]].shape[1]) != width:
@@ -257,7 +229,3 @@ class SiglipAesthetic:
 def _number(name: str) -> int:
     """Return the place of a layer in its sequence: ``layers.4.weight`` is the fourth."""
     return next((int(part) for part in reversed(name.split(".")) if part.isdigit()), 0)
-
-
-def _digest(*arrays: NDArray[np.float64]) -> str:
-    return hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest()[:16]

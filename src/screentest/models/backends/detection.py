@@ -9,7 +9,7 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -27,9 +27,9 @@ from screentest.models.networks.pretrained import (
 from screentest.models.networks.runtimes import LITERT, litert_model, versions
 from screentest.models.networks.saliency import saliency
 from screentest.models.pictures import (
+    OpenCvBackend,
     check_picture,
     limit_long_side,
-    opencv_identity,
     readable,
     writable,
 )
@@ -173,8 +173,8 @@ class EfficientDet:
         text: str = "shared_words",
         threads: int = 0,
     ) -> None:
-        self._weights = f"efficientdet-{model}"
-        place = weights.path(self._weights)
+        name = f"efficientdet-{model}"
+        place = weights.path(name)
         self._model = litert_model(place, wanted_threads=threads)
         self._using = threading.Lock()
         self._input = self._model.get_input_details()[0]
@@ -187,19 +187,10 @@ class EfficientDet:
         self._text = text
         self._matcher: ClassMatcher | None = None
         self._last: tuple[Image, list[Detection]] | None = None
-
-    @property
-    def identity(self) -> Mapping[str, str]:
-        """The weights, the runtime, and the text model that matches phrases."""
-        return {
-            "weights": weights.digest(self._weights),
-            "matcher": self._text,
-            **versions(LITERT),
-        }
+        self.identity = {"weights": weights.digest(name), "matcher": text, **versions(LITERT)}
 
     @property
     def classes(self) -> list[str]:
-        """The names of all that it can find."""
         return [name for name in self._classes if name != _NO_CLASS]
 
     def detect(self, image: Image, phrases: Sequence[str]) -> list[Detection]:
@@ -273,7 +264,6 @@ def _squared(image: Image, side: int) -> NDArray[np.uint8]:
 @register(
     "detection",
     "grounding_dino",
-    version=1,
     summary="Grounding DINO: anything a phrase names",
     neutral=NEUTRAL,
     packages=TRANSFORMERS,
@@ -306,7 +296,6 @@ class GroundingDino:
         )
 
     def detect(self, image: Image, phrases: Sequence[str]) -> list[Detection]:
-        """Return detections, best first; each phrase is looked for on its own."""
         return self.detect_all([image], phrases)[0]
 
     def detect_all(self, images: Sequence[Image], phrases: Sequence[str]) -> list[list[Detection]]:
@@ -318,10 +307,13 @@ class GroundingDino:
             for start in range(0, len(images), self._batch):
                 batch = small[start : start + self._batch]
                 for place, boxes in enumerate(self._boxes(batch, phrase), start):
-                    detections[place] += _detections(phrase, boxes, images[place], small[place])
+                    detections[place] += [
+                        Detection(phrase, score, _in_large(box, images[place], small[place]))
+                        for score, box in boxes
+                    ]
         return [sorted(each, key=lambda seen: -seen.score) for each in detections]
 
-    def _boxes(self, images: Sequence[Image], phrase: str) -> list[list[_ScoredBox]]:
+    def _boxes(self, images: Sequence[Image], phrase: str) -> list[list[tuple[float, list[float]]]]:
         # The model was trained on lower-case phrases that end in a full stop.
         text = readable(phrase).lower().strip().rstrip(".") + "."
         inputs = self._processor(
@@ -345,30 +337,15 @@ class GroundingDino:
         ]
 
 
-_ScoredBox: TypeAlias = tuple[float, list[float]]
-
-
-def _detections(
-    phrase: str, boxes: Sequence[_ScoredBox], image: Image, small: Image
-) -> list[Detection]:
-    """Boxes of the small picture in the large one."""
-    scale_x, scale_y = image.shape[1] / small.shape[1], image.shape[0] / small.shape[0]
-    return [
-        Detection(
-            phrase,
-            score,
-            _inside((left * scale_x, top * scale_y, right * scale_x, bottom * scale_y), image),
-        )
-        for score, (left, top, right, bottom) in boxes
-    ]
-
-
-def _inside(
-    box: tuple[float, float, float, float], image: Image
+def _in_large(
+    box: Sequence[float], image: Image, small: Image
 ) -> tuple[float, float, float, float]:
-    height, width = image.shape[:2]
+    """Return a box of the small picture in the large one."""
+    (height, width), (low, narrow) = image.shape[:2], small.shape[:2]
+    across, down = width / narrow, height / low
     left, top, right, bottom = box
-    return (max(0.0, left), max(0.0, top), min(float(width), right), min(float(height), bottom))
+    right, bottom = min(float(width), right * across), min(float(height), bottom * down)
+    return max(0.0, left * across), max(0.0, top * down), right, bottom
 
 
 _SMALLEST = 0.005
@@ -378,21 +355,16 @@ _SMALLEST = 0.005
 @register(
     "detection",
     "saliency",
-    version=1,
     summary="one box around what stands out from the edge of the picture; reads no phrases",
     guesses=True,
 )
-class Saliency:
+class Saliency(OpenCvBackend):
     """Finding the thing that stands out, without any weights.
 
     The classical stand-in beneath the detectors. It cannot read: whatever the phrases are, it gives
     one box around what stands out most from the edge of the picture, under the first phrase. Good
     for a single subject before a plain background; a guess otherwise.
     """
-
-    @property
-    def identity(self) -> Mapping[str, str]:
-        return opencv_identity()
 
     def detect(self, image: Image, phrases: Sequence[str]) -> list[Detection]:
         """At most one box, named by the first phrase; its score says how much it stands out."""

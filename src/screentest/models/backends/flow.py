@@ -14,7 +14,7 @@ from screentest.core import Image, NoValue, Reason, register
 from screentest.models import weights
 from screentest.models.networks.pretrained import NEUTRAL, ModelDevice, read_tensors, torch_identity
 from screentest.models.networks.runtimes import batches
-from screentest.models.pictures import brightened, check_pair, opencv_identity
+from screentest.models.pictures import OpenCvBackend, brightened, check_pair
 
 if TYPE_CHECKING:
     from screentest.models.roles import FlowField
@@ -26,8 +26,8 @@ SMALLEST_SIDE = 32
 """Smaller pictures are mirrored outwards to this: DIS fails on some of them."""
 
 
-@register("flow", "dis", version=1, summary="OpenCV DIS optical flow; needs no weights")
-class DisFlow:
+@register("flow", "dis", summary="OpenCV DIS optical flow; needs no weights")
+class DisFlow(OpenCvBackend):
     """Optical flow by OpenCV's dense inverse search (DIS).
 
     Needs no weights. It finds motion in textured parts to about a tenth of a pixel; in flat parts
@@ -40,12 +40,7 @@ class DisFlow:
     def __init__(self, *, preset: Preset = "medium") -> None:
         self._preset = preset
 
-    @property
-    def identity(self) -> Mapping[str, str]:
-        return opencv_identity()
-
     def flow(self, pairs: Sequence[tuple[Image, Image]], *, gain: float = 1.0) -> list[FlowField]:
-        """Per pair height × width × 2: where each pixel of the first went, in pixels (x, y)."""
         import cv2
 
         presets = {
@@ -175,7 +170,6 @@ def _in_encoder(rest: str) -> str:
 @register(
     "flow",
     "raft",
-    version=1,
     summary="RAFT by torchvision; weights by path, or torchvision's own download",
     neutral=NEUTRAL,
     packages=("torch", "torchvision"),
@@ -205,7 +199,6 @@ class Raft:
         self.identity = torch_identity(name, self._place)
 
     def flow(self, pairs: Sequence[tuple[Image, Image]], *, gain: float = 1.0) -> list[FlowField]:
-        """Per pair height × width × 2: where each pixel of the first went, in pixels (x, y)."""
         for first, second in pairs:
             check_pair(first, second)
         fields: list[FlowField] = []

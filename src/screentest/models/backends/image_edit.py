@@ -53,7 +53,6 @@ LOOKED_AT = 20_000
 @register(
     "image_edit",
     "masked_hue",
-    version=1,
     summary="another hue, chroma and lightness under the mask, same shading; needs no weights",
     neutral=("matting",),  # where it has a say, it is in the identity
 )
@@ -158,7 +157,6 @@ INSTRUCTION = "Change the color of the {thing} to {colour}."
 @register(
     "image_edit",
     "qwen",
-    version=1,
     summary="Qwen-Image-Edit-2509 by diffusers",
     neutral=NEUTRAL,
     packages=DIFFUSERS,

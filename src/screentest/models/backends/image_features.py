@@ -10,14 +10,14 @@ import numpy as np
 from screentest.core import Image, register
 from screentest.models import weights
 from screentest.models.backends.text_embedding import message
-from screentest.models.networks.pretrained import (
-    NEUTRAL,
-    TRANSFORMERS,
-    PictureNetwork,
-    unit_rows,
-)
+from screentest.models.networks.pretrained import NEUTRAL, TRANSFORMERS, PictureNetwork, unit_rows
 from screentest.models.networks.runtimes import ONNX, onnx_session, versions
-from screentest.models.pictures import check_picture, opencv_identity
+from screentest.models.pictures import (
+    IMAGENET_DEVIATION,
+    IMAGENET_MEAN,
+    OpenCvBackend,
+    check_picture,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,19 +37,14 @@ _WIDTH = 4 * _CELLS**2 + _LIGHTNESS_BINS * _COLOUR_BINS**2 + _DIRECTIONS * _CELL
 @register(
     "image_features",
     "colour_gradient",
-    version=1,
     summary="colours, their places and the directions of edges; needs no weights",
 )
-class ColourGradient:
+class ColourGradient(OpenCvBackend):
     """Pictures as vectors without any weights: colours, where they lie, and which way edges run.
 
     The classical stand-in beneath the networks. It sees that two pictures look alike, not that they
     show the same thing: a cat on grass is nearer to a dog on grass than to a cat on snow.
     """
-
-    @property
-    def identity(self) -> Mapping[str, str]:
-        return opencv_identity()
 
     def features(self, images: Sequence[Image]) -> Vectors:
         """One row per image: three parts of equal weight."""
@@ -125,7 +120,6 @@ def _unit(part: Numbers) -> Numbers:
 @register(
     "image_features",
     "hf",
-    version=1,
     summary="DINOv2, CLIP, SigLIP 2 or another vision tower, from a folder or hub id",
     neutral=NEUTRAL,
     packages=TRANSFORMERS,
@@ -140,7 +134,6 @@ class VisionTower(PictureNetwork):
     _reader = "AutoImageProcessor"
 
     def features(self, images: Sequence[Image]) -> Vectors:
-        """One row per image, of length one."""
         return unit_rows(self._stream.rows(images, self._pooled))
 
     def _pooled(self, inputs: Mapping[str, Any]) -> Any:
@@ -159,15 +152,12 @@ WEIGHTS = "mobilenet-v3-small"
 WIDTH = 576
 SIDE = 224
 _BATCH = 8
-# Of the pictures it was trained on, per channel.
-_MEAN = np.array([0.485, 0.456, 0.406], np.float32) * 255
-_DEVIATION = np.array([0.229, 0.224, 0.225], np.float32) * 255
+_MEAN, _DEVIATION = IMAGENET_MEAN * 255, IMAGENET_DEVIATION * 255
 
 
 @register(
     "image_features",
     "mobilenet",
-    version=1,
     summary="MobileNetV3-small, 576 numbers per picture",
     packages=(ONNX,),
     weights=(WEIGHTS,),
@@ -183,10 +173,8 @@ class MobileNet:
 
     def __init__(self, threads: int = 0) -> None:
         self._session = onnx_session(weights.path(WEIGHTS), wanted_threads=threads)
-
-    @property
-    def identity(self) -> Mapping[str, str]:
-        return {"weights": weights.entry(WEIGHTS).files[1].sha256[:12], **versions(ONNX)}
+        digest = weights.entry(WEIGHTS).files[1].sha256[:12]
+        self.identity = {"weights": digest, **versions(ONNX)}
 
     def features(self, images: Sequence[Image]) -> Vectors:
         rows = np.empty((len(images), WIDTH), np.float32)
@@ -210,7 +198,7 @@ def _prepared(
 
 # Networks that benchmarks name, as ONNX files of the catalogue.
 
-DINO, DINO_WIDTH = "dinov2-small", 384
+DINO = "dinov2-small"
 _NORMALISED = "/norm/Add_1_output_0"
 """Its tokens after the last normalisation; the first of them is the picture's."""
 
@@ -218,7 +206,6 @@ _NORMALISED = "/norm/Add_1_output_0"
 @register(
     "image_features",
     "dinov2",
-    version=1,
     summary="DINOv2 ViT-S/14, 384 numbers per picture",
     packages=(ONNX,),
     weights=(DINO,),
@@ -230,7 +217,7 @@ def dinov2(*, threads: int = 0) -> OnnxTower:
     return OnnxTower(DINO, model, _NORMALISED, _MEAN, _DEVIATION, threads)
 
 
-CLIP, CLIP_WIDTH = "clip-b16-image", 512
+CLIP = "clip-b16-image"
 _CLIP_MEAN = np.array([0.48145466, 0.4578275, 0.40821073], np.float32) * 255
 _CLIP_DEVIATION = np.array([0.26862954, 0.26130258, 0.27577711], np.float32) * 255
 
@@ -238,7 +225,6 @@ _CLIP_DEVIATION = np.array([0.26862954, 0.26130258, 0.27577711], np.float32) * 2
 @register(
     "image_features",
     "clip_b16",
-    version=1,
     summary="the image tower of CLIP ViT-B/16 in 8 bits, 512 numbers per picture",
     packages=(ONNX,),
     weights=(CLIP,),
@@ -267,16 +253,12 @@ class OnnxTower:
         threads: int,
     ) -> None:
         self._session = onnx_session(model, wanted_threads=threads)
-        self._name, self._output = name, output
+        self._output = output
         self._input = self._session.get_inputs()[0].name
         self._mean, self._deviation = mean, deviation
-
-    @property
-    def identity(self) -> Mapping[str, str]:
-        return {"weights": weights.entry(self._name).sha256[:12], **versions(ONNX)}
+        self.identity = {"weights": weights.digest(name), **versions(ONNX)}
 
     def features(self, images: Sequence[Image]) -> Vectors:
-        """One row per image, of length one."""
         rows: list[NDArray[np.float32]] = []
         for image in images:  # one by one: quantised networks scale by what is in a batch
             given = _prepared(image, self._mean, self._deviation)[None]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -15,20 +15,15 @@ from screentest.models.backends.detection import EfficientDet
 from screentest.models.backends.labels import LABELS, ImageNetLabels
 from screentest.models.backends.text_embedding import LONGEST, WIDTH, MiniLM
 from screentest.models.backends.text_embedding import WEIGHTS as TEXT
-from screentest.models.networks.pretrained import (
-    NEUTRAL,
-    TRANSFORMERS,
-    PictureNetwork,
-    unit_rows,
-)
+from screentest.models.networks.pretrained import NEUTRAL, TRANSFORMERS, PictureNetwork, unit_rows
 from screentest.models.networks.runtimes import LITERT, TOKENIZERS, batches, versions
 from screentest.models.pictures import (
     BASIC_COLOURS,
     COLOURS,
+    OpenCvBackend,
     basic_colour,
     check_picture,
     name_pixels,
-    opencv_identity,
     readable,
 )
 
@@ -48,10 +43,9 @@ _SILENT = len(BASIC_COLOURS)
 @register(
     "image_text",
     "colour_words",
-    version=1,
     summary="colours in the picture against colours in the text; needs no weights",
 )
-class ColourWords:
+class ColourWords(OpenCvBackend):
     """Agreement of pictures and texts by colour alone: the stand-in that needs no weights.
 
     A picture becomes the shares of the eleven basic colours in it, a text the colours it names or
@@ -61,16 +55,11 @@ class ColourWords:
     """
 
     @property
-    def identity(self) -> Mapping[str, str]:
-        return opencv_identity()
-
-    @property
     def max_tokens(self) -> int:
         """It reads texts of any length."""
         return 1_000_000
 
     def count_tokens(self, text: str) -> int:
-        """Return the number of words in a text."""
         return len(_WORD.findall(text))
 
     def embed_texts(self, texts: Sequence[str], *, truncate: bool = True) -> Vectors:
@@ -122,7 +111,6 @@ IGNORED_MAXIMUM = 31_000
 @register(
     "image_text",
     "hf",
-    version=1,
     summary="CLIP, SigLIP, SigLIP 2 or a model with code of its own, from a folder or hub id",
     neutral=NEUTRAL,
     packages=TRANSFORMERS,
@@ -135,7 +123,6 @@ class DualEncoder(PictureNetwork):
 
     @property
     def max_tokens(self) -> int:
-        """The longest text the model reads; longer ones are cut."""
         return min(self._positions or IGNORED_MAXIMUM, int(self._tokenizer.model_max_length))
 
     def count_tokens(self, text: str) -> int:
@@ -143,12 +130,8 @@ class DualEncoder(PictureNetwork):
         return len(self._tokenizer(readable(text), truncation=False, verbose=False)["input_ids"])
 
     def embed_images(self, images: Sequence[Image]) -> Vectors:
-        """One row per image, of length one."""
-        return unit_rows(
-            self._stream.rows(
-                images, lambda inputs: _pooled(self._model.get_image_features(**inputs))
-            )
-        )
+        features = self._model.get_image_features
+        return unit_rows(self._stream.rows(images, lambda inputs: _pooled(features(**inputs))))
 
     def embed_texts(self, texts: Sequence[str], *, truncate: bool = True) -> Vectors:
         """One row per text, of length one; ``truncate=False`` reads beyond the maximum."""
@@ -203,7 +186,6 @@ THINGS = "efficientdet-lite0"
 @register(
     "image_text",
     "label_text",
-    version=1,
     summary="names of the labels that fit a picture, compared with the text; a stand-in for CLIP",
     packages=(LITERT, TOKENIZERS),
     weights=(TEXT, LABELS, THINGS),
@@ -235,20 +217,12 @@ class LabelText:
         self._thing_vectors = dict(
             zip(names, self._text.embed_list(names) - self._middle, strict=True)
         )
-
-    @property
-    def identity(self) -> Mapping[str, str]:
-        """The weights of all three models, and the runtime."""
-        return {
-            "text": weights.digest(TEXT),
-            "labels": weights.digest(LABELS),
-            "detector": weights.digest(THINGS),
-            **versions(LITERT),
-        }
+        models = {"text": TEXT, "labels": LABELS, "detector": THINGS}
+        self.identity = {part: weights.digest(name) for part, name in models.items()}
+        self.identity |= versions(LITERT)
 
     @property
     def max_tokens(self) -> int:
-        """The longest text it reads, in tokens."""
         return LONGEST
 
     def count_tokens(self, text: str) -> int:
@@ -258,10 +232,8 @@ class LabelText:
         """One row per text; with ``truncate=False`` all of it is read, in pieces."""
         if truncate:
             return self._text.embed(texts)
-        rows = np.empty((len(texts), WIDTH), np.float32)
-        for number, text in enumerate(texts):
-            rows[number] = self._text.embed_whole(text)
-        return rows
+        whole = [self._text.embed_whole(text) for text in texts]
+        return np.array(whole, np.float32).reshape(-1, WIDTH)
 
     def embed_images(self, images: Sequence[Image]) -> Vectors:
         rows = np.empty((len(images), WIDTH), np.float32)

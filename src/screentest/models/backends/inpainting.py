@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,8 +18,9 @@ from screentest.models.networks.pretrained import (
     check_cached,
     load_pipeline,
 )
-from screentest.models.networks.runtimes import ONNX, onnx_session, versions
+from screentest.models.networks.runtimes import ONNX, batches, onnx_session, versions
 from screentest.models.pictures import (
+    OpenCvBackend,
     check_mask,
     check_picture,
     limit_long_side,
@@ -33,13 +34,8 @@ if TYPE_CHECKING:
     from screentest.models.roles import Mask
 
 
-@register(
-    "inpainting",
-    "telea",
-    version=1,
-    summary="Telea's fast marching by OpenCV; needs no weights",
-)
-class Telea:
+@register("inpainting", "telea", summary="Telea's fast marching by OpenCV; needs no weights")
+class Telea(OpenCvBackend):
     """Filling holes without any weights: Telea's fast marching, from the rim inwards.
 
     The classical stand-in beneath the networks. It continues colours, not textures: large holes
@@ -51,12 +47,7 @@ class Telea:
     def __init__(self, *, radius: float = 5.0) -> None:
         self._radius = radius
 
-    @property
-    def identity(self) -> Mapping[str, str]:
-        return opencv_identity()
-
     def inpaint(self, image: Image, mask: Mask, prompt: str = "") -> Image:
-        """Return the picture with the masked part made new; the rest is untouched."""
         hole = hole_of(mask, image)
         if not hole.any():
             return image.copy()
@@ -99,7 +90,6 @@ _KEPT = 255
 @register(
     "inpainting",
     "migan",
-    version=1,
     summary="MI-GAN: continues textures, knows no prompt",
     packages=(ONNX,),
     weights=(WEIGHTS,),
@@ -117,14 +107,10 @@ class MiGan:
 
     def __init__(self, threads: int = 0) -> None:
         self._session = onnx_session(weights.path(WEIGHTS), wanted_threads=threads)
-
-    @property
-    def identity(self) -> Mapping[str, str]:
-        """The weights, the runtime, and the OpenCV that fills first."""
-        return {"weights": weights.digest(WEIGHTS), **versions(ONNX), **opencv_identity()}
+        # OpenCV fills first.
+        self.identity = {"weights": weights.digest(WEIGHTS), **versions(ONNX), **opencv_identity()}
 
     def inpaint(self, image: Image, mask: Mask, prompt: str = "") -> Image:
-        """Return the picture with the masked part made new; the rest is untouched."""
         hole = hole_of(mask, image)
         if not hole.any():
             return image.copy()
@@ -143,7 +129,6 @@ class MiGan:
 @register(
     "inpainting",
     "stable_diffusion",
-    version=1,
     summary="Stable Diffusion inpainting by diffusers",
     neutral=NEUTRAL,
     packages=DIFFUSERS,
@@ -175,7 +160,6 @@ class StableDiffusionInpainting:
         )
 
     def inpaint(self, image: Image, mask: Mask, prompt: str = "") -> Image:
-        """Return the picture with the masked part made new; the rest is untouched."""
         return self.inpaint_all([image], [mask], prompt)[0]
 
     def inpaint_all(
@@ -188,8 +172,7 @@ class StableDiffusionInpainting:
         ]
         results = [image.copy() for image in images]
         wanted = [place for place, hole in enumerate(holes) if hole.any()]
-        for start in range(0, len(wanted), self._batch):
-            batch = wanted[start : start + self._batch]
+        for batch in batches(wanted, self._batch):
             painted = self._paint([images[n] for n in batch], [holes[n] for n in batch], prompt)
             for place, full in zip(batch, painted, strict=True):
                 results[place] = filled_into(images[place], holes[place], full)

@@ -30,7 +30,6 @@ AGREEMENT_WINDOW = 15
 @register(
     "interpolation",
     "flow_midpoint",
-    version=1,
     summary="both pictures moved half-way by DIS flow and blended; needs no weights",
 )
 class FlowMidpoint:
@@ -49,7 +48,6 @@ class FlowMidpoint:
 
     @property
     def identity(self) -> Mapping[str, str]:
-        """That of the flow."""
         return self._flow.identity
 
     def midpoint(self, pairs: Sequence[tuple[Image, Image]]) -> list[Image]:
@@ -213,19 +211,18 @@ class RifeNetwork:
         return self._ops.grid_sample(picture, grid, padding_mode="border", align_corners=True)
 
     def _conv(self, tensor: Any, name: str, stride: int = 1) -> Any:
-        weights = self._parameters
-        out = self._ops.conv2d(
-            tensor, weights[f"{name}.0.weight"], weights[f"{name}.0.bias"], stride, padding=1
-        )
-        return self._ops.prelu(out, weights[f"{name}.1.weight"])
+        return self._layer(self._ops.conv2d, tensor, name, stride)
 
     def _two_convs(self, tensor: Any, name: str) -> Any:
         return self._conv(self._conv(tensor, f"{name}.conv1", 2), f"{name}.conv2")
 
     def _up(self, tensor: Any, name: str) -> Any:
+        return self._layer(self._ops.conv_transpose2d, tensor, name, stride=2)
+
+    def _layer(self, operation: Any, tensor: Any, name: str, stride: int) -> Any:
         weights = self._parameters
-        out = self._ops.conv_transpose2d(
-            tensor, weights[f"{name}.0.weight"], weights[f"{name}.0.bias"], stride=2, padding=1
+        out = operation(
+            tensor, weights[f"{name}.0.weight"], weights[f"{name}.0.bias"], stride, padding=1
         )
         return self._ops.prelu(out, weights[f"{name}.1.weight"])
 
@@ -242,7 +239,6 @@ _PREFIX = "module."
 @register(
     "interpolation",
     "rife",
-    version=1,
     summary="RIFE 4.0 by torch",
     weights=(WEIGHTS,),
     neutral=NEUTRAL,

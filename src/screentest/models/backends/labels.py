@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,7 +30,6 @@ SIDE = 224
 @register(
     "labels",
     "mobilenet_v1",
-    version=1,
     summary="MobileNet v1: ImageNet's thousand labels",
     packages=(LITERT,),
     weights=(LABELS,),
@@ -51,13 +50,9 @@ class ImageNetLabels:
         self.labels: list[str] = text.splitlines()
         """As the network numbers them; the first is "background", which no picture is given."""
         self.names = self.labels[1:]
-
-    @property
-    def identity(self) -> Mapping[str, str]:
-        return {"labels": weights.digest(LABELS), **versions(LITERT)}
+        self.identity = {"labels": weights.digest(LABELS), **versions(LITERT)}
 
     def probabilities(self, image: Image) -> NDArray[np.float32]:
-        """One number for each name."""
         import cv2
 
         small = cv2.resize(check_picture(image), (SIDE, SIDE), interpolation=cv2.INTER_AREA)

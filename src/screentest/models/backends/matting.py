@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,14 @@ from screentest.core import Image, NoValue, Reason, register
 from screentest.models import weights
 from screentest.models.networks.runtimes import ONNX, onnx_session, versions
 from screentest.models.networks.saliency import Guess, cut, saliency, stretched
-from screentest.models.pictures import check_picture, limit_long_side, opencv_identity, to_bytes
+from screentest.models.pictures import (
+    IMAGENET_DEVIATION,
+    IMAGENET_MEAN,
+    OpenCvBackend,
+    check_picture,
+    limit_long_side,
+    to_bytes,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,23 +38,17 @@ SURELY_BEHIND = 0.35
 @register(
     "matting",
     "grabcut",
-    version=1,
     summary="GrabCut from a saliency map; needs no weights",
     guesses=True,
 )
-class GrabCutMatting:
+class GrabCutMatting(OpenCvBackend):
     """The foreground, without any weights: GrabCut started from a saliency map.
 
     The classical stand-in beneath U²-Net. It finds one clear thing against a calm ground; in a busy
     picture it often takes the wrong part.
     """
 
-    @property
-    def identity(self) -> Mapping[str, str]:
-        return opencv_identity()
-
     def matte(self, images: Sequence[Image]) -> list[Mask]:
-        """Per image height × width in 0–1: 1 is foreground."""
         return [_matte(check_picture(image)) for image in images]
 
 
@@ -76,9 +77,6 @@ def _guesses(salience: Plane) -> NDArray[np.uint8]:
 
 WEIGHTS = "u2netp"
 U2NET_SIDE = 320
-# The statistics of ImageNet, with which it was trained.
-_MEAN = np.array([0.485, 0.456, 0.406], np.float32)
-_DEVIATION = np.array([0.229, 0.224, 0.225], np.float32)
 FLAT = 1e-6
 """A map that varies less than this says nothing stands in front."""
 
@@ -86,7 +84,6 @@ FLAT = 1e-6
 @register(
     "matting",
     "u2net",
-    version=1,
     summary="U²-Net: the small u2netp, or a model file of rembg by its path",
     packages=(ONNX,),
     weights=(WEIGHTS,),
@@ -104,17 +101,11 @@ class U2Net:
     def __init__(self, *, model: str = "", threads: int = 0) -> None:
         place = Path(model).expanduser() if model else weights.path(WEIGHTS)
         self._session = _load(place, threads)
-        self._sha256 = weights.sha256_of(place)
+        self.identity = {"weights": weights.sha256_of(place)[:12], **versions(ONNX)}
         self._input = self._session.get_inputs()[0].name
         self._output = self._session.get_outputs()[0].name
 
-    @property
-    def identity(self) -> Mapping[str, str]:
-        """The weights' hash and the runtime."""
-        return {"weights": self._sha256[:12], **versions(ONNX)}
-
     def matte(self, images: Sequence[Image]) -> list[Mask]:
-        """Per image height × width in 0–1: 1 is foreground."""
         return [self._one(check_picture(image)) for image in images]
 
     def _one(self, image: Image) -> Mask:
@@ -166,5 +157,5 @@ def _prepared(image: Image) -> NDArray[np.float32]:
 
     square = Pillow.fromarray(image).resize((U2NET_SIDE, U2NET_SIDE), Pillow.Resampling.LANCZOS)
     small = np.asarray(square, np.float32)
-    scaled = (small / max(float(small.max()), FLAT) - _MEAN) / _DEVIATION
+    scaled = (small / max(float(small.max()), FLAT) - IMAGENET_MEAN) / IMAGENET_DEVIATION
     return np.ascontiguousarray(scaled.transpose(2, 0, 1)[None])

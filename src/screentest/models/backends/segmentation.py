@@ -19,9 +19,17 @@ from screentest.models.networks.pretrained import (
 )
 from screentest.models.networks.runtimes import ONNX, onnx_session, versions
 from screentest.models.networks.saliency import Guess, cut
-from screentest.models.pictures import check_picture, limit_long_side, opencv_identity, writable
+from screentest.models.pictures import (
+    IMAGENET_DEVIATION,
+    IMAGENET_MEAN,
+    OpenCvBackend,
+    check_picture,
+    limit_long_side,
+    writable,
+)
 
 if TYPE_CHECKING:
+    from screentest.models.pictures import Plane
     from screentest.models.roles import Mask
 
 
@@ -39,21 +47,16 @@ LEAST = 0.1
 @register(
     "segmentation",
     "grabcut",
-    version=1,
     summary="GrabCut in the box; needs no weights",
     guesses=True,  # a box without a clear shape is taken for the thing itself
 )
-class GrabCutSegmentation:
+class GrabCutSegmentation(OpenCvBackend):
     """The shape of what is in a box, by GrabCut: inside the box is guessed, outside is ground.
 
     The thing is thought to fill an ellipse in the box, and the ground is learnt from a rim around
     it. Where GrabCut finds next to nothing, the box itself is the mask: a caller who points at
     something gets something. A box that misses the picture gives an empty mask.
     """
-
-    @property
-    def identity(self) -> Mapping[str, str]:
-        return opencv_identity()
 
     def segment(self, image: Image, boxes: Sequence[Box]) -> list[Mask]:
         return [_segment(check_picture(image), box) for box in boxes]
@@ -71,13 +74,8 @@ def _segment(image: Image, box: Box) -> Mask:
     part = image[outer[1] : outer[3], outer[0] : outer[2]]
     small = limit_long_side(part, SIDE)
     scale = small.shape[1] / part.shape[1], small.shape[0] / part.shape[0]
-    inner = (
-        (left - outer[0]) * scale[0],
-        (top - outer[1]) * scale[1],
-        (right - outer[0]) * scale[0],
-        (bottom - outer[1]) * scale[1],
-    )
-    cutout = cut(small, _guesses(small, inner))
+    corners = np.array([[left, top], [right, bottom]])
+    cutout = cut(small, _guesses(small, ((corners - outer[:2]) * scale).ravel()))
     height, width = part.shape[:2]
     shape = np.asarray(cv2.resize(cutout, (width, height))).reshape(height, width)
     if (shape >= 0.5).sum() < LEAST * (right - left) * (bottom - top):
@@ -87,7 +85,7 @@ def _segment(image: Image, box: Box) -> Mask:
     return mask
 
 
-def _inside(box: Box, image: Image) -> tuple[int, int, int, int]:
+def _inside(box: Box | Plane, image: Image) -> tuple[int, int, int, int]:
     height, width = image.shape[:2]
     left, top, right, bottom = (
         int(np.clip(np.rint(value), 0, limit))
@@ -96,7 +94,7 @@ def _inside(box: Box, image: Image) -> tuple[int, int, int, int]:
     return left, top, right, bottom
 
 
-def _guesses(picture: Image, box: Box) -> np.ndarray:
+def _guesses(picture: Image, box: Plane) -> np.ndarray:
     import cv2
 
     guesses = np.full(picture.shape[:2], Guess.BACKGROUND, np.uint8)
@@ -116,15 +114,11 @@ _DECODER = "sam2_hiera_tiny_decoder_pr1.onnx"
 _SAM_SIDE, _MASK_SIDE = 1024, 256
 _CORNERS = (2.0, 3.0)
 """How its decoder calls the two corners of a box."""
-# The statistics of ImageNet, with which it was trained.
-_MEAN = np.array([0.485, 0.456, 0.406], np.float32)
-_DEVIATION = np.array([0.229, 0.224, 0.225], np.float32)
 
 
 @register(
     "segmentation",
     "sam2_tiny",
-    version=1,
     summary="SAM 2 hiera tiny by ONNX Runtime, prompted by boxes; without torch",
     packages=(ONNX,),
     weights=(TINY,),
@@ -139,28 +133,24 @@ class Sam2Tiny:
     def __init__(self, threads: int = 0) -> None:
         self._encoder = onnx_session(weights.path(TINY, _ENCODER), wanted_threads=threads)
         self._decoder = onnx_session(weights.path(TINY, _DECODER), wanted_threads=threads)
-
-    @property
-    def identity(self) -> Mapping[str, str]:
-        """The weights and the runtime."""
-        return {"weights": weights.digest(TINY), **versions(ONNX)}
+        self.identity = {"weights": weights.digest(TINY), **versions(ONNX)}
 
     def segment(self, image: Image, boxes: Sequence[Box]) -> list[Mask]:
         """One mask per box, 0 or 1; empty where the box misses the picture."""
         height, width = check_picture(image).shape[:2]
         masks = [np.zeros((height, width), np.float32) for _ in boxes]
-        there = [n for n, box in enumerate(boxes) if _has_area(_inside(box, image))]
-        if there:
-            features = self._features(image)
-            for n in there:
-                masks[n] = self._mask(features, _inside(boxes[n], image), height, width)
+        features = None
+        for number, box in enumerate(_inside(box, image) for box in boxes):
+            if box[0] < box[2] and box[1] < box[3]:
+                features = features or self._features(image)
+                masks[number] = self._mask(features, box, height, width)
         return masks
 
     def _features(self, image: Image) -> Mapping[str, Any]:
         import cv2
 
         square = cv2.resize(image, (_SAM_SIDE, _SAM_SIDE), interpolation=cv2.INTER_LINEAR)
-        scaled = (square.astype(np.float32) / 255 - _MEAN) / _DEVIATION
+        scaled = (square.astype(np.float32) / 255 - IMAGENET_MEAN) / IMAGENET_DEVIATION
         names = [output.name for output in self._encoder.get_outputs()]
         pixels = np.ascontiguousarray(scaled.transpose(2, 0, 1)[None])
         return dict(zip(names, self._encoder.run(names, {"image": pixels}), strict=True))
@@ -183,14 +173,9 @@ class Sam2Tiny:
         return np.asarray(full > 0, np.float32)
 
 
-def _has_area(box: Box) -> bool:
-    return box[0] < box[2] and box[1] < box[3]
-
-
 @register(
     "segmentation",
     "sam2",
-    version=1,
     summary="SAM 2, prompted by boxes",
     neutral=NEUTRAL,
     packages=TRANSFORMERS,
@@ -199,11 +184,7 @@ class Sam2:
     """The shape of what is in a box, by SAM 2; ``model`` is a folder or hub id."""
 
     def __init__(
-        self,
-        *,
-        model: str = "facebook/sam2-hiera-large",
-        revision: str = "",
-        device: str = "auto",
+        self, *, model: str = "facebook/sam2-hiera-large", revision: str = "", device: str = "auto"
     ) -> None:
         self._torch = optional("torch")
         self._place = ModelDevice.choose(device)
@@ -211,10 +192,7 @@ class Sam2:
             Origin(model, revision), self._place, "Sam2Model", "Sam2Processor"
         )
 
-    def segment(
-        self, image: Image, boxes: Sequence[tuple[float, float, float, float]]
-    ) -> list[Mask]:
-        """One mask per box, 0 or 1."""
+    def segment(self, image: Image, boxes: Sequence[Box]) -> list[Mask]:
         check_picture(image)
         if not boxes:
             return []

@@ -9,15 +9,14 @@ how well it agrees with people is not known. It never goes under the name of DOV
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from screentest.core import Image, NoValue, Reason, register
 from screentest.models.networks import distortions
-from screentest.models.pictures import check_picture, opencv_identity
+from screentest.models.pictures import OpenCvBackend, check_picture
 
 if TYPE_CHECKING:
     from screentest.models.pictures import Plane
@@ -31,21 +30,16 @@ LEAST_DETAIL = 2.0
 @register(
     "technical",
     "scene_statistics",
-    version=1,
     summary="blur, blockiness, noise and natural-scene statistics; needs no weights",
 )
-class SceneStatistics:
+class SceneStatistics(OpenCvBackend):
     """Blur, blockiness, noise and unnaturalness of frames, weighed into one number from 0 to 1."""
-
-    @property
-    def identity(self) -> Mapping[str, str]:
-        return opencv_identity()
 
     def score(self, frames: Sequence[Image]) -> float:
         """Return the mean over the frames that show something; NoValue where none does."""
         if not frames:
             raise ValueError("no frames to score")
-        scores = [measure(grey).score for grey in map(_grey, frames) if grey.std() >= LEAST_DETAIL]
+        scores = [_score(grey) for grey in map(_grey, frames) if grey.std() >= LEAST_DETAIL]
         if not scores:
             raise NoValue(
                 Reason.NOT_APPLICABLE,
@@ -55,36 +49,14 @@ class SceneStatistics:
         return float(np.mean(scores))
 
 
-@dataclass(frozen=True, slots=True)
-class Harms:
-    """Faults of a picture, each from 0 (nothing) to about 1."""
-
-    blur: float
-    blockiness: float
-    noise: float
-    unnatural: float
-
-    @property
-    def score(self) -> float:
-        """From 1 downwards.
-
-        >>> Harms(0, 0, 0, 0).score, round(Harms(1, 1, 1, 1).score, 3)
-        (1.0, 0.009)
-        """
-        return math.exp(
-            -(1.5 * self.blur + 1.2 * self.blockiness + 1.5 * self.noise + 0.5 * self.unnatural)
-        )
-
-
-def measure(grey: Plane) -> Harms:
-    """Return the harms of one grey picture (float, 0–255)."""
-    return Harms(
-        blur=float(np.clip((distortions.blur(grey) - 0.2) / 0.75, 0, 1)),
-        # A little of both is in every camera and codec. Beyond it, each doubling counts alike.
-        blockiness=_growing(distortions.blockiness(grey) - 0.05, 0.2, 2.0),
-        noise=_growing(distortions.noise(grey) - 0.5, 2.0, 24.0),
-        unnatural=float(np.clip(distortions.distance(grey) / 8, 0, 1)),
-    )
+def _score(grey: Plane) -> float:
+    """Weigh the harms of a grey picture (float, 0–255), each from 0 (nothing) to about 1."""
+    blur = float(np.clip((distortions.blur(grey) - 0.2) / 0.75, 0, 1))
+    # A little of both is in every camera and codec. Beyond it, each doubling counts alike.
+    blockiness = _growing(distortions.blockiness(grey) - 0.05, 0.2, 2.0)
+    noise = _growing(distortions.noise(grey) - 0.5, 2.0, 24.0)
+    unnatural = float(np.clip(distortions.distance(grey) / 8, 0, 1))
+    return math.exp(-(1.5 * blur + 1.2 * blockiness + 1.5 * noise + 0.5 * unnatural))
 
 
 def _growing(amount: float, unit: float, large: float) -> float:

@@ -7,6 +7,7 @@ import json
 import re
 import struct
 import unicodedata
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -49,7 +50,6 @@ _EMPTY = 0
 @register(
     "text_embedding",
     "shared_words",
-    version=1,
     summary="hashed words and letter triples: sees shared words, not meaning; needs no weights",
 )
 class SharedWords:
@@ -68,7 +68,6 @@ class SharedWords:
 
     @property
     def identity(self) -> Mapping[str, str]:
-        """Nothing beyond its options."""
         return {}
 
     def embed(self, texts: Sequence[str]) -> Vectors:
@@ -109,7 +108,6 @@ def _features(text: str) -> Iterator[tuple[str, float]]:
 @register(
     "text_embedding",
     "hf",
-    version=1,
     summary="any sentence-transformers model, from a folder or hub id",
     neutral=NEUTRAL,
     packages=(*TRANSFORMERS, "sentence_transformers"),
@@ -140,7 +138,6 @@ class SentenceModel:
         }
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """One row per text, of length one."""
         if not texts:
             return np.zeros((0, 0), np.float32)
         rows = self._model.encode(
@@ -177,27 +174,37 @@ def windows(tokenizer: Any, text: str) -> list[NDArray[np.int64]]:
     return [np.asarray(piece.ids, np.int64) for piece in (encoding, *encoding.overflowing)]
 
 
-def count_tokens(tokenizer: Any, text: str) -> int:
-    """Return the number of tokens in a text, with the mark at each end."""
-    return _MARKS + sum(len(window) - _MARKS for window in windows(tokenizer, text))
-
-
 WEIGHTS = "minilm"
 WIDTH = 384
 _REMEMBERED = 4096
 _SIDE_BY_SIDE = 32
 
 
+class _OneByOne(ABC):
+    """A form of all-MiniLM-L6-v2 that reads each text alone and remembers its vector."""
+
+    def __init__(self, name: str) -> None:
+        self._tokenizer = load_tokenizer(weights.path(name, "tokenizer.json"))
+        self._remembered = lru_cache(_REMEMBERED)(self._embed)
+        self.identity = {"weights": weights.digest(name), **versions(ONNX)}
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        rows = [self._remembered(text) for text in texts]
+        return np.array(rows, np.float32).reshape(-1, WIDTH)
+
+    @abstractmethod
+    def _embed(self, text: str) -> Vectors: ...
+
+
 @register(
     "text_embedding",
     "minilm",
-    version=1,
     summary="all-MiniLM-L6-v2 in full precision, equal to sentence-transformers",
     packages=(ONNX, TOKENIZERS),
     weights=(WEIGHTS,),
     neutral=("threads",),
 )
-class MiniLM:
+class MiniLM(_OneByOne):
     """Texts as vectors by all-MiniLM-L6-v2, in full precision and without torch.
 
     The same weights as sentence-transformers reads, and the same numbers to about 1e-6: mean of the
@@ -206,19 +213,8 @@ class MiniLM:
     """
 
     def __init__(self, threads: int = 0) -> None:
+        super().__init__(WEIGHTS)
         self._bert = Bert(weights.path(WEIGHTS), threads)
-        self._tokenizer = load_tokenizer(weights.path(WEIGHTS, "tokenizer.json"))
-        self._remembered = lru_cache(_REMEMBERED)(self._embed)
-
-    @property
-    def identity(self) -> Mapping[str, str]:
-        return {"weights": weights.digest(WEIGHTS), **versions(ONNX)}
-
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        rows = np.empty((len(texts), WIDTH), np.float32)
-        for number, text in enumerate(texts):
-            rows[number] = self._remembered(text)
-        return rows
 
     def embed_list(self, texts: Sequence[str]) -> Vectors:
         """One row per text for a long list of short texts that is always the same.
@@ -240,8 +236,8 @@ class MiniLM:
         return mean_direction(np.concatenate(pieces))
 
     def count_tokens(self, text: str) -> int:
-        """Return the number of tokens in a text; ``embed`` reads 256."""
-        return count_tokens(self._tokenizer, text)
+        """Return the number of tokens in a text, with the mark at each end; ``embed`` reads 256."""
+        return _MARKS + sum(len(window) - _MARKS for window in windows(self._tokenizer, text))
 
     def _embed(self, text: str) -> Vectors:
         return mean_direction(self._bert(token_ids(self._tokenizer, text)))
@@ -263,13 +259,12 @@ INT8_WEIGHTS = "minilm-int8"
 @register(
     "text_embedding",
     "minilm_int8",
-    version=1,
     summary="all-MiniLM-L6-v2 in 8 bits: quick, less exact",
     packages=(ONNX, TOKENIZERS),
     weights=(INT8_WEIGHTS,),
     neutral=("threads",),
 )
-class MiniLMInt8:
+class MiniLMInt8(_OneByOne):
     """Texts as vectors by all-MiniLM-L6-v2 in 8 bits: a quarter of the size, several times faster.
 
     Its similarities differ from those of the full model by 0.01 on average and by up to 0.05, so
@@ -277,19 +272,8 @@ class MiniLMInt8:
     """
 
     def __init__(self, threads: int = 0) -> None:
+        super().__init__(INT8_WEIGHTS)
         self._session = onnx_session(weights.path(INT8_WEIGHTS), wanted_threads=threads)
-        self._tokenizer = load_tokenizer(weights.path(INT8_WEIGHTS, "tokenizer.json"))
-        self._remembered = lru_cache(_REMEMBERED)(self._embed)
-
-    @property
-    def identity(self) -> Mapping[str, str]:
-        return {"weights": weights.digest(INT8_WEIGHTS), **versions(ONNX)}
-
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        rows = np.empty((len(texts), WIDTH), np.float32)
-        for number, text in enumerate(texts):
-            rows[number] = self._remembered(text)
-        return rows
 
     def _embed(self, text: str) -> Vectors:
         # Alone, not in a batch: the quantisation adapts to all that is in a batch.

@@ -124,7 +124,6 @@ class VideoScoreModel:
         }
 
     def score(self, frames: Sequence[Image], prompt: str) -> Mapping[str, float]:
-        """Return the five numbers, each about 1 to 4."""
         if not frames:
             raise NoValue(Reason.NOT_APPLICABLE, "no frames to score")
         # Not str.format: a prompt may hold braces of its own. Nor may it hold picture tokens.

@@ -15,7 +15,7 @@ from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import TYPE_CHECKING, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 from screentest.core.calls import NO_VALUE, CallIntent, CallReceipt, CallStatus, LedgerClient
 from screentest.core.codec import from_json, to_json
@@ -61,8 +61,7 @@ class CallLedger:
         # A ledger waits for the disk; many who wait together share one write.
         self._threads = threads if getattr(ledger, "waits", True) else None
         self._open_calls = 0
-        self._settlements = 0
-        self._waiting: list[asyncio.Future[None]] = []
+        self._settlement = asyncio.Event()
         self.asked: dict[Hashable, asyncio.Future[Got]] = {}
         """By digest, what was asked through this object: identical requests are asked once."""
 
@@ -91,13 +90,20 @@ class CallLedger:
         Near the cap it waits for calls under way, which may turn out cheaper than their most,
         before it gives up with NoValue(OVER_BUDGET).
         """
-        call = await self._try(intent)
-        while call is None:
-            call = await self._try(intent)
-        return call
+        while True:
+            settlement = self._settlement
+            try:
+                call = await self._in_thread(self._ledger.intend, intent)
+            except NoValue as error:
+                waits = self._open_calls > 0 or settlement.is_set()
+                if error.reason is not Reason.OVER_BUDGET or not waits:
+                    raise
+                await settlement.wait()
+            else:
+                self._open_calls += 1
+                return call
 
     async def settle(self, call: str, receipt: CallReceipt) -> None:
-        """Write down what came of it."""
         await self._in_thread(self._ledger.settle, call, receipt)
         self._settled()
 
@@ -106,33 +112,10 @@ class CallLedger:
         self._ledger.settle(call, receipt)
         self._settled()
 
-    async def _try(self, intent: CallIntent) -> str | None:
-        seen = self._settlements
-        try:
-            call = await self._in_thread(self._ledger.intend, intent)
-        except NoValue as error:
-            if error.reason is not Reason.OVER_BUDGET:
-                raise
-            if self._settlements == seen:
-                if self._open_calls == 0:
-                    raise
-                await self._next_settlement()
-            return None
-        self._open_calls += 1
-        return call
-
-    async def _next_settlement(self) -> None:
-        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.append(turn)
-        await turn
-
     def _settled(self) -> None:
         self._open_calls -= 1
-        self._settlements += 1
-        waiting, self._waiting = self._waiting, []
-        for turn in waiting:
-            if not turn.done():
-                turn.set_result(None)
+        self._settlement.set()
+        self._settlement = asyncio.Event()
 
     async def _in_thread(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         if self._threads is None:
@@ -249,7 +232,8 @@ class Caller:
         for attempt in range(1, retries.most_calls + 1):
             enforced = self._enforces(request)
             async with self._limiter.slot():
-                self._raise_if_stopped()
+                if self.stopped is not None:
+                    raise self.stopped
                 started = self._clock.monotonic()
                 try:
                     return await self._attempt(
@@ -266,7 +250,8 @@ class Caller:
             else:
                 failures += 1
             last = failures >= retries.max_attempts or refusals >= retries.max_refusals
-            if enforced and self._can_do_without(fault):
+            optional = fault.kind is FaultKind.NO_SCHEMAS and self._settings.structured == "auto"
+            if enforced and optional:
                 self._do_without(request, fault)
                 failures -= 1  # the server did not fail, it was asked for too much
             elif self._stops_the_run(fault, last):
@@ -300,15 +285,7 @@ class Caller:
     ) -> Got:
         settings = self._settings
         images = len(pictures_sent(request, settings.video))
-        body = wire.body(
-            request,
-            settings.model,
-            settings.dialect.fields(request.sampling, request.repeat),
-            instructed=settings.structured != "schema",
-            enforced=enforced,
-            turns=turns,
-            video=settings.video,
-        )
+        body = call_body(settings, request, turns, enforced=enforced)
         most = call_ledger.most(request, "".join(text for _, text in turns))
         if settings.video is not None and films(request):
             most = None  # how many tokens a server makes of a video is not known
@@ -324,7 +301,9 @@ class Caller:
             fault.detail = self._secret.hide(fault.detail)
             self._reached = self._reached or fault.call_status is not CallStatus.UNREACHED
             latency = self._clock.monotonic() - started
-            await call_ledger.settle(call, _failed(fault, most, latency))
+            cost = None if most is None or fault.perhaps_billed else Decimal(0)
+            failed = CallReceipt(fault.call_status, cost=cost, latency=latency, detail=str(fault))
+            await call_ledger.settle(call, failed)
             raise
         except asyncio.CancelledError:
             interrupted = CallReceipt(CallStatus.TIMED_OUT, detail="interrupted by the user")
@@ -340,9 +319,8 @@ class Caller:
         return Got(reply, attempt, cost if cost is not None else most)
 
     def _enforces(self, request: ChatRequest) -> bool:
-        if request.schema is None or self._settings.structured == "instructed":
-            return False
-        return request.schema not in self._refused
+        can = request.schema is not None and self._settings.structured != "instructed"
+        return can and request.schema not in self._refused
 
     def _do_without(self, request: ChatRequest, fault: CallFault) -> None:
         """From now on ask for this schema in words only, and say so."""
@@ -355,29 +333,36 @@ class Caller:
                 "and answers are checked all the same"
             )
 
-    def _can_do_without(self, fault: CallFault) -> bool:
-        return fault.kind is FaultKind.NO_SCHEMAS and self._settings.structured == "auto"
-
     def _stops_the_run(self, fault: CallFault, last: bool) -> bool:
         if fault.stops_the_run or fault.kind in (FaultKind.NO_SCHEMAS, FaultKind.NO_VIDEO):
             return True
         # Nothing was ever heard of this host: a wrong address, or no server.
         return last and fault.kind in _NEVER_REACHED and not self._reached
 
-    def _raise_if_stopped(self) -> None:
-        if self.stopped is not None:
-            raise self.stopped
-
     def _hidden(self, reply: ModelReply) -> ModelReply:
         # A server that echoes the key must not get it into the ledger.
-        return replace(
-            reply,
-            text=self._secret.hide(reply.text),
-            refusal=self._secret.hide(reply.refusal),
-            finish=self._secret.hide(reply.finish),
-            model=self._secret.hide(reply.model),
-            fingerprint=self._secret.hide(reply.fingerprint),
-        )
+        texts = ("text", "refusal", "finish", "model", "fingerprint")
+        hidden: dict[str, Any] = {name: self._secret.hide(getattr(reply, name)) for name in texts}
+        return replace(reply, **hidden)
+
+
+def call_body(
+    settings: CallSettings,
+    request: ChatRequest,
+    turns: Sequence[wire.Turn] = (),
+    *,
+    enforced: bool,
+) -> bytes:
+    """Return the body of a call; ``enforced`` has the server hold the answer to its schema."""
+    return wire.body(
+        request,
+        settings.model,
+        settings.dialect.fields(request.sampling, request.repeat),
+        instructed=settings.structured != "schema",
+        enforced=enforced,
+        turns=turns,
+        video=settings.video,
+    )
 
 
 def call_digest(
@@ -388,12 +373,6 @@ def call_digest(
     if settings.video is not None and (shown := films(request)):
         how += [settings.video.part, *digests(shown)]
     return hashlib.sha256(json.dumps([*how, request.key, *turns]).encode()).hexdigest()
-
-
-def _failed(fault: CallFault, most: Decimal | None, latency: float) -> CallReceipt:
-    unknown = most is None or fault.perhaps_billed
-    cost = None if unknown else Decimal(0)
-    return CallReceipt(fault.call_status, cost=cost, latency=latency, detail=str(fault))
 
 
 def _answered(

@@ -115,7 +115,6 @@ class ChatClient:
         raise fault
 
     async def close(self) -> None:
-        """Let go of all connections."""
         for sdk in self._all:
             await sdk.close()
 

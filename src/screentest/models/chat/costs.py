@@ -13,7 +13,7 @@ from threading import Lock
 from typing import Any
 
 from screentest.core import BadOption, CallIntent, CallReceipt, CallStatus, NoValue, Reason
-from screentest.models.chat.messages import ChatRequest, Picture, Text, Usage
+from screentest.models.chat.messages import ChatRequest, Text, Usage
 
 
 class MemoryLedger:
@@ -38,11 +38,9 @@ class MemoryLedger:
         return sum((self._cost(call) for call in self.intents), Decimal(0))
 
     def recall(self, request: str) -> CallReceipt | None:
-        """Return the latest answer to this very request."""
         return self._answers.get(request)
 
     def intend(self, intent: CallIntent) -> str:
-        """Note the intent; refuse what could go over the cap."""
         with self._lock:
             if self.cap is not None:
                 if intent.max_cost is None:
@@ -58,7 +56,6 @@ class MemoryLedger:
             return call
 
     def settle(self, call: str, receipt: CallReceipt) -> None:
-        """Note what came of it."""
         with self._lock:
             self.receipts[call] = receipt
             if receipt.status is CallStatus.ANSWERED and receipt.answer is not None:
@@ -106,11 +103,6 @@ def estimate_text_tokens(text: str) -> int:
     return math.ceil(total)
 
 
-def estimate_picture_tokens(picture: Picture) -> int:
-    """About how many tokens a picture counts as."""
-    return max(1, round(picture.width / _PATCH) * round(picture.height / _PATCH))
-
-
 def estimate_input_tokens(request: ChatRequest, *, instructed: bool = True) -> int:
     """About how many tokens a request has."""
     total = PER_MESSAGE * (2 if request.system else 1) + estimate_text_tokens(request.system)
@@ -118,7 +110,7 @@ def estimate_input_tokens(request: ChatRequest, *, instructed: bool = True) -> i
         if isinstance(part, Text):
             total += estimate_text_tokens(part.text)
         else:
-            total += estimate_picture_tokens(part)
+            total += max(1, round(part.width / _PATCH) * round(part.height / _PATCH))
     if instructed:
         total += estimate_text_tokens(request.instructions(enforced=True))
     return total

@@ -99,7 +99,6 @@ class CallFault(Exception):
 
     @property
     def call_status(self) -> CallStatus:
-        """Its status in the ledger."""
         if self.kind in _NEVER_SENT:
             return CallStatus.UNREACHED
         return CallStatus.TIMED_OUT if self.kind is FaultKind.TIMED_OUT else CallStatus.FAILED
@@ -156,11 +155,9 @@ class SystemClock:
     """The clock of the machine."""
 
     def monotonic(self) -> float:
-        """Seconds that never run backwards."""
         return time.monotonic()
 
     async def sleep(self, seconds: float) -> None:
-        """Wait."""
         await asyncio.sleep(seconds)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +17,13 @@ from screentest.models.chat.messages import (
     Usage,
 )
 from screentest.models.chat.parsing import conclude, repair_turns
-from screentest.models.networks.pretrained import NEUTRAL, TRANSFORMERS, ModelDevice, Origin
+from screentest.models.networks.pretrained import (
+    NEUTRAL,
+    TRANSFORMERS,
+    ModelDevice,
+    Origin,
+    load_network,
+)
 from screentest.models.pictures import to_pillow
 
 _GENERATION = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty")
@@ -26,7 +32,6 @@ _GENERATION = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty")
 @register(
     "chat",
     "hf",
-    version=1,
     summary="a local vision-language or text model by transformers, from a folder or hub id",
     neutral=NEUTRAL,
     packages=TRANSFORMERS,
@@ -43,29 +48,18 @@ class LocalChat:
 
     def __init__(self, origin: Origin, place: ModelDevice) -> None:
         self._torch = optional("torch")
-        transformers = optional("transformers")
         self._place = place
         self._name = origin.model
-        config = origin.load(transformers.AutoConfig.from_pretrained, weights=False)
+        auto = optional("transformers").AutoConfig
+        config = origin.load(auto.from_pretrained, weights=False)
         self._sees = hasattr(config, "vision_config")
+        kinds = ("AutoModelForCausalLM", "AutoTokenizer")
         if self._sees:
-            model_class, reader_class = (
-                transformers.AutoModelForImageTextToText,
-                transformers.AutoProcessor,
-            )
-        else:
-            model_class, reader_class = (
-                transformers.AutoModelForCausalLM,
-                transformers.AutoTokenizer,
-            )
-        self._model: Any = origin.load(model_class.from_pretrained, dtype=place.dtype)
-        self._model.to(place.device).eval()
-        self._reader: Any = origin.load(reader_class.from_pretrained, weights=False)
+            kinds = ("AutoModelForImageTextToText", "AutoProcessor")
+        self._model, self._reader, self.identity = load_network(origin, place, *kinds)
         self._tokenizer: Any = getattr(self._reader, "tokenizer", self._reader)
-        self.identity: Mapping[str, str] = origin.identity(self._model, place)
 
     def ask(self, requests: Sequence[ChatRequest]) -> list[Outcome[ChatAnswer]]:
-        """One outcome per request, in their order."""
         return [self._ask(request) for request in requests]
 
     def _ask(self, request: ChatRequest) -> Outcome[ChatAnswer]:
@@ -113,20 +107,16 @@ class LocalChat:
         for mark in sampling.stop:
             text = text.split(mark)[0]
         cut = written >= sampling.max_tokens and not ended
-        return ModelReply(
-            text=text,
-            finish="length" if cut else "stop",
-            model=self._name,
-            usage=Usage(read, written),
-        )
+        finish = "length" if cut else "stop"
+        return ModelReply(text, finish, model=self._name, usage=Usage(read, written))
 
     def _inputs(self, request: ChatRequest, turns: Sequence[tuple[str, str]]) -> Any:
-        content: list[dict[str, Any]] = []
-        for part in request.parts:
-            if isinstance(part, Text):
-                content.append({"type": "text", "text": part.text})
-            else:
-                content.append({"type": "image", "image": to_pillow(part.pixels())})
+        content: list[dict[str, Any]] = [
+            {"type": "text", "text": part.text}
+            if isinstance(part, Text)
+            else {"type": "image", "image": to_pillow(part.pixels())}
+            for part in request.parts
+        ]
         if request.schema is not None:
             content.append({"type": "text", "text": request.instructions(enforced=False)})
         messages: list[dict[str, Any]] = [{"role": "user", "content": content}]
@@ -166,5 +156,4 @@ class LocalChat:
 
     def _ends(self, tokens: Any) -> bool:
         ends = self._model.generation_config.eos_token_id
-        marks = set(ends if isinstance(ends, list) else [ends])
-        return int(tokens[-1]) in marks
+        return int(tokens[-1]) in (ends if isinstance(ends, list) else [ends])

@@ -41,11 +41,6 @@ class Limiter:
         """The number of calls that may run now."""
         return max(1, int(self._limit))
 
-    @property
-    def active(self) -> int:
-        """The number of calls that run."""
-        return self._active
-
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[None]:
         """Wait for a place and for the end of any pause; the place is ours inside."""

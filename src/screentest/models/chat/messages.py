@@ -212,13 +212,8 @@ class Picture:
         object.__setattr__(self, "digest", hashlib.sha256(self.data).hexdigest())
 
     def __repr__(self) -> str:
-        return f"Picture({self.summary})"
-
-    @property
-    def summary(self) -> str:
-        """Kind, size and bytes, for people."""
         size = f"{self.width}×{self.height}, {len(self.data)} bytes"
-        return f"{self.media_type} {size}, sha256 {self.digest[:12]}"
+        return f"Picture({self.media_type} {size}, sha256 {self.digest[:12]})"
 
     def pixels(self) -> Image:
         """Decode to RGB, so that a local model sees what a remote one is sent."""
@@ -385,10 +380,6 @@ class Encoding:
     def __post_init__(self) -> None:
         if self.quality is not None and not 1 <= self.quality <= 100:
             raise ValueError(f"JPEG quality is 1 to 100, not {self.quality}")
-
-    def __str__(self) -> str:
-        side = self.size.long_side or self.size.short_side or self.size.exact or "native"
-        return f"{'png' if self.quality is None else f'jpeg{self.quality}'}@{side}"
 
 
 def encode(image: Image, encoding: Encoding) -> Picture:

@@ -80,7 +80,10 @@ class OpenAIChat:
             return []
         outcomes = run(self._ask([self.effective(request) for request in requests]))
         return [
-            outcome if outcome.value is None else _keyed(request, outcome.value)
+            # The key of what was asked for, before this backend's own sampling.
+            outcome
+            if outcome.value is None
+            else Outcome.of(replace(outcome.value, request_key=request.key))
             for request, outcome in zip(requests, outcomes, strict=True)
         ]
 
@@ -153,11 +156,6 @@ class OpenAIChat:
             logger.warning(message)
 
 
-def _keyed(request: ChatRequest, answer: ChatAnswer) -> Outcome[ChatAnswer]:
-    # The key of what was asked for, before this backend's own sampling.
-    return Outcome.of(replace(answer, request_key=request.key))
-
-
 def _checked(sampling: Mapping[str, Any]) -> dict[str, Any]:
     names = [field.name for field in fields(Sampling)]
     for unknown in sampling.keys() - set(names):
@@ -174,7 +172,6 @@ def _checked(sampling: Mapping[str, Any]) -> dict[str, Any]:
 @register(
     "chat",
     "openai",
-    version=1,
     summary="any OpenAI-compatible endpoint: OpenAI, vLLM, SGLang, Ollama, transformers serve",
     packages=("httpx2", "openai"),
     neutral=(

@@ -68,7 +68,7 @@ def parse_choice(text: str, choices: Sequence[str], *, bracketed: bool = False) 
     for choice in choices:
         if whole == choice.casefold():
             return choice
-    named = [choice for choice in choices if _names(answer, choice, bracketed)]
+    named = [choice for choice in choices if _pattern(choice, bracketed).search(answer)]
     # Named in passing is not answered: "there is no doubt that the cat is there".
     named = [choice for choice in named if _answers(answer, choice, bracketed)] and named
     # "not sure" also names "sure": the longer one is what was said.
@@ -125,10 +125,6 @@ def _answers(answer: str, choice: str, bracketed: bool) -> bool:
     return any(start.match(piece[:_OPENING]) for piece in pieces)
 
 
-def _names(text: str, choice: str, bracketed: bool) -> bool:
-    return _pattern(choice, bracketed).search(text) is not None
-
-
 def _pattern(choice: str, bracketed: bool) -> re.Pattern[str]:
     words = r"\s+".join(re.escape(word) for word in choice.split())
     flags = re.NOFLAG if len(choice) == 1 else re.IGNORECASE
@@ -147,8 +143,7 @@ def _within(short: str, long: str, text: str) -> bool:
 
 
 def _unparsable(problem: str, text: str) -> NoValue:
-    start = " ".join(text[:120].split())
-    return NoValue(Reason.UNPARSABLE, f"{problem}. The answer begins: {start!r}")
+    return NoValue(Reason.UNPARSABLE, f"{problem}. The answer begins: {_start(text)}")
 
 
 LONGEST = 1_000_000
@@ -316,7 +311,7 @@ def _value(request: ChatRequest, schema: type[BaseModel], text: str) -> BaseMode
     except NotOneObject as error:
         # A refusal is not sent back: the model might guess, and without a word about it.
         _answering(text)
-        raise NoValue(Reason.UNPARSABLE, f"{error}. The answer begins: {_start(text)}") from None
+        raise _unparsable(str(error), text) from None
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(str(step) for step in first["loc"]) or "the object"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -63,7 +62,6 @@ class Recorder:
         self.close()
 
     def close(self) -> None:
-        """Let go of what the model holds."""
         close = getattr(self._chat, "close", None)
         if close is not None:
             close()
@@ -74,7 +72,6 @@ class Recorder:
         return self._chat.identity
 
     def ask(self, requests: Sequence[ChatRequest]) -> list[Outcome[ChatAnswer]]:
-        """Ask, and write down what came."""
         outcomes = self._chat.ask(requests)
         lines = [
             f"{to_json(recorded)}\n"
@@ -88,12 +85,8 @@ class Recorder:
     def _append(self, data: bytes) -> None:
         try:
             # One write to a file opened for appending: lines of several writers do not mix.
-            descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-            try:
-                while data:
-                    data = data[os.write(descriptor, data) :]
-            finally:
-                os.close(descriptor)
+            with self._path.open("ab") as file:
+                file.write(data)
         except OSError as error:
             raise StorageError(f"cannot record to {self._path}: {error.strerror}") from error
 
@@ -133,7 +126,6 @@ class ReplayChat:
         return {"recording": self._digest[:16], **({"served": models} if models else {})}
 
     def ask(self, requests: Sequence[ChatRequest]) -> list[Outcome[ChatAnswer]]:
-        """One outcome per request, in their order."""
         return [attempt(partial(self._answer, request)) for request in requests]
 
     def _answer(self, request: ChatRequest) -> ChatAnswer:
@@ -169,7 +161,6 @@ def _lines(content: bytes, path: Path) -> list[Recorded]:
 @register(
     "chat",
     "replay",
-    version=1,
     summary="recorded answers from a file",
     neutral=("model",),  # where the file lies; what it holds is its identity
 )

@@ -6,17 +6,17 @@ import asyncio
 import os
 import random
 import threading
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import chain
 from typing import Any, TypeVar
 
+from screentest._util.collect import grouped
 from screentest.core import LedgerClient, NoValue, Outcome, ServiceError
-from screentest.models.chat import wire
-from screentest.models.chat.calls import Caller, CallLedger, CallSettings, call_digest
+from screentest.models.chat.calls import Caller, CallLedger, CallSettings, call_body, call_digest
 from screentest.models.chat.costs import Price, estimate_input_tokens
 from screentest.models.chat.faults import Clock
 from screentest.models.chat.limiter import Limiter
@@ -55,9 +55,7 @@ class Session:
         call_ledger = CallLedger(ledger, price, self._threads)
         outcomes: dict[int, Outcome[ChatAnswer]] = {}
         # One worker takes all that are equal: of several, all but one would only wait.
-        equal: dict[str, list[int]] = {}
-        for number, request in enumerate(requests):
-            equal.setdefault(request.key, []).append(number)
+        equal = grouped((request.key, number) for number, request in enumerate(requests))
         queue = iter(equal.values())
         workers = [
             asyncio.create_task(self._work(requests, queue, call_ledger, outcomes, note))
@@ -68,10 +66,13 @@ class Session:
             # Where one failed, nobody starts anew, but a call under way may be paid for
             # already: it is finished and written down.
             deque(queue, maxlen=0)
-            _cancel(worker for worker in workers if worker not in self._caller.sending)
+            for worker in workers:
+                if worker not in self._caller.sending:
+                    worker.cancel()
             ends = await asyncio.gather(*workers, return_exceptions=True)
         except asyncio.CancelledError:
-            _cancel(workers)
+            for worker in workers:
+                worker.cancel()
             await asyncio.gather(*workers, return_exceptions=True)
             raise
         errors = [end for end in ends if isinstance(end, Exception)]
@@ -81,7 +82,6 @@ class Session:
         return [outcomes[number] for number in range(len(requests))]
 
     async def close(self) -> None:
-        """Let go of connections and threads."""
         await self._client.close()
         self._threads.shutdown(wait=False)
 
@@ -103,11 +103,6 @@ class Session:
                 outcomes[number] = Outcome.of(answer)
 
 
-def _cancel(workers: Iterable[asyncio.Task[None]]) -> None:
-    for worker in workers:
-        worker.cancel()
-
-
 T = TypeVar("T")
 
 _TIDYING = 10.0
@@ -127,21 +122,20 @@ def run(work: Coroutine[Any, Any, T]) -> T:
     if threading.current_thread().name == _name():
         work.close()
         raise RuntimeError("the event loop cannot wait for itself; await instead")
-    result: Future[T] = Future()
-    tasks: list[asyncio.Task[T]] = []
+    tidied = threading.Event()
 
-    def start() -> None:
-        task = loop.create_task(work)
-        tasks.append(task)
-        task.add_done_callback(lambda task: _hand_over(task, result))
+    async def watched() -> T:
+        try:
+            return await work
+        finally:
+            tidied.set()
 
-    loop.call_soon_threadsafe(start)
+    result = asyncio.run_coroutine_threadsafe(watched(), loop)
     try:
         return result.result()
     except BaseException:
-        if not result.done():  # interrupted while waiting
-            loop.call_soon_threadsafe(lambda: tasks[0].cancel())
-            wait([result], timeout=_TIDYING)
+        if result.cancel():  # interrupted while waiting
+            tidied.wait(_TIDYING)
         raise
 
 
@@ -158,15 +152,6 @@ def event_loop() -> asyncio.AbstractEventLoop:
 
 def _name() -> str:
     return f"screentest-chat-{os.getpid()}"
-
-
-def _hand_over(task: asyncio.Task[T], result: Future[T]) -> None:
-    if task.cancelled():
-        result.set_exception(asyncio.CancelledError())
-    elif (error := task.exception()) is not None:
-        result.set_exception(error)
-    else:
-        result.set_result(task.result())
 
 
 def _new_lock() -> None:
@@ -214,9 +199,9 @@ def estimate(
 
     Nothing is sent. What would leave the machine is made for real, so its size is exact.
     """
-    calls = images = image_bytes = sent = tokens = longest = 0
+    images = image_bytes = sent = tokens = longest = 0
     cost = Decimal(0)
-    uses: dict[str, int] = {}
+    uses: Counter[str] = Counter()
     preview = ""
     seen: set[str] = set()
     for request in requests:
@@ -224,24 +209,22 @@ def estimate(
         if digest in seen:
             continue  # asked once
         seen.add(digest)
-        calls += 1
-        uses[request.use] = uses.get(request.use, 0) + 1
+        uses[request.use] += 1
         pictures = pictures_sent(request, settings.video)
         images += len(pictures)
         image_bytes += sum(len(picture.data) for picture in pictures)
-        sent += len(_body(request, settings))
+        sent += len(call_body(settings, request, enforced=settings.structured != "instructed"))
         here = estimate_input_tokens(request, instructed=settings.structured != "schema")
         tokens += here
         longest += request.sampling.max_tokens
         if price is not None:
-            most = price.cost(Usage(here, request.sampling.max_tokens), len(pictures))
-            cost += most or 0
+            cost += price.cost(Usage(here, request.sampling.max_tokens), len(pictures)) or 0
         preview = preview or _text(request)
     return CallEstimate(
         host=settings.endpoint.host,
         url=settings.endpoint.url,
         model=settings.model,
-        calls=calls,
+        calls=len(seen),
         images=images,
         image_bytes=image_bytes,
         sent_bytes=sent,
@@ -250,17 +233,6 @@ def estimate(
         most_cost=cost if price is not None else None,
         uses=uses,
         preview=preview,
-    )
-
-
-def _body(request: ChatRequest, settings: CallSettings) -> bytes:
-    return wire.body(
-        request,
-        settings.model,
-        settings.dialect.fields(request.sampling, request.repeat),
-        instructed=settings.structured != "schema",
-        enforced=settings.structured != "instructed",
-        video=settings.video,
     )
 
 

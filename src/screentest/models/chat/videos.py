@@ -61,16 +61,6 @@ class NativeVideo:
             raise BadOption(f"video_root {root} is not a folder")
         return cls(part, round(limit * _MEGABYTE), folder, base)
 
-    def parts(self, request: ChatRequest) -> Iterator[Part | Film]:
-        """Yield the parts of a request, with a film in the place of its frames and their times."""
-        before: Film | None = None
-        for part in request.parts:
-            if part.film is None:
-                yield part
-            elif part.film is not before:
-                yield part.film
-            before = part.film
-
     def piece(self, film: Film) -> bytes:
         """Return a film as a part of the message, without the name of its file, which may tell."""
         url = self._url(film)
@@ -106,13 +96,20 @@ class NativeVideo:
         return f"data:{kind};base64,{base64.b64encode(data).decode('ascii')}"
 
 
+def with_films(request: ChatRequest) -> Iterator[Part | Film]:
+    """Yield the parts of a request, with a film in the place of its frames and their times."""
+    before: Film | None = None
+    for part in request.parts:
+        if part.film is None:
+            yield part
+        elif part.film is not before:
+            yield part.film
+        before = part.film
+
+
 def films(request: ChatRequest) -> list[Film]:
     """Return the whole videos of a request, in order."""
-    shown: list[Film] = []
-    for part in request.parts:
-        if part.film is not None and (not shown or shown[-1] is not part.film):
-            shown.append(part.film)
-    return shown
+    return [part for part in with_films(request) if isinstance(part, Film)]
 
 
 def pictures_sent(request: ChatRequest, video: NativeVideo | None) -> list[Picture]:

@@ -32,7 +32,7 @@ from screentest.models.chat.messages import (
     Text,
     Usage,
 )
-from screentest.models.chat.videos import NativeVideo
+from screentest.models.chat.videos import NativeVideo, with_films
 
 # Pictures up to this size are kept as base64 for the next call that shows them.
 _SMALL = 2**18
@@ -70,7 +70,7 @@ def body(
     if video is None:
         pieces = [_piece(part) for part in request.parts]
     else:
-        shown = video.parts(request)
+        shown = with_films(request)
         pieces = [video.piece(part) if isinstance(part, Film) else _piece(part) for part in shown]
     if request.schema is not None and instructed:
         pieces.append(_piece(Text(request.instructions(enforced=enforced))))
@@ -185,7 +185,6 @@ class Dialect:
     most_stops: int = 16
 
     def fields(self, sampling: Sampling, repeat: int = 0) -> dict[str, Any]:
-        """Return the settings as fields of a request."""
         given = sampling.given
         if "stop" in given:
             given["stop"] = list(given["stop"])[: self.most_stops]

