@@ -29,7 +29,7 @@ from screentest.testbeds.contract import (
 )
 from screentest.testbeds.faults import FaultKind
 from screentest.testbeds.functions import degradation
-from screentest.testbeds.operators.shared import AnyClip, changed_clips, numbered
+from screentest.testbeds.operators.shared import AnyClip, changed_clips
 from screentest.testbeds.options import BuildOptions
 from screentest.testbeds.page import data_of
 from screentest.testbeds.sources import Extractor
@@ -226,7 +226,9 @@ def moody() -> Iterator[None]:
 
             def parts(self, context: Any, chosen: Any, severity: float) -> list[VideoPart]:
                 def work(one: Chosen) -> Any:
-                    return numbered(lambda n, image: image // 2 if n < 4 else image)
+                    return lambda frames: (
+                        frame.image // 2 if n < 4 else frame.image for n, frame in enumerate(frames)
+                    )
 
                 return changed_clips(context, chosen, work, Pixels.RGB)
 
