@@ -26,7 +26,7 @@ from tests.annotate.stand import end_process, open_stand, start_process
 from tests.testbeds.stage import ALL, QUICK
 
 from _figures import figure
-from screentest.annotate.store.schema import units, votes
+from screentest.annotate.schema import units, votes
 from screentest.run.engine import InlineEngine
 from screentest.sample import sample_videos
 from screentest.testbeds.builder import build_testbed

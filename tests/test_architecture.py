@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import importlib.util
 import re
 import subprocess
 import sys
@@ -361,3 +362,23 @@ def test_the_page_on_contributing_names_files_that_there_are() -> None:
     named = re.findall(r"`((?:src|tests|docs|design|bench)/[\w/.]+)`", page)
     assert named
     assert not [path for path in named if not (root / path).exists()]
+
+
+def test_benchmarks_and_examples_import_names_that_exist() -> None:
+    root = SRC.parent.parent
+    missing = []
+    for path in sorted(
+        path for folder in ("bench", "docs", "examples") for path in (root / folder).rglob("*.py")
+    ):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if not isinstance(node, ast.ImportFrom) or not node.module:
+                continue
+            if node.module.split(".")[0] in ("screentest", "tests"):
+                home = importlib.import_module(node.module)
+                missing += [
+                    f"{path.name}: {node.module}.{name.name}"
+                    for name in node.names
+                    if not hasattr(home, name.name)
+                    and not importlib.util.find_spec(f"{node.module}.{name.name}")
+                ]
+    assert missing == []

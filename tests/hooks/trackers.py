@@ -134,8 +134,9 @@ def of_trackio() -> dict[str, Any]:
 
     rows = [row for row in SQLiteStorage.get_logs("clips", "one") if "screentest/flicker" in row]
     films = sorted((FOLDER / "trackio" / "media").rglob("*.mp4"))
-    with sqlite3.connect(FOLDER / "trackio" / "clips.db") as database:
-        (text,) = database.execute("SELECT text FROM alerts").fetchone()
+    database = sqlite3.connect(FOLDER / "trackio" / "clips.db")
+    (text,) = database.execute("SELECT text FROM alerts").fetchone()
+    database.close()
     return {
         "values": [[row["step"], row["screentest/flicker"]] for row in rows],
         "videos": [row["step"] for row in rows if "screentest/videos/0" in row],

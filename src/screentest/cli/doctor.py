@@ -393,7 +393,8 @@ def _print_advice(state: Diagnosis, every: bool) -> None:
     if every:
         print_facts([(fix, ", ".join(names)) for fix, names in (extras | rest).items()])
         return
-    most = sorted(rest.items(), key=lambda advice: -len(advice[1]))[:_MOST_ADVICE]
+    room = max(1, _MOST_ADVICE - len(extras))
+    most = sorted(rest.items(), key=lambda advice: -len(advice[1]))[:room]
     listed = [*extras.items(), *most]
     width = max(20, out().width - max((len(fix) for fix, _ in listed), default=0) - 6)
     print_facts([(fix, _fitting(names, width)) for fix, names in listed])
