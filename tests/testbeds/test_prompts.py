@@ -14,7 +14,6 @@ import screentest
 from screentest.cli import app
 from screentest.core import BadOption, Clip, Item, PairKind, Reason, Script
 from screentest.english.alterations import WordChange, alter, earlier_and_later
-from screentest.testbeds.faults import FaultKind
 from screentest.testbeds.files import video_in
 from screentest.testbeds.prompts import build_prompts, captions_of, changed_prompt
 from screentest.testbeds.subset import sample_testbed
@@ -171,7 +170,7 @@ def test_it_is_verified_down_to_the_words(bed: Path, tmp_path: Path) -> None:
     pair["prompts"]["false"] = ["A woman shuffles three violet cups."]
     (copy / FILE).write_text(json.dumps(data))
     (finding,) = check_manifest(load_testbed(copy))
-    assert (finding.where, finding.fault.kind) == ("cups/color", FaultKind.FALSE_PROMPT)
+    assert (finding.where, finding.fault.kind) == ("cups/color", "false_prompt")
     pair["changed"]["path"] = pair["intact"] = "../secret.mp4"
     (copy / FILE).write_text(json.dumps(data))
     with pytest.raises(screentest.core.DecodeError, match="is not a video of the testbed"):

@@ -21,7 +21,6 @@ from screentest.models import read_models
 from screentest.run.engine import InlineEngine
 from screentest.sample import backgrounds, sample_videos
 from screentest.testbeds.builder import build_testbed
-from screentest.testbeds.faults import FaultKind
 from screentest.testbeds.options import BuildOptions
 from screentest.testbeds.packets import read_track
 from screentest.testbeds.testbed import FILE, load_testbed, read_testbed
@@ -59,7 +58,7 @@ def findings(folder: Path) -> list[VerificationFinding]:
     return found
 
 
-def kinds(folder: Path) -> list[FaultKind]:
+def kinds(folder: Path) -> list[str]:
     return [finding.fault.kind for finding in findings(folder)]
 
 
@@ -98,45 +97,45 @@ def link_out(bed: Path) -> None:
 @pytest.mark.parametrize(
     ("harm", "name", "kind", "error"),
     [
-        (flip_a_bit, "aesthetics.mp4", FaultKind.ERROR, "not the file of the testbed: the hash"),
+        (flip_a_bit, "aesthetics.mp4", "error", "not the file of the testbed: the hash"),
         (
             lambda bed: (bed / FILM / "intact.mp4").unlink(),
             "intact.mp4",
-            FaultKind.UNREADABLE,
+            "unreadable",
             "it is not",
         ),
         (
             lambda bed: (bed / FILM / "intact.json").unlink(),
             "intact.json",
-            FaultKind.UNREADABLE,
+            "unreadable",
             "",
         ),
         (
             lambda bed: (bed / FILM / "intact.json").write_text("{}"),
             "intact.json",
-            FaultKind.UNREADABLE,
+            "unreadable",
             "not a valid NormalizedVideo",
         ),
-        (lambda bed: (bed / FILM / "extra.mp4").touch(), "extra.mp4", FaultKind.UNLISTED, ""),
-        (lambda bed: (bed / FILM / "notes.txt").touch(), "notes.txt", FaultKind.UNLISTED, ""),
+        (lambda bed: (bed / FILM / "extra.mp4").touch(), "extra.mp4", "unlisted", ""),
+        (lambda bed: (bed / FILM / "notes.txt").touch(), "notes.txt", "unlisted", ""),
         (
             lambda bed: (bed / FILM / "prompt.txt").write_text("A cat."),
             "prompt.txt",
-            FaultKind.CAPTIONS,
+            "captions",
             "",
         ),
         (
             lambda bed: (bed / FILM / "prompt.txt").write_bytes(b"\xff\xfe"),
             "prompt.txt",
-            FaultKind.UNREADABLE,
+            "unreadable",
             "",
         ),
-        (put_a_pipe, "aesthetics.mp4", FaultKind.UNREADABLE, "not a plain file"),
-        (link_out, "aesthetics.mp4", FaultKind.UNREADABLE, "it is a link that leads out"),
+        (put_a_pipe, "aesthetics.mp4", "unreadable", "not a plain file"),
+        (link_out, "aesthetics.mp4", "unreadable", "it is a link that leads out"),
     ],
 )
 def test_a_damaged_file_is_reported(
-    bed: Path, harm: Callable[[Path], Any], name: str, kind: FaultKind, error: str
+    bed: Path, harm: Callable[[Path], Any], name: str, kind: str, error: str
 ) -> None:
     harm(bed)
     assert any(
@@ -159,30 +158,30 @@ def film_of(data: Any) -> Any:
 @pytest.mark.parametrize(
     ("change", "kind"),
     [
-        (lambda data: degraded(data).update(source="nobody"), FaultKind.NO_SOURCE),
-        (lambda data: degraded(data).update(intact="videos/x.mp4"), FaultKind.NOT_INTACT),
-        (lambda data: degraded(data).update(touched=[]), FaultKind.NONE_TOUCHED),
-        (lambda data: degraded(data).update(clips=1), FaultKind.MANY_TOUCHED),
-        (lambda data: degraded(data)["touched"].reverse(), FaultKind.TOUCHED_ORDER),
-        (lambda data: degraded(data)["touched"][0].update(clip=9), FaultKind.NO_SUCH_CLIP),
+        (lambda data: degraded(data).update(source="nobody"), "no_source"),
+        (lambda data: degraded(data).update(intact="videos/x.mp4"), "not_intact"),
+        (lambda data: degraded(data).update(touched=[]), "none_touched"),
+        (lambda data: degraded(data).update(clips=1), "many_touched"),
+        (lambda data: degraded(data)["touched"].reverse(), "touched_order"),
+        (lambda data: degraded(data)["touched"][0].update(clip=9), "no_such_clip"),
         (
             lambda data: degraded(data)["touched"][1]["degraded"].update(end="1000"),
-            FaultKind.OUTSIDE_VIDEO,
+            "outside_video",
         ),
-        (lambda data: degraded(data)["changed"].update(frames=7), FaultKind.FIGURE),
-        (lambda data: degraded(data)["changed"].update(width=98), FaultKind.SIZES),
-        (lambda data: degraded(data)["changed"].update(duration="1"), FaultKind.LASTS),
-        (lambda data: degraded(data)["changed"].update(path="../a.mp4"), FaultKind.OUTSIDE),
-        (lambda data: film_of(data).update(prompt="/etc/passwd"), FaultKind.OUTSIDE),
-        (lambda data: film_of(data).update(lost=[7]), FaultKind.LOST_CLIP),
-        (lambda data: film_of(data)["clips"].reverse(), FaultKind.ERROR),
-        (lambda data: data["sources"].append(data["sources"][0]), FaultKind.TWO_SOURCES),
-        (lambda data: data["pairs"].append(degraded(data)), FaultKind.TWO_PAIRS),
-        (lambda data: data.update(pending=3), FaultKind.PENDING),
+        (lambda data: degraded(data)["changed"].update(frames=7), "figure"),
+        (lambda data: degraded(data)["changed"].update(width=98), "sizes"),
+        (lambda data: degraded(data)["changed"].update(duration="1"), "lasts"),
+        (lambda data: degraded(data)["changed"].update(path="../a.mp4"), "outside"),
+        (lambda data: film_of(data).update(prompt="/etc/passwd"), "outside"),
+        (lambda data: film_of(data).update(lost=[7]), "lost_clip"),
+        (lambda data: film_of(data)["clips"].reverse(), "error"),
+        (lambda data: data["sources"].append(data["sources"][0]), "two_sources"),
+        (lambda data: data["pairs"].append(degraded(data)), "two_pairs"),
+        (lambda data: data.update(pending=3), "pending"),
     ],
 )
 def test_a_manifest_that_contradicts_itself_is_reported(
-    bed: Path, change: Callable[[Any], None], kind: FaultKind
+    bed: Path, change: Callable[[Any], None], kind: str
 ) -> None:
     rewrite(bed, change)
     assert kind in kinds(bed)
@@ -194,7 +193,7 @@ def test_a_clip_that_is_somewhere_else_than_the_script_says_is_reported(bed: Pat
         span.update(start=f"{span['start']}", end="15/4")
 
     rewrite(bed, shift)
-    assert FaultKind.MISPLACED in kinds(bed)
+    assert "misplaced" in kinds(bed)
 
 
 # ---- packets
@@ -220,7 +219,7 @@ def test_a_copy_that_went_through_an_encoder_as_a_whole_is_reported(bed: Path, f
     )
     path.write_bytes(other.read_bytes())
     _keep_hash(bed, path)
-    assert {FaultKind.HEADERS, FaultKind.PACKETS} <= set(kinds(bed))
+    assert {"headers", "packets"} <= set(kinds(bed))
 
 
 def test_a_touch_that_is_not_listed_is_reported(bed: Path) -> None:
@@ -229,14 +228,14 @@ def test_a_touch_that_is_not_listed_is_reported(bed: Path) -> None:
 
     rewrite(bed, forget_one)
     # Two shots of the sample were touched; those of the one no longer listed now stand out.
-    assert FaultKind.PACKETS in kinds(bed)
+    assert "packets" in kinds(bed)
 
 
 def test_a_listed_touch_that_never_was_is_reported(bed: Path) -> None:
     path = bed / FILM / "aesthetics.mp4"
     path.write_bytes((bed / FILM / "intact.mp4").read_bytes())
     _keep_hash(bed, path)
-    assert kinds(bed).count(FaultKind.TOUCH_UNCHANGED) == 2
+    assert kinds(bed).count("touch_unchanged") == 2
 
 
 def _keep_hash(bed: Path, path: Path) -> None:

@@ -25,7 +25,7 @@ from screentest.run.tasks import Engine, Task
 from screentest.testbeds.captions.facts import CaptionFacts
 from screentest.testbeds.catalogue import left_out
 from screentest.testbeds.chat import caption_signature, facts_signature
-from screentest.testbeds.faults import Fault, FaultKind
+from screentest.testbeds.faults import Fault
 from screentest.testbeds.intact import Intact, IntactTask, make_intact
 from screentest.testbeds.options import BuildOptions, Rung
 from screentest.testbeds.page import write_page
@@ -146,19 +146,19 @@ def _remarks(
 ) -> Iterable[Fault]:
     others = left_out(options.degradations)
     if others:
-        yield FaultKind.PLUGINS.of(names=tuple(others))
+        yield Fault.of("plugins", names=tuple(others))
     for remark in dict.fromkeys(remark for change in plan for remark in change.remarks):
-        yield FaultKind.ERROR.of(error=remark)
+        yield Fault.of("error", error=remark)
     for source in sources:
         for error in source.faults:
-            yield FaultKind.OF_SOURCE.of(name=source.item.id, error=error)
+            yield Fault.of("of_source", name=source.item.id, error=error)
     silent = tuple(
         source.item.id
         for source in sources
         if source.usable and source.clips and not any(clip.caption.strip() for clip in source.clips)
     )
     if silent:
-        yield FaultKind.NO_CAPTIONS.of(names=silent)
+        yield Fault.of("no_captions", names=silent)
 
 
 def _intact_tasks(

@@ -20,7 +20,7 @@ import numpy as np
 from screentest.core import Image, NoValue, Reason, Signature, Span
 from screentest.models import Models
 from screentest.testbeds.contract import STEP, DegradationInfo, Effect, Region
-from screentest.testbeds.faults import Fault, FaultKind
+from screentest.testbeds.faults import Fault
 from screentest.testbeds.operators.arithmetic import planes
 from screentest.testbeds.operators.tracker import guesses
 from screentest.testbeds.packets import Track, compare_tracks, read_track
@@ -104,7 +104,7 @@ def ladder_fault(rungs: Mapping[float, Mapping[str, float]]) -> Fault | None:
     steps = {rung: rungs[rung]["distance"] for rung in sorted(rungs) if "distance" in rungs[rung]}
     if all(after >= FALLEN * before for before, after in pairwise(steps.values())):
         return None
-    return FaultKind.FALLING_LADDER.of(distances=steps)
+    return Fault.of("falling_ladder", distances=steps)
 
 
 def check_signature(info: DegradationInfo, models: Models) -> Signature:
@@ -144,15 +144,15 @@ class _Check:
     def run(self) -> PairCheck:
         intact, changed = self._track(self.pair.intact), self._track(self.pair.changed.path)
         if not self.pair.touched:
-            self._fault(FaultKind.NONE_TOUCHED, unchanged=True)
+            self._fault("none_touched", unchanged=True)
         self.faults += compare_tracks(self.pair, intact, changed)
         chosen, count = self.pair.clips or 0, len(self.pair.touched)
         if self._severity == 1 and 0 < count < self.info.touches(chosen):
-            self._fault(FaultKind.FEW_TOUCHED, count=count, chosen=chosen)
+            self._fault("few_touched", count=count, chosen=chosen)
         for touch in self.pair.touched:
             if touch.degraded is None:
                 if self.info.effect is not Effect.ABSENT:
-                    self._fault(FaultKind.GONE, touch.clip)
+                    self._fault("gone", touch.clip)
             elif self.info.effect is Effect.ORDER:
                 self._check_moved(touch, touch.degraded, intact, changed)
             else:
@@ -170,7 +170,7 @@ class _Check:
         return read_track(self.folder / path)
 
     def _fault(
-        self, kind: FaultKind, clip: int | None = None, *, unchanged: bool = False, **values: int
+        self, kind: str, clip: int | None = None, *, unchanged: bool = False, **values: int
     ) -> None:
         self.faults.append(Fault(kind, values, clip, unchanged))
 
@@ -181,11 +181,11 @@ class _Check:
 
     def _check_moved(self, touch: Touched, place: Span, intact: Track, changed: Track) -> None:
         if touch.intact == place:
-            self._fault(FaultKind.SAME_PLACE, touch.clip, unchanged=True)
+            self._fault("same_place", touch.clip, unchanged=True)
         ours, theirs = intact.inside(touch.intact), changed.inside(place)
         # What is shown again stands before it, or after the last one.
         if ours not in (theirs[: len(ours)], theirs[-len(ours) :]):
-            self._fault(FaultKind.ALTERED, touch.clip)
+            self._fault("altered", touch.clip)
         if len(theirs) > len(ours):
             self._check_again(touch, place, len(ours), len(theirs))
         elif touch.intact.start != place.start:
@@ -198,7 +198,7 @@ class _Check:
         change = _usual_change(before, self._pictures(self.pair.changed.path, place, wanted))
         self._note("change", change)
         if change < 1:
-            self._fault(FaultKind.PLACE_ALIKE, touch.clip, unchanged=True)
+            self._fault("place_alike", touch.clip, unchanged=True)
 
     def _check_again(self, touch: Touched, place: Span, frames: int, longer: int) -> None:
         """Check that what is shown again, before or after a clip, does not look like it."""
@@ -211,7 +211,7 @@ class _Check:
         )
         self._note("change", change)
         if change < 1:
-            self._fault(FaultKind.REPEAT_ALIKE, touch.clip, unchanged=True)
+            self._fault("repeat_alike", touch.clip, unchanged=True)
 
     def _pictures(self, path: str, span: Span, wanted: frozenset[int]) -> list[Image]:
         """Return some pictures of a range, by number; I420."""
@@ -229,7 +229,7 @@ class _Check:
             self._check_shortened(touch, clip)
             return
         if clip.before != clip.after and touch.intact.duration == place.duration:
-            self._fault(FaultKind.FRAME_COUNT, touch.clip, before=clip.before, after=clip.after)
+            self._fault("frame_count", touch.clip, before=clip.before, after=clip.after)
         self._note("frames", clip.before)
         if self.info.effect is Effect.BACKWARDS:
             self._check_backwards(touch, place, clip)
@@ -243,13 +243,13 @@ class _Check:
         elif self.info.effect is Effect.PICTURES:
             self._distance += clip.distance
         if clip.shift:
-            kind = FaultKind.EARLY if clip.shift > 0 else FaultKind.LATE
+            kind = "early" if clip.shift > 0 else "late"
             self._fault(kind, touch.clip, unchanged=True, frames=abs(clip.shift))
         elif self.info.region not in (Region.THING, Region.AROUND):
             self._check_changes(touch, clip)
         elif region is None and max(clip.changes, default=0.0) < self._severity:
             # Which frames show the thing is not known; some must.
-            self._fault(FaultKind.INVISIBLE, touch.clip, unchanged=True)
+            self._fault("invisible", touch.clip, unchanged=True)
         for name in self.info.checks:
             self._add(touch, clip_check(name)(sample))
 
@@ -291,14 +291,14 @@ class _Check:
         usual = median(clip.motion) if clip.motion else 0.0
         self._note("motion", usual)
         if usual < MOVES:
-            self._fault(FaultKind.STANDS_STILL, touch.clip, unchanged=True)
+            self._fault("stands_still", touch.clip, unchanged=True)
 
     def _check_shortened(self, touch: Touched, clip: _Compared) -> None:
         """Check that the rest of a clip that breaks off is as it was."""
         if clip.after >= clip.before:
-            self._fault(FaultKind.SAME_LENGTH, touch.clip, unchanged=True)
+            self._fault("same_length", touch.clip, unchanged=True)
         elif clip.changes and median(clip.changes) >= 1:
-            self._fault(FaultKind.REST_DIFFERS, touch.clip)
+            self._fault("rest_differs", touch.clip)
 
     def _check_backwards(self, touch: Touched, place: Span, clip: _Compared) -> None:
         forwards = [frame_change(before, after) for before, after in clip.planes]
@@ -307,11 +307,11 @@ class _Check:
         usual, turned = median(forwards), median(backwards)
         self._note("turned_round", usual / max(1.0, turned))
         if turned >= max(1.0, TURNED * usual):
-            self._fault(FaultKind.NOT_REVERSED, touch.clip)
+            self._fault("not_reversed", touch.clip)
         if touch.intact.start != place.start:
             self._check_place(touch, place, clip.after)
         elif usual < 1:
-            self._fault(FaultKind.REVERSE_ALIKE, touch.clip, unchanged=True)
+            self._fault("reverse_alike", touch.clip, unchanged=True)
 
     def _add(self, touch: Touched, measured: Measured) -> None:
         for name, value in measured.figures.items():
@@ -322,7 +322,7 @@ class _Check:
     def _check_changes(self, touch: Touched, clip: _Compared) -> None:
         shown = clip.worth_seeing()
         if not shown:
-            self._fault(FaultKind.NOTHING_SHOWN, touch.clip)
+            self._fault("nothing_shown", touch.clip)
             return
         usual = median(shown)
         seen = [change >= self._severity for change in shown]
@@ -336,9 +336,9 @@ class _Check:
             left, least = 0, self.info.changed * self._severity
         wrong = partial(self._fault, clip=touch.clip, unchanged=not any(seen), total=len(shown))
         if left:
-            wrong(FaultKind.SOME_UNCHANGED, count=left)
+            wrong("some_unchanged", count=left)
         elif share < least:
-            wrong(FaultKind.SOME_INVISIBLE, count=len(seen) - sum(seen))
+            wrong("some_invisible", count=len(seen) - sum(seen))
 
 
 @dataclass(slots=True)

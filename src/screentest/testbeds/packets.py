@@ -11,7 +11,7 @@ from math import ceil
 from pathlib import Path
 
 from screentest.core.item import Span, timecode
-from screentest.testbeds.faults import Fault, FaultKind
+from screentest.testbeds.faults import Fault
 from screentest.testbeds.testbed import Pair
 from screentest.video.source import VideoSource
 
@@ -77,16 +77,16 @@ def read_track(path: Path) -> Track:
 def compare_tracks(pair: Pair, intact: Track, changed: Track) -> Iterator[Fault]:
     """Find where they differ although nothing was done, or are the same although it was."""
     if intact.header != changed.header:
-        yield FaultKind.HEADERS.of()
+        yield Fault.of("headers")
     if intact.time_base != changed.time_base:
-        yield FaultKind.TIME_BASES.of(intact=intact.time_base, changed=changed.time_base)
+        yield Fault.of("time_bases", intact=intact.time_base, changed=changed.time_base)
         return
     yield from _difference(pair, intact, changed)
     for touch in pair.touched:
         if touch.degraded == touch.intact and intact.inside(touch.intact) == changed.inside(
             touch.intact
         ):
-            yield FaultKind.TOUCH_UNCHANGED.of(number=touch.clip + 1, span=touch.intact)
+            yield Fault.of("touch_unchanged", number=touch.clip + 1, span=touch.intact)
 
 
 def _difference(pair: Pair, intact: Track, changed: Track) -> Iterator[Fault]:
@@ -104,11 +104,12 @@ def _difference(pair: Pair, intact: Track, changed: Track) -> Iterator[Fault]:
     ]
     if wrong:
         first, second = wrong[0]
-        yield FaultKind.PACKETS.of(
+        yield Fault.of(
+            "packets",
             count=len(wrong),
             total=len(ours),
             intact=intact.timecode(first),
             changed=changed.timecode(second),
         )
     if len(ours) != len(theirs):
-        yield FaultKind.PACKET_COUNT.of(intact=len(ours), changed=len(theirs))
+        yield Fault.of("packet_count", intact=len(ours), changed=len(theirs))

@@ -34,7 +34,7 @@ from screentest.english.tagging import tag_words
 from screentest.judges.cases import ELSEWHERE
 from screentest.testbeds.builder import BuildResult
 from screentest.testbeds.contract import Rng
-from screentest.testbeds.faults import Fault, FaultKind
+from screentest.testbeds.faults import Fault
 from screentest.testbeds.intact import PROMPT, VIDEOS, folder_name, video_file
 from screentest.testbeds.subset import finish_folder, hidden_folder, take_file
 from screentest.testbeds.testbed import (
@@ -349,14 +349,14 @@ def check_prompts(pair: Pair, source: SourceFilm, seed: int) -> Iterator[Fault]:
     change = pair.name.removesuffix(ELSEWHERE) if pair.kind is PairKind.PLACEBO else pair.name
     is_intact = pair.intact in {file.path for file in source.intact}
     if is_intact != (pair.kind is PairKind.PROMPT):
-        yield (FaultKind.OWN_VIDEO if is_intact else FaultKind.ANOTHER_VIDEO).of()
+        yield Fault.of("own_video" if is_intact else "another_video")
     if prompts.true != _captions(source):
-        yield FaultKind.TRUE_PROMPT.of()
+        yield Fault.of("true_prompt")
     if prompts.true == prompts.false:
-        yield FaultKind.SAME_PROMPTS.of()
+        yield Fault.of("same_prompts")
     if change not in CHANGES:
-        yield FaultKind.NO_SUCH_CHANGE.of(name=change)
+        yield Fault.of("no_such_change", name=change)
     elif change != SWAPPED and pair.recipe == str(_signature(change)):
         again = attempt(partial(changed_prompt, _captions(source), source.id, change, seed))
         if again.value != prompts:
-            yield FaultKind.FALSE_PROMPT.of()
+            yield Fault.of("false_prompt")

@@ -17,7 +17,7 @@ import numpy as np
 from screentest.core import BadOption, Image, NoValue
 from screentest.models import Models
 from screentest.testbeds.contract import DegradationInfo, Details, Reach, Region
-from screentest.testbeds.faults import Fault, FaultKind
+from screentest.testbeds.faults import Fault
 from screentest.testbeds.operators.tracker import Box, boxes_of, guesses, overlap
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ def _in_thing(
             inside.append(float((moved & near).sum() / max(1, moved.sum())))
     shown = len(changed) + left
     if not shown:
-        return Measured(fault=FaultKind.THING_UNSEEN.of(thing=thing))
+        return Measured(fault=Fault.of("thing_unseen", thing=thing))
     figures = {
         "thing_changed": median(changed) if changed else 0.0,
         "inside": median(inside) if inside else 0.0,
@@ -173,13 +173,13 @@ def _in_thing(
     fault = None
     if left > max(1, NOW_AND_THEN * shown) or not changed:
         fault = replace(
-            FaultKind.THING_UNCHANGED.of(count=left, total=shown, thing=thing),
+            Fault.of("thing_unchanged", count=left, total=shown, thing=thing),
             unchanged=not changed,
         )
     elif figures["inside"] < INSIDE:
-        fault = FaultKind.BESIDE_THING.of(share=1 - figures["inside"], thing=thing)
+        fault = Fault.of("beside_thing", share=1 - figures["inside"], thing=thing)
     elif figures["astray"] > 2 * NOW_AND_THEN:
-        fault = FaultKind.WITHOUT_THING.of(count=astray, thing=thing)
+        fault = Fault.of("without_thing", count=astray, thing=thing)
     return Measured(figures, fault, frozenset({"astray"}))
 
 
@@ -230,7 +230,7 @@ def _beside_region(sample: ClipSample, region: Region, matting: Matting) -> Meas
         return Measured()
     figures = {"spoilt": median(spoilt)}
     other = "foreground" if region is Region.BACKGROUND else "background"
-    fault = FaultKind.REST_CHANGED.of(share=figures["spoilt"], part=other)
+    fault = Fault.of("rest_changed", share=figures["spoilt"], part=other)
     bad = figures["spoilt"] > 1 - INSIDE
     return Measured(figures, fault if bad else None, frozenset({"spoilt"}))
 
@@ -253,7 +253,7 @@ def thing_gone(sample: ClipSample) -> Measured:
     if not shown:
         return Measured()
     share = still / shown
-    fault = FaultKind.STILL_FOUND.of(thing=thing, count=still, total=shown)
+    fault = Fault.of("still_found", thing=thing, count=still, total=shown)
     most = frozenset({"still_found"})
     return Measured({"still_found": share}, fault if share > NOW_AND_THEN else None, most)
 
@@ -274,18 +274,18 @@ def colour_reached(sample: ClipSample) -> Measured:
             was.append(float(has_colour(before[inner], old, in_any_light=True).mean()))
         boxy.append(_boxiness(moved))
     if not reached:
-        nothing = Fault(FaultKind.NOT_RECOLOURED, unchanged=True)
+        nothing = Fault("not_recoloured", unchanged=True)
         return Measured({"colour_reached": 0.0}, nothing)
     figures = {"colour_reached": median(reached), "boxy": median(boxy)}
     if was:
         figures["was_of_old_colour"] = median(was)
     fault = None
     if figures["colour_reached"] < REACHED:
-        fault = FaultKind.NEW_COLOUR.of(share=figures["colour_reached"], colour=new)
+        fault = Fault.of("new_colour", share=figures["colour_reached"], colour=new)
     elif was and figures["was_of_old_colour"] < WAS:
-        fault = FaultKind.OLD_COLOUR.of(share=figures["was_of_old_colour"], colour=old)
+        fault = Fault.of("old_colour", share=figures["was_of_old_colour"], colour=old)
     elif figures["boxy"] > BOXY:
-        fault = FaultKind.RECTANGLE.of()
+        fault = Fault.of("rectangle")
     return Measured(figures, fault, frozenset({"boxy"}))
 
 
@@ -363,8 +363,8 @@ def subject_kept(sample: ClipSample) -> Measured:
         figures["foreground"] = share = median(float(mask.mean()) for mask in kept)
         figures["foreground_whole"] = whole = median(map(_wholeness, kept))
         if not FRONT[0] <= share <= FRONT[1]:
-            return FaultKind.FOREGROUND_SIZE.of(share=share)
-        return FaultKind.FOREGROUND_PIECES.of() if whole < WHOLE else None
+            return Fault.of("foreground_size", share=share)
+        return Fault.of("foreground_pieces") if whole < WHOLE else None
 
     return _with_subject(sample, of_foreground)
 
@@ -374,7 +374,7 @@ def subject_before_another(sample: ClipSample) -> Measured:
 
     def of_background(kept: Sequence[Map], figures: dict[str, float]) -> Fault | None:
         figures["background_changed"] = share = 1 - median(float(mask.mean()) for mask in kept)
-        return FaultKind.SAME_BACKGROUND.of(share=share) if share < BEHIND else None
+        return Fault.of("same_background", share=share) if share < BEHIND else None
 
     return _with_subject(sample, of_background)
 
@@ -421,12 +421,12 @@ def _lost_front(sample: ClipSample, kept: Sequence[Map], figures: dict[str, floa
         whole = [float(mask.mean()) for mask in kept]
         figures["foreground_steady"] = min(whole) / max(1e-9, median(whole))
         unsteady = figures["foreground_steady"] < STEADY
-        return FaultKind.FOREGROUND_LOST.of() if unsteady else None
+        return Fault.of("foreground_lost") if unsteady else None
     lost = sum(share < IN_FRONT for share in shares)
     figures["front_kept"] = 1 - lost / len(shares)
     if lost <= NOW_AND_THEN * len(shares):
         return None
-    return FaultKind.FRONT_LOST.of(count=lost, total=len(shares))
+    return Fault.of("front_lost", count=lost, total=len(shares))
 
 
 def _lost_subject(sample: ClipSample, figures: dict[str, float]) -> Fault | None:
@@ -448,7 +448,7 @@ def _lost_subject(sample: ClipSample, figures: dict[str, float]) -> Fault | None
             share = again / shown
             figures["subject_found"] = min(share, figures.get("subject_found", 1.0))
             if share < FOUND:
-                fault = fault or FaultKind.SUBJECT_LOST.of(thing=subject, count=again, total=shown)
+                fault = fault or Fault.of("subject_lost", thing=subject, count=again, total=shown)
     return fault
 
 

@@ -21,7 +21,7 @@ from screentest.core.item import Clip, Span, Time
 from screentest.core.outcome import Failure
 from screentest.testbeds.catalogue import OperatorSet
 from screentest.testbeds.contract import Details, Rng
-from screentest.testbeds.faults import Fault, FaultKind
+from screentest.testbeds.faults import Fault
 
 SCHEMA: Final = 1
 FILE: Final = "testbed.json"
@@ -255,38 +255,38 @@ def faults(testbed: Testbed) -> Iterator[Fault]:
     """Numbers that cannot be and names of nothing, each with its place in testbed.json."""
     sources = {source.id: source for source in testbed.sources}
     videos = {file.path: file for source in testbed.sources for file in source.intact}
-    yield from _twins(FaultKind.TWO_SOURCES, [source.id for source in testbed.sources])
+    yield from _twins("two_sources", [source.id for source in testbed.sources])
     if not 0 <= testbed.pending < _MOST:
-        yield FaultKind.NUMBER.of(where="pending", number=testbed.pending)
+        yield Fault.of("number", where="pending", number=testbed.pending)
     for number, source in enumerate(testbed.sources):
         for place, clip in enumerate(source.clips):
             if clip.span is not None:
                 yield from _span(f"sources.{number}.clips.{place}", clip.span)
         for place, file in enumerate(source.intact):
             yield from _video(f"sources.{number}.intact.{place}", file)
-    yield from _twins(FaultKind.TWO_PAIRS, [_identity(pair) for pair in testbed.pairs])
+    yield from _twins("two_pairs", [_identity(pair) for pair in testbed.pairs])
     for number, pair in enumerate(testbed.pairs):
         where = f"pairs.{number}"
         if pair.source not in sources:
-            yield FaultKind.NO_SOURCE.of(where=where, name=pair.source)
+            yield Fault.of("no_source", where=where, name=pair.source)
         elif pair.prompts is not None:
             yield from _prompts(where, pair, videos)
         elif pair.intact not in {file.path for file in sources[pair.source].intact}:
-            yield FaultKind.NOT_INTACT.of(where=where, name=pair.intact)
+            yield Fault.of("not_intact", where=where, name=pair.intact)
         if pair.kind is PairKind.PROMPT and pair.prompts is None:
-            yield FaultKind.NO_PROMPTS.of(where=where)
+            yield Fault.of("no_prompts", where=where)
         if pair.kind is PairKind.DEGRADATION and pair.aspect is None:
-            yield FaultKind.NO_ASPECT.of(where=where)
+            yield Fault.of("no_aspect", where=where)
         if pair.kind is PairKind.PREFERENCE:
-            yield FaultKind.VOTES.of(where=where)
+            yield Fault.of("votes", where=where)
         if pair.severity is not None and not 0 <= pair.severity <= 1:
-            yield FaultKind.SEVERITY.of(where=where, severity=pair.severity)
+            yield Fault.of("severity", where=where, severity=pair.severity)
         if pair.clips is not None and not 0 <= pair.clips < _MOST:
-            yield FaultKind.NUMBER.of(where=f"{where}.clips", number=pair.clips)
+            yield Fault.of("number", where=f"{where}.clips", number=pair.clips)
         yield from _video(f"{where}.changed", pair.changed)
         for place, touch in enumerate(pair.touched):
             if not 0 <= touch.clip < _MOST:
-                yield FaultKind.NUMBER.of(where=f"{where}.touched.{place}.clip", number=touch.clip)
+                yield Fault.of("number", where=f"{where}.touched.{place}.clip", number=touch.clip)
             for span in filter(None, (touch.intact, touch.degraded)):
                 yield from _span(f"{where}.touched.{place}", span)
 
@@ -294,35 +294,35 @@ def faults(testbed: Testbed) -> Iterator[Fault]:
 def _prompts(where: str, pair: Pair, videos: Mapping[str, VideoFile]) -> Iterator[Fault]:
     """Of a pair of prompts: the video is the same twice, and one of those that are listed."""
     if pair.intact != pair.changed.path or videos.get(pair.intact) != pair.changed:
-        yield FaultKind.NOT_A_VIDEO.of(where=where, name=pair.changed.path)
+        yield Fault.of("not_a_video", where=where, name=pair.changed.path)
     if pair.kind not in (PairKind.PROMPT, PairKind.PLACEBO):
-        yield FaultKind.NEEDLESS_PROMPTS.of(where=where, kind=pair.kind.value)
+        yield Fault.of("needless_prompts", where=where, kind=pair.kind.value)
 
 
 def _identity(pair: Pair) -> tuple[Any, ...]:
     return pair.source, pair.kind.value, pair.name, pair.severity, pair.clips
 
 
-def _twins(kind: FaultKind, names: Sequence[object]) -> Iterator[Fault]:
+def _twins(kind: str, names: Sequence[object]) -> Iterator[Fault]:
     for name, count in Counter(names).items():
         if count > 1:
             text = " ".join(map(str, name)) if isinstance(name, tuple) else str(name)
-            yield kind.of(count=count, name=text)
+            yield Fault.of(kind, count=count, name=text)
 
 
 def _span(where: str, span: Span) -> Iterator[Fault]:
     if not 0 <= span.start <= span.end <= _LONGEST:
-        yield FaultKind.TIMES.of(where=where, span=span)
+        yield Fault.of("times", where=where, span=span)
 
 
 def _video(where: str, file: VideoFile) -> Iterator[Fault]:
     if not PurePosixPath(file.path).name:
-        yield FaultKind.NO_FILE.of(where=where)
+        yield Fault.of("no_file", where=where)
     if not 0 <= file.duration <= _LONGEST:
-        yield FaultKind.DURATION.of(where=where, duration=file.duration)
+        yield Fault.of("duration", where=where, duration=file.duration)
     for name in ("bytes", "frames", "width", "height"):
         if not 0 <= getattr(file, name) < _MOST:
-            yield FaultKind.NUMBER.of(where=f"{where}.{name}", number=getattr(file, name))
+            yield Fault.of("number", where=f"{where}.{name}", number=getattr(file, name))
 
 
 # How a pair is called where people choose one: ``film-7/color``, as its file is called on the disk.

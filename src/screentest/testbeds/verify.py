@@ -17,7 +17,7 @@ from screentest.core.signature import options_of, write_options
 from screentest.models import ModelChoice, Models
 from screentest.run.inputs import hash_file
 from screentest.testbeds.checks import check_pair
-from screentest.testbeds.faults import Fault, FaultKind
+from screentest.testbeds.faults import Fault
 from screentest.testbeds.files import file_in, is_inside, video_in
 from screentest.testbeds.intact import load_intact
 from screentest.testbeds.packets import compare_tracks, read_track
@@ -61,11 +61,11 @@ def check_manifest(testbed: Testbed) -> Iterator[VerificationFinding]:
         yield VerificationFinding("manifest", FILE, fault)
     for path, count in Counter(file.path for file in all_videos(testbed)).items():
         if count > 1:
-            fault = FaultKind.TWO_PATHS.of(count=count, name=path)
+            fault = Fault.of("two_paths", count=count, name=path)
             yield VerificationFinding("manifest", FILE, fault)
     for path in all_paths(testbed):
         if not is_inside(path):
-            yield VerificationFinding("manifest", path, FaultKind.OUTSIDE.of())
+            yield VerificationFinding("manifest", path, Fault.of("outside"))
     for source in testbed.sources:
         yield from _of_source(source, timed=not of_prompts(testbed))
     for pair in testbed.pairs:
@@ -75,7 +75,7 @@ def check_manifest(testbed: Testbed) -> Iterator[VerificationFinding]:
         elif named is not None:
             yield from _of_pair(pair, named)
     if testbed.pending:
-        yield VerificationFinding(UNFINISHED, FILE, FaultKind.PENDING.of(count=testbed.pending))
+        yield VerificationFinding(UNFINISHED, FILE, Fault.of("pending", count=testbed.pending))
 
 
 def all_videos(testbed: Testbed) -> Iterator[VideoFile]:
@@ -99,15 +99,15 @@ def _of_source(source: SourceFilm, *, timed: bool) -> Iterator[VerificationFindi
     try:
         script = Script(source.clips)
     except ValueError as error:
-        yield wrong(FaultKind.ERROR.of(error=error))
+        yield wrong(Fault.of("error", error=error))
     else:
         if timed and not script.timed:
-            yield wrong(FaultKind.NO_TIMES.of())
+            yield wrong(Fault.of("no_times"))
     if not source.intact:
-        yield wrong(FaultKind.NO_INTACT.of())
+        yield wrong(Fault.of("no_intact"))
     for number in source.lost:
         if not 0 <= number < len(source.clips):
-            yield wrong(FaultKind.LOST_CLIP.of(number=number + 1, total=len(source.clips)))
+            yield wrong(Fault.of("lost_clip", number=number + 1, total=len(source.clips)))
 
 
 def _wrong(pair: Pair, fault: Fault) -> VerificationFinding:
@@ -120,31 +120,31 @@ def _of_pair(pair: Pair, source: SourceFilm) -> Iterator[VerificationFinding]:
         return
     if pair.kind is PairKind.PLACEBO:
         if pair.touched:
-            yield _wrong(pair, FaultKind.TOUCHED_PLACEBO.of())
+            yield _wrong(pair, Fault.of("touched_placebo"))
         return
     if (pair.changed.width, pair.changed.height) != (intact.width, intact.height):
-        yield _wrong(pair, FaultKind.SIZES.of())
+        yield _wrong(pair, Fault.of("sizes"))
     if pair.aspect is None or pair.severity is None or pair.clips is None:
-        yield _wrong(pair, FaultKind.INCOMPLETE.of())
+        yield _wrong(pair, Fault.of("incomplete"))
     yield from _of_touched(pair, source, intact)
 
 
 def _of_touched(pair: Pair, source: SourceFilm, intact: VideoFile) -> Iterator[VerificationFinding]:
     numbers = [touch.clip for touch in pair.touched]
     if not numbers:
-        yield _wrong(pair, FaultKind.NONE_TOUCHED.of())
+        yield _wrong(pair, Fault.of("none_touched"))
     if pair.clips is not None and len(numbers) > pair.clips:
-        fault = FaultKind.MANY_TOUCHED.of(count=len(numbers), chosen=pair.clips)
+        fault = Fault.of("many_touched", count=len(numbers), chosen=pair.clips)
         yield _wrong(pair, fault)
     if any(second <= first for first, second in pairwise(numbers)):
-        yield _wrong(pair, FaultKind.TOUCHED_ORDER.of())
+        yield _wrong(pair, Fault.of("touched_order"))
     total = len(source.clips)
     for touch in pair.touched:
         if not 0 <= touch.clip < total:
-            fault = FaultKind.NO_SUCH_CLIP.of(number=touch.clip + 1, total=total)
+            fault = Fault.of("no_such_clip", number=touch.clip + 1, total=total)
             yield _wrong(pair, fault)
         elif touch.clip in source.lost:
-            yield _wrong(pair, FaultKind.NO_FRAME.of(number=touch.clip + 1))
+            yield _wrong(pair, Fault.of("no_frame", number=touch.clip + 1))
         yield from _within(pair, touch.clip, touch.intact, intact.duration, "intact")
         if touch.degraded is not None:
             yield from _within(pair, touch.clip, touch.degraded, pair.changed.duration, "changed")
@@ -153,15 +153,15 @@ def _of_touched(pair: Pair, source: SourceFilm, intact: VideoFile) -> Iterator[V
     expected = intact.duration - lost + gained
     if pair.changed.duration != expected:
         lasts = float(pair.changed.duration)
-        yield _wrong(pair, FaultKind.LASTS.of(duration=lasts, expected=float(expected)))
+        yield _wrong(pair, Fault.of("lasts", duration=lasts, expected=float(expected)))
 
 
 def _within(
     pair: Pair, clip: int, span: Span, end: Time, part: str
 ) -> Iterator[VerificationFinding]:
     if span.start < 0 or span.end > end or not span.duration:
-        fault = FaultKind.OUTSIDE_VIDEO.of(
-            number=clip + 1, span=span, part=part, duration=float(end)
+        fault = Fault.of(
+            "outside_video", number=clip + 1, span=span, part=part, duration=float(end)
         )
         yield _wrong(pair, fault)
 
@@ -206,7 +206,7 @@ def verify_testbed(
         progress.begin("verifying", float(len(tasks)), "sources")
         for task, outcome in zip(tasks, supervisor.map(check_source, tasks), strict=True):
             if outcome.failure is not None:
-                fault = FaultKind.ERROR.of(error=str(outcome.failure))
+                fault = Fault.of("error", error=str(outcome.failure))
                 findings.append(VerificationFinding("video", task.source.id, fault))
             else:
                 findings += outcome.unwrap()
@@ -230,7 +230,7 @@ def stray_files(folder: Path, testbed: Testbed) -> Iterator[VerificationFinding]
         if name.parts[0] in WORKING or (path.is_dir() and not path.is_symlink()):
             continue
         if name.as_posix() not in listed:
-            yield VerificationFinding("files", name.as_posix(), FaultKind.UNLISTED.of())
+            yield VerificationFinding("files", name.as_posix(), Fault.of("unlisted"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,7 +302,7 @@ class _Examination:
             info = build(PairKind.DEGRADATION.value, _spec(pair)).thing.info
             result = check_pair(pair, self._folder, info, self._models)
         except (NoValue, UserError) as error:
-            yield wrong(FaultKind.UNCHECKED.of(error=error.message))
+            yield wrong(Fault.of("unchecked", error=error.message))
             return
         yield from map(wrong, result.faults)
 
@@ -313,11 +313,11 @@ class _Examination:
         try:
             text = file_in(self._folder, path).read_text(encoding="utf-8")
         except (OSError, ValueError, NoValue) as error:
-            yield wrong(FaultKind.UNREADABLE.of(error=_message(error)))
+            yield wrong(Fault.of("unreadable", error=_message(error)))
             return
         # A film without captions may have a prompt of its own.
         if expected.strip() and text.strip() != expected.strip():
-            yield wrong(FaultKind.CAPTIONS.of())
+            yield wrong(Fault.of("captions"))
 
     def _file(self, file: VideoFile) -> Iterator[VerificationFinding]:
         wrong = partial(VerificationFinding, "files", file.path)
@@ -325,13 +325,13 @@ class _Examination:
             path = video_in(self._folder, file, hash_file)
         except NoValue as error:
             is_other = error.reason is Reason.WRONG_FILE
-            kind = FaultKind.ERROR if is_other else FaultKind.UNREADABLE
-            yield wrong(kind.of(error=error.message))
+            kind = "error" if is_other else "unreadable"
+            yield wrong(Fault.of(kind, error=error.message))
             return
         try:
             info = probe(path)
         except NoValue as error:
-            yield VerificationFinding("video", file.path, FaultKind.ERROR.of(error=error.message))
+            yield VerificationFinding("video", file.path, Fault.of("error", error=error.message))
             return
         for name, value, listed in (
             ("frames", info.frames, file.frames),
@@ -339,7 +339,7 @@ class _Examination:
             ("size", f"{info.width}×{info.height}", f"{file.width}×{file.height}"),
         ):
             if value != listed:
-                fault = FaultKind.FIGURE.of(name=name, value=value, listed=listed)
+                fault = Fault.of("figure", name=name, value=value, listed=listed)
                 yield VerificationFinding("video", file.path, fault)
 
     def _record(self, file: VideoFile) -> Iterator[VerificationFinding]:
@@ -351,10 +351,10 @@ class _Examination:
             file_in(self._folder, name)
             film = load_intact(self._folder / file.path, Path(self._source.video))
         except (OSError, ValueError, NoValue, UserError) as error:
-            yield wrong(FaultKind.UNREADABLE.of(error=_message(error)))
+            yield wrong(Fault.of("unreadable", error=_message(error)))
             return
         if (film.frames, film.duration) != (file.frames, file.duration):
-            yield wrong(FaultKind.RECORD.of())
+            yield wrong(Fault.of("record"))
         for pair in self._pairs:
             if pair.intact == file.path:
                 yield from self._places(pair, film)
@@ -370,12 +370,10 @@ class _Examination:
             try:
                 place = Span(film.at(span.start), film.at(span.end))
             except (UserError, ValueError) as error:
-                yield _wrong(pair, FaultKind.ERROR.of(error=_message(error)))
+                yield _wrong(pair, Fault.of("error", error=_message(error)))
                 continue
             if place != touch.intact:
-                fault = FaultKind.MISPLACED.of(
-                    number=touch.clip + 1, span=touch.intact, place=place
-                )
+                fault = Fault.of("misplaced", number=touch.clip + 1, span=touch.intact, place=place)
                 yield _wrong(pair, fault)
 
     def _packets(self, pair: Pair) -> Iterator[VerificationFinding]:
@@ -384,7 +382,7 @@ class _Examination:
                 read_track(self._folder / path) for path in (pair.intact, pair.changed.path)
             )
         except NoValue as error:
-            fault = FaultKind.ERROR.of(error=error.message)
+            fault = Fault.of("error", error=error.message)
             yield VerificationFinding("video", pair_name(pair), fault)
             return
         for fault in compare_tracks(pair, intact, changed):
