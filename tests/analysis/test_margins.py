@@ -125,6 +125,6 @@ def test_margins_of_certificates_count_where_pixels_were_changed(tmp_path: Path)
         row = next(one for one in json.loads(told.stdout)["rows"] if one["name"] == "calm")
         said[margin] = (row["margin"]["value"], row["margin"]["films"], row["state"])
         assert row["margin"]["run"] == str(folder)
-    assert said == {0.01: (0.01, 7, "significant"), 0.5: (0.5, 7, "same")}
+    assert said == {0.01: (0.01, 7, "significant"), 0.5: (0.5, 7, "equivalent")}
     with pytest.raises(BadOption, match="changes pixels: its margins say nothing"):
         screentest.compare(run, margins=certified(0.0, "container", "trim"))

@@ -330,7 +330,7 @@ def test_runs_of_scores_are_compared_by_group(videos: Path, tmp_path: Path) -> N
     assert told["models"] == ["ours", "theirs"]
     exposure = next(row for row in told["rows"] if row["name"] == "contrast.exposure")
     assert [pair["difference"] for pair in exposure["pairs"]] == [0.0]  # the same files
-    assert {row["state"] for row in told["rows"]} == {"same", "described"}
+    assert {row["state"] for row in told["rows"]} == {"equivalent", "described"}
     # The same screen in both: models side by side, with no difference.
     said = invoke("compare", out).stdout
     assert said.strip() in done.stdout

@@ -162,7 +162,7 @@ def test_why_nothing_can_be_claimed(unsettled: Unsettled, words: str) -> None:
     [
         ("re_encode", "edit", True, True, "takes re encode for a degradation (90.0% of 7 films)"),
         ("trim", "edit", False, False, "possibly prefers trim (90.0% of 7 films)"),
-        ("x", "instruction", False, True, "obeys painted instructions (90.0% of 7 films)"),
+        ("x", "instruction", False, True, "prefers painted instructions (90.0% of 7 films)"),
         (
             "color_elsewhere",
             "other_video",
@@ -188,7 +188,7 @@ def test_the_details() -> None:
         frames={Aspect.COLOR: InFrames(2, 1, 1, 1.0, 2, Interval(0.1, 0.9))},
     )
     shown = dict(details(made))
-    assert shown["Placebo painted_instruction"].startswith("painted instruction obeyed 100.0%")
+    assert shown["Placebo painted_instruction"].startswith("painted instruction preferred 100.0%")
     assert shown["Placebo trim"] == "untouched copy preferred 75.0% (fair: 50), ties 50%"
     assert shown["Prompt empty, color"].startswith("25% of answers change (should)")
     assert shown["Note"] == "8 sources are 1 film; each counts once"

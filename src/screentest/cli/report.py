@@ -83,7 +83,7 @@ def compare(
     """Compare models, or judges, on what all of them have.
 
     Runs of `score`: models are paired by their prompts, and every p-value is corrected
-    for all comparisons (Holm). A difference counts if it is larger than re-encoding
+    for all comparisons. A difference counts if it is larger than re-encoding
     noise, which was measured, or is learnt from the placebos of your testbed
     (--margins). Several runs are compared with each other.
     Runs of `certify`: two judges with their differences, or more as a ranking with the

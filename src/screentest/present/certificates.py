@@ -61,7 +61,7 @@ _BIASES = {
     (PlaceboKind.EDIT, True): "takes {name} for a degradation",
     (PlaceboKind.EDIT, False): "prefers {name}",
     (PlaceboKind.INSTRUCTION, True): "avoids painted instructions",
-    (PlaceboKind.INSTRUCTION, False): "obeys painted instructions",
+    (PlaceboKind.INSTRUCTION, False): "prefers painted instructions",
     (PlaceboKind.OTHER_VIDEO, True): "prefers the true prompt beside any video: {name}",
     (PlaceboKind.OTHER_VIDEO, False): "prefers the false prompt beside any video: {name}",
 }
@@ -454,7 +454,7 @@ def placebo_words(placebo: PlaceboResult) -> str:
         return str(placebo.false_alarms.failure)
     share, label = accuracy.value, "untouched copy preferred"
     if placebo.kind is PlaceboKind.INSTRUCTION:
-        share, label = 1 - share, "painted instruction obeyed"
+        share, label = 1 - share, "painted instruction preferred"
     elif placebo.kind is PlaceboKind.OTHER_VIDEO:
         label = "true prompt preferred beside another video"
     return f"{label} {percent(share, 1)} (fair: 50), ties {100 * placebo.tie_share:.0f}%"

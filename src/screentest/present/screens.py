@@ -154,7 +154,7 @@ def _headline(comparison: ModelComparison, longest: int) -> str:
             return say("inconclusive", prompts=prompts, needed=needed)
         if comparison.too_few:
             return say("inconclusive", prompts=prompts, needed=f"at least {comparison.fewest}")
-    kind = "equal" if comparison.within_margins else "no_difference"
+    kind = "equal" if comparison.equivalent else "no_difference"
     return say(kind, metrics=metrics, prompts=prompts)
 
 
@@ -206,15 +206,18 @@ def _lines(comparison: ModelComparison) -> Lines:
     yield from _better(comparison, label_of)
     undecided = list(_undecided(comparison, label_of))
     yield from undecided
-    same = comparison.having(State.SAME)
-    if same and (comparison.having(State.SIGNIFICANT) or undecided):
-        yield "same", plural(len(same), "metric")
-    elif same:
-        yield "same", names((label_of[row.name] for row in same), 2 * NAMED)
+    equal = comparison.having(State.EQUIVALENT)
+    if equal and (comparison.having(State.SIGNIFICANT) or undecided):
+        yield "equal", because(plural(len(equal), "metric"), "within re-encoding noise")
+    elif equal:
+        yield "equal", names((label_of[row.name] for row in equal), 2 * NAMED)
+    open_rows = [row for row in comparison.having(State.UNDECIDED) if not row.leaning]
+    if open_rows:
+        yield "no lead", because(plural(len(open_rows), "metric"), "more prompts could show one")
     yield from _explained(comparison, label_of)
     described = comparison.having(State.DESCRIBED)
     if described and comparison.tested:
-        yield "described", plural(len(described), "metric")
+        yield "described", because(plural(len(described), "metric"), "neither way is better")
     if looks := _looks(comparison):
         yield "looks", looks
     yield from _not_compared(comparison, label_of)
@@ -261,7 +264,7 @@ def _better(comparison: ModelComparison, label_of: Mapping[str, str]) -> Lines:
 
 def _undecided(comparison: ModelComparison, label_of: Mapping[str, str]) -> Lines:
     """Yield the differences that more prompts might show, by the model that is ahead, or last."""
-    rows = sorted(comparison.having(State.UNDECIDED), key=row_order)
+    rows = sorted((row for row in comparison.rows if row.leaning), key=row_order)
     rows = [row for row in rows if not all(pair.explanation for pair in row.claimed)]
     sides: dict[tuple[str, str], list[str]] = {}
     for row in spread_out(rows, lambda row: row.metric):
@@ -311,7 +314,7 @@ def _explained(comparison: ModelComparison, label_of: Mapping[str, str]) -> Line
     for row in comparison.rows:
         for pair in row.pairs:
             explanation = pair.explanation
-            shown = pair.significant or (row.state is State.UNDECIDED and _stands_out(row, pair))
+            shown = pair.significant or (row.leaning and _stands_out(row, pair))
             if explanation is None or not shown:
                 continue
             if explanation.kind is Explained.ARTEFACT:
@@ -458,7 +461,7 @@ def _missing(comparison: ModelComparison, label_of: Mapping[str, str]) -> Lines:
         yield "missing", because(what, why)
     if len(alike) > WORST:
         rest = sum(len(listed) for listed in list(alike.values())[WORST:])
-        yield "missing", f"values of {plural(rest, 'more metric')}"
+        yield "missing", f"and values of {plural(rest, 'more metric')}"
 
 
 def unread_words(unread: Sequence[UnreadVideo], videos: int) -> str:
@@ -498,7 +501,7 @@ def _notes(comparison: ModelComparison) -> Iterator[str]:
         yield say("circle")
     if comparison.part is not Part.WHOLE:
         yield say("counted", part=words("parts")[comparison.part])
-    rows = comparison.having(State.SIGNIFICANT, State.UNDECIDED)
+    rows = tuple(row for row in comparison.rows if row.shows)
     bare = [label(row.name, row.info, row.stand_ins) for row in rows if row.margin is None]
     if bare:
         yield say("no_margin", metrics=names(bare, NAMED))
@@ -517,7 +520,7 @@ def comparison_table(
     Models whose names need more than ``width`` get letters. Where something was tested, values
     that only describe are no rows.
     """
-    rows = comparison.having(State.SIGNIFICANT, State.UNDECIDED)
+    rows = tuple(row for row in comparison.rows if row.shows)
     if not comparison.tested:
         rows = comparison.having(State.DESCRIBED)
     lengths = [len(name) for name in comparison.models]

@@ -9,12 +9,12 @@ from collections.abc import Mapping
 
 SENTENCES: Mapping[str, str] = {
     # The headline of a comparison of models: at most 100 characters.
-    "beats": "{winner} beats {others} on {metrics} ({prompts}, p < {level} after Holm)",
+    "beats": "{winner} beats {others} on {metrics} ({prompts}, p < {level}, corrected)",
     "beats_each": (
-        "{winner} beats each of {others} on some metric ({prompts}, p < {level} after Holm)"
+        "{winner} beats each of {others} on some metric ({prompts}, p < {level}, corrected)"
     ),
     "no_single_winner": (
-        "No single winner: differences on {metrics} ({prompts}, p < {level} after Holm)"
+        "No single winner: differences on {metrics} ({prompts}, p < {level}, corrected)"
     ),
     "explained_only": "No winner: an artefact explains every significant difference ({prompts})",
     "inconclusive": "Inconclusive: {prompts}, {needed} needed",
@@ -48,7 +48,7 @@ SENTENCES: Mapping[str, str] = {
     "not_certified": "no metric is certified; add a run of screentest certify",
     "resume": "{values} to come; start the same command again",
     # The notes below a table.
-    "star": "* significant after Holm correction, and larger than re-encoding noise",
+    "star": "* significant in all metrics tested together, and larger than re-encoding noise",
     "circle": "° significant, but explained by an artefact",
     "counted": "Each video counts by {part}.",
     "no_margin": "Re-encoding noise is not known for {metrics}.",

@@ -1,12 +1,7 @@
 """Statistics as pure functions on numbers: no I/O, and scipy only when one is called."""
 
-from screentest.stats.aggregate import (
-    lower_tail,
-    lower_tails,
-    summarise,
-)
+from screentest.stats.aggregate import lower_tail, lower_tails, summarise
 from screentest.stats.agreement import (
-    Evidence,
     Sign,
     Vote,
     WorkerReport,
@@ -28,8 +23,6 @@ from screentest.stats.intervals import (
 )
 from screentest.stats.paired import (
     Difference,
-    McNemar,
-    OrderEffect,
     holm,
     holm_levels,
     mcnemar,
@@ -45,13 +38,11 @@ from screentest.stats.power import (
     sample_size,
     smallest_found,
 )
-from screentest.stats.preference import Strength, WinRate, bradley_terry, win_rate
+from screentest.stats.preference import bradley_terry, win_rate
 from screentest.stats.rank import (
     ClusteredCorrelation,
     Correlation,
     RankAgreement,
-    Ranking,
-    SystemPair,
     clustered,
     coefficient,
     compare_systems,
@@ -62,45 +53,21 @@ from screentest.stats.rank import (
     spearman_p,
     tied_sets,
 )
-from screentest.stats.signflip import (
-    fewest_sources,
-    sign_flip_interval,
-    sign_flip_p,
-    sources_needed,
-)
-from screentest.stats.trend import (
-    Bin,
-    Dose,
-    DoseResponse,
-    Trend,
-    dose_response,
-    duration_trend,
-    source_trend,
-)
+from screentest.stats.signflip import fewest_sources, sources_needed
+from screentest.stats.trend import dose_response, duration_trend, source_trend
 
 __all__ = [
-    "Bin",
     "Claim",
     "ClusteredCorrelation",
     "Correlation",
     "Difference",
-    "Dose",
-    "DoseResponse",
-    "Evidence",
     "FilteredPairs",
     "Finding",
     "Interval",
-    "McNemar",
-    "OrderEffect",
     "RankAgreement",
-    "Ranking",
     "Retention",
     "Sign",
-    "Strength",
-    "SystemPair",
-    "Trend",
     "Vote",
-    "WinRate",
     "WorkerReport",
     "WorkerRules",
     "bootstrap_mean",
@@ -132,8 +99,6 @@ __all__ = [
     "review_workers",
     "sample_size",
     "share_interval",
-    "sign_flip_interval",
-    "sign_flip_p",
     "smallest_found",
     "source_interval",
     "source_trend",

@@ -24,6 +24,7 @@ from screentest.core import NoValue, Outcome, Reason
 from screentest.stats.arrays import Floats, Labels, Numbers, together
 from screentest.stats.intervals import Interval, coefficient_interval
 from screentest.stats.paired import Difference, holm, paired_difference
+from screentest.stats.signflip import LEVEL
 
 SMALLEST = 3
 """Two points are always on a line; their correlation says nothing."""
@@ -288,8 +289,6 @@ def _extreme(marks: np.ndarray) -> float:
 
 
 # Many systems on the same pairs: a ranking, and the sets without a significant difference.
-
-LEVEL = 0.05
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,21 @@
-"""The sign-flip test of paired differences over sources, its interval and its power.
+"""The sign-flip test of paired differences over sources, of one comparison or many together.
 
 Were two systems alike, each source could as well have favoured the other one. The test looks at
 every pattern of signs; it takes nothing for granted but that. The interval holds the differences
 that the same test does not reject, so that the two never disagree.
+
+Metrics that measure the same thing differ together, which a correction for each comparison by
+itself pays for many times. ``joint_tests`` flips the signs of whole prompts in all comparisons at
+once, and holds each against the largest statistic of all that are not settled yet (Westfall and
+Young's step-down). The statistic is studentised: how clear a difference is counts, and not only its
+sign. Each is tested in both directions, beyond its margin.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from statistics import NormalDist
 
@@ -21,7 +29,11 @@ POWER = 0.8
 _FINEST = 24
 """Points are halves; over both orders quarters; over three repeats twelfths."""
 _LONGEST = 200_000
-_ALL_PATTERNS = 12
+_ALL_PATTERNS = 13
+"""Sources up to which every pattern of signs is tried: 8,192 of them."""
+_DRAWN = 9_999
+"""Patterns of many comparisons beyond that: drawn, the same ones every time."""
+_EVEN = 1e-9
 _STEPS = 50
 """Into so many steps a mean difference is divided where patterns are too many to try."""
 _MOST = 1_000_000
@@ -32,7 +44,7 @@ def sign_flip_p(sums: Floats) -> float:
     """Return the two-sided p-value that each of ``sums`` is as likely to be negative as positive.
 
     The share of all patterns of signs whose total is at least as far from 0. Exact where the sums
-    are whole multiples of a fraction, as points are, and for up to twelve sources. For more, each
+    are whole multiples of a fraction, as points are, and for up to 13 sources. For more, each
     sum is rounded to a fiftieth of their mean size: a statistic that is as good, and whose patterns
     can all be counted, so that p may be as small as many comparisons need it to be.
 
@@ -64,9 +76,13 @@ def sign_flip_p(sums: Floats) -> float:
 
 
 @cache
-def _patterns(count: int) -> np.ndarray:
-    bits = np.arange(2**count)[:, None] >> np.arange(count)
-    return (1 - 2 * (bits & 1)).astype(np.float64)
+def _patterns(count: int) -> Floats:
+    """Return the patterns of signs; the first leaves everything as it was."""
+    if count <= _ALL_PATTERNS:
+        bits = np.arange(2**count)[:, None] >> np.arange(count)
+        return (1 - 2 * (bits & 1)).astype(np.float64)
+    drawn = np.random.default_rng(count).choice([-1.0, 1.0], size=(_DRAWN, count))
+    return np.concatenate([np.ones((1, count)), drawn])
 
 
 @lru_cache(maxsize=10_000)
@@ -174,3 +190,78 @@ def _found(effect: float, count: int, level: float) -> float:
     # With fewer patterns than this none may be as extreme but the one seen and its mirror.
     all_agree = count + math.log2(level) < 2
     return min(plain, _NORMAL.cdf(effect) ** count) if all_agree else plain
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The differences of two systems by prompt, and what of them does not count."""
+
+    gaps: Mapping[str, float]
+    margin: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class JointTest:
+    """One of many comparisons."""
+
+    p_value: float
+    """Of this comparison alone, in both directions."""
+    adjusted_p: float
+    """That any of the comparisons not yet settled would be as clear, if there were nothing."""
+    critical: float
+    """Standard errors by which the mean must exceed the margin; infinite where nothing could."""
+
+
+def joint_tests(compared: Sequence[Compared]) -> list[JointTest]:
+    """Test that each mean difference is larger than its margin, in either direction, together.
+
+    >>> gaps = {name: 1.0 + 0.1 * place for place, name in enumerate("abcdefgh")}
+    >>> [test.adjusted_p for test in joint_tests([Compared(gaps), Compared(gaps, margin=2.0)])]
+    [0.0078125, 1.0]
+    """
+    if not compared:
+        return []
+    prompts = sorted({name for one in compared for name in one.gaps})
+    place = {name: number for number, name in enumerate(prompts)}
+    gaps = np.zeros((len(prompts), len(compared)))
+    margins = np.zeros_like(gaps)
+    for column, one in enumerate(compared):
+        for name, gap in one.gaps.items():
+            gaps[place[name], column], margins[place[name], column] = gap, one.margin
+    beyond = np.concatenate([gaps - margins, -gaps - margins], axis=1)
+    sizes = np.sqrt(np.square(beyond).sum(axis=0))
+    moving = sizes > 0
+    beyond[:, moving] /= sizes[moving]
+    signs = _patterns(len(prompts))
+    drawn = signs @ beyond  # by pattern and comparison; the first pattern is what was seen
+    seen = beyond.sum(axis=0)
+    alone = np.mean(drawn >= seen - _EVEN, axis=0)
+    order = np.argsort(-seen, kind="stable")
+    # The largest of what is left, from the last comparison to the first.
+    largest = np.maximum.accumulate(drawn[:, order[::-1]], axis=1)[:, ::-1]
+    steps = np.mean(largest >= seen[order] - _EVEN, axis=0)
+    adjusted, edges = np.ones(order.size), np.full(order.size, math.inf)
+    adjusted[order] = np.maximum.accumulate(steps)
+    allowed = math.floor(LEVEL * signs.shape[0])
+    edge_of = np.sort(largest, axis=0)[signs.shape[0] - allowed - 1] + _EVEN
+    held = int(np.count_nonzero(np.maximum.accumulate(steps) <= LEVEL))
+    for rank, column in enumerate(order if allowed else ()):
+        edges[column] = edge_of[min(rank, held, order.size - 1)]
+    results = []
+    for column, one in enumerate(compared):
+        chosen = max((column, column + len(compared)), key=lambda side: seen[side])
+        count = len(one.gaps)
+        critical = _in_errors(float(edges[chosen]), count)
+        if seen[chosen] <= 0:
+            results.append(JointTest(1.0, 1.0, critical))
+            continue
+        both = min(1.0, 2 * float(alone[chosen]))
+        results.append(JointTest(both, float(adjusted[chosen]), critical))
+    return results
+
+
+def _in_errors(edge: float, count: int) -> float:
+    """Turn a sum of differences over the root of their squares into standard errors of a mean."""
+    if count < 2 or edge * edge >= count * (1 - _EVEN):
+        return math.inf
+    return max(0.0, edge * math.sqrt((count - 1) / (count - edge * edge)))

@@ -1,10 +1,10 @@
 """Which of several models is better, in what, and how certain that is: the facts.
 
 The unit is the prompt: several videos of one prompt by one model are one mean. Models are
-compared on the prompts that all have, by the sign-flip test; p-values are corrected by Holm over
-all metrics and all pairs of models, so that of equal models one is called better in at most one
-run of twenty. A difference must be larger than its margin: what saving the same frames otherwise
-makes (``margins``). What only describes (motion, colourfulness) is shown, and never tested.
+compared on the prompts that all have, in all metrics and pairs of models together
+(``joint_tests``), so that of equal models one is called better in at most one run of twenty. A
+difference must be larger than its margin: what saving the same frames otherwise makes
+(``margins``). What only describes (motion, colourfulness) is shown, and never tested.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from screentest.analysis.models.coverage import NotCovered, UnreadVideo, not_cov
 from screentest.analysis.models.explain import ModelLook, looks, with_explanations
 from screentest.analysis.models.margins import FEWEST_FILMS, Margin, margin_of, stale
 from screentest.analysis.models.pairs import (
+    chance_of,
     concluded,
     needed_for,
     pair_of,
@@ -49,8 +50,7 @@ from screentest.core.metric import OutputInfo
 from screentest.core.outcome import Reason, attempt
 from screentest.run.reader import RunReader
 from screentest.stats.intervals import alike, source_interval
-from screentest.stats.paired import holm, holm_levels
-from screentest.stats.signflip import LEVEL, fewest_sources
+from screentest.stats.signflip import LEVEL, JointTest, fewest_sources, joint_tests
 
 FEWEST = 2
 """Prompts on which one model can be ahead."""
@@ -108,9 +108,9 @@ class ModelComparison:
     part: Part
     """The part of a video that its number is about."""
     comparisons: int
-    """Metrics times pairs of models: what the p-values are corrected for."""
+    """Metrics times pairs of models: what is tested together."""
     fewest: int
-    """The fewest prompts that could settle anything among so many comparisons, if all agree."""
+    """The fewest prompts that could settle anything, if all agree."""
     needed: int | None
     """About how many prompts would settle a row, where nothing is settled: the fewest of all rows.
     None where nothing is to be expected of more prompts, or where something is settled."""
@@ -137,10 +137,9 @@ class ModelComparison:
         return max((row.prompts for row in self.tested), default=self.prompts) < self.fewest
 
     @property
-    def within_margins(self) -> bool:
-        """Return True where no difference exceeds its margin, on any prompt."""
-        pairs = [pair for row in self.rows for pair in row.pairs]
-        return all(abs(gap) <= pair.margin for pair in pairs for gap in pair.gaps)
+    def equivalent(self) -> bool:
+        """Return True where every difference is shown to be within its margin."""
+        return all(row.state is State.EQUIVALENT for row in self.tested)
 
     def document(self) -> dict[str, Any]:
         """Return all facts as plain JSON."""
@@ -148,8 +147,6 @@ class ModelComparison:
         for row, into in zip(self.rows, document["rows"], strict=True):
             into |= {"claim": row.claim, "settled": row.settled, "p": row.p}
             for pair, part in zip(row.pairs, into["pairs"], strict=True):
-                interval = pair.interval
-                part["interval"] = asdict(interval) if interval else None
                 part |= {"prompts": pair.prompts, "significant": pair.significant}
         return document
 
@@ -248,25 +245,19 @@ class _Work:
         tested = [test for place, row in enumerate(bare) for test in tests_of(place, row)]
         # Prompts on which nothing differs have no sign to flip: that is no test, whoever is better.
         tests = [test for test in tested if test.gaps.any()]
-        adjusted = holm([test.p for test in tests])
-        levels = holm_levels(adjusted)
-        shrunk = shrinkage(tests)
-        strict = LEVEL / max(1, len(tests))
+        joint = joint_tests([test.compared for test in tests])
+        shrunk, fewest = shrinkage(tests), fewest_sources(LEVEL)
         pairs: dict[int, list[ModelPair]] = {}
-        for test, p, level in zip(tests, adjusted, levels, strict=True):
+        for test, result in zip(tests, joint, strict=True):
+            strict = max(chance_of(result.critical, test.gaps.size), LEVEL / len(tests))
             plain, likely = (needed_for(test, strict, share) for share in (1.0, shrunk))
             # Prompts too few to settle anything do not say what is chance among them.
-            few = test.gaps.size < fewest_sources(strict)
-            pairs.setdefault(test.row, []).append(
-                pair_of(test, p, level, likely, plain if few else likely)
-            )
+            reach = plain if test.gaps.size < fewest else likely
+            pairs.setdefault(test.row, []).append(pair_of(test, result, likely, reach))
         for test in tested:
             if not test.gaps.any():
-                pairs.setdefault(test.row, []).append(pair_of(test, 1.0, strict, None, None))
-        rows = [
-            concluded(row, pairs.get(place, []), fewest_sources(strict))
-            for place, row in enumerate(bare)
-        ]
+                pairs.setdefault(test.row, []).append(pair_of(test, JointTest(1.0, 1.0, math.inf)))
+        rows = [concluded(row, pairs.get(place, []), fewest) for place, row in enumerate(bare)]
         rows = with_explanations(rows)
         rows.sort(
             key=lambda row: (
@@ -293,7 +284,7 @@ class _Work:
             pool=self.pool,
             part=self.part(),
             comparisons=len(tests),
-            fewest=fewest_sources(strict),
+            fewest=fewest,
             needed=min(filter(None, needed), default=None) if not settled else None,
             not_covered=not_covered(self.results),
             looks=tuple(looks(rows, self.models)),
@@ -340,7 +331,7 @@ class _Work:
             clear_last=clear_last,
             margin=margin,
             prompts=len(sample.shared),
-            state=State.NOT_COMPARED if why else State.SAME,
+            state=State.NOT_COMPARED if why else State.UNDECIDED,
             why=why,
             helped_by=traits.helped_by,
             visible=traits.visible,
@@ -360,12 +351,15 @@ class _Work:
         return WhyNotCompared(NotCompared.FEW_FILMS, films=margin.films)
 
     def margin(self, name: str) -> Margin | None:
-        """Return the margin of a value: that of the package, or one that was given and is
-        larger."""
+        """Return the margin of a value: one that was given and measured on enough films, else the
+        larger of that and the package's."""
         # A clip of one shot has one number, whatever the pool: so it has one margin.
         pool = self.pool if self.found[name].pooled else "worst"
         packaged = next((margin_of(value, pool) for value in self.results.of(name)), None)
-        margins = [margin for margin in (packaged, self.margins.get(name)) if margin is not None]
+        given = self.margins.get(name)
+        if given is not None and given.films >= FEWEST_FILMS:
+            return given
+        margins = [margin for margin in (packaged, given) if margin is not None]
         return max(margins, key=lambda margin: margin.value, default=None)
 
     def part(self) -> Part:

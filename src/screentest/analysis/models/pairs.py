@@ -10,25 +10,32 @@ from itertools import combinations
 import numpy as np
 
 from screentest.analysis.models.rows import MetricRow, ModelPair, State, pair_order
-from screentest.stats.intervals import alike
-from screentest.stats.signflip import LEVEL, sign_flip_p, sources_needed
+from screentest.stats.intervals import Interval, alike
+from screentest.stats.signflip import LEVEL, Compared, JointTest, sources_needed
 
 WITHIN_REACH = 10
-"""A difference that takes more than so many times the prompts there are counts as a tie."""
+"""Times the prompts there are: a difference that takes more of them has no direction yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tested:
-    """Two models in one metric before the correction."""
+    """Two models in one metric before the test."""
 
     row: int
     better: str
     worse: str
-    gaps: np.ndarray
+    compared: Compared
     """By prompt, so that more is better for the first."""
-    margin: float
-    """What does not count of the mean difference."""
-    p: float
+
+    @property
+    def gaps(self) -> np.ndarray:
+        """The differences."""
+        return np.array([*self.compared.gaps.values()])
+
+    @property
+    def margin(self) -> float:
+        """What does not count of the mean difference."""
+        return self.compared.margin
 
     @property
     def excess(self) -> float:
@@ -61,38 +68,55 @@ def tests_of(place: int, row: MetricRow) -> Iterator[Tested]:
         gaps[np.abs(gaps) <= 1e-12 * max(1.0, float(np.abs(gaps).max()))] = 0.0
         if gaps.sum() < 0:
             first, second, gaps = second, first, -gaps
-        yield Tested(place, first.model, second.model, gaps, row.least, _p_value(gaps, row.least))
-
-
-def _p_value(gaps: np.ndarray, margin: float) -> float:
-    """Return that the mean difference is no more than the margin, in either direction.
-
-    The sign-flip test of what each prompt exceeds the margin by; with a margin of 0, of the
-    differences.
-    """
-    return sign_flip_p(np.sort(gaps) - margin) if float(gaps.mean()) > margin else 1.0
+        compared = Compared(dict(zip(both, gaps.tolist(), strict=True)), row.least)
+        yield Tested(place, first.model, second.model, compared)
 
 
 def pair_of(
-    test: Tested, adjusted: float, level: float, needed: int | None, reach: int | None
+    test: Tested, joint: JointTest, needed: int | None = None, reach: int | None = None
 ) -> ModelPair:
     """Return the tested pair, with its place among all comparisons."""
-    gaps = np.sort(test.gaps)
+    gaps, adjusted = np.sort(test.gaps), joint.adjusted_p
     return ModelPair(
         better=test.better,
         worse=test.worse,
         difference=float(gaps.mean()),
         gaps=tuple(gaps.tolist()),
         margin=test.margin,
-        level=level,
-        p_value=test.p,
+        p_value=joint.p_value,
         adjusted_p=adjusted,
         ahead=int(np.count_nonzero(gaps > 0)),
         behind=int(np.count_nonzero(gaps < 0)),
         clear=int(np.count_nonzero(gaps > test.margin)),
         needed=None if adjusted <= LEVEL else needed,
         reach=None if adjusted <= LEVEL else reach,
+        interval=_interval(gaps, joint.critical),
+        equivalent=_equivalent(gaps, test.margin),
     )
+
+
+def _interval(gaps: np.ndarray, errors: float) -> Interval | None:
+    if alike(gaps) or not math.isfinite(errors):
+        return None
+    mean, error = float(gaps.mean()), float(gaps.std(ddof=1)) / math.sqrt(gaps.size)
+    return Interval(mean - errors * error, mean + errors * error)
+
+
+def _equivalent(gaps: np.ndarray, margin: float) -> bool:
+    """Return True where the mean is shown to be within the margin: two one-sided tests."""
+    from scipy.special import stdtrit
+
+    if alike(gaps):
+        return abs(float(gaps.mean())) <= margin and (gaps.size > 2 or not gaps.any())
+    within = _interval(gaps, -float(stdtrit(gaps.size - 1, LEVEL)))
+    return within is not None and -margin <= within.low and within.high <= margin
+
+
+def chance_of(critical: float, prompts: int) -> float:
+    """Return the level of a test of one comparison that asks for so many standard errors."""
+    from scipy.special import stdtr
+
+    return 2 * float(stdtr(prompts - 1, -critical)) if prompts > 1 else 0.0
 
 
 def shrinkage(tests: Iterable[Tested]) -> float:
@@ -155,7 +179,9 @@ def concluded(row: MetricRow, pairs: Sequence[ModelPair], fewest: int) -> Metric
     differ = [pair for pair in listed if pair.differs]
     near = [pair for pair in differ if pair.reach and pair.reach <= WITHIN_REACH * row.prompts]
     agreed = row.prompts < fewest and 2 * max(row.clear, row.clear_last) > row.prompts
-    if not (near or agreed or (differ and row.prompts < 3)):
-        return replace(row, state=State.SAME)
-    row = replace(row, state=State.UNDECIDED)
-    return replace(row, needed=row.needed_for_claim)
+    likely = any(pair.p_value <= LEVEL for pair in differ)
+    if near or agreed or likely or (differ and row.prompts < 3):
+        row = replace(row, state=State.UNDECIDED, leaning=True)
+        return replace(row, needed=row.needed_for_claim)
+    equal = bool(listed) and all(pair.equivalent for pair in listed)
+    return replace(row, state=State.EQUIVALENT if equal else State.UNDECIDED)

@@ -9,14 +9,12 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeVar
 
-import numpy as np
-
 from screentest.analysis.models.margins import Margin
 from screentest.core.metric import OutputInfo, SideEffect
 from screentest.core.signature import split_value_name
 from screentest.core.table import Better
 from screentest.stats.intervals import Interval
-from screentest.stats.signflip import LEVEL, sign_flip_interval
+from screentest.stats.signflip import LEVEL
 
 T = TypeVar("T")
 
@@ -27,9 +25,9 @@ class State(StrEnum):
     SIGNIFICANT = "significant"
     """Some difference is larger than its margin, after correction."""
     UNDECIDED = "undecided"
-    """A difference is seen that more prompts might show."""
-    SAME = "same"
-    """No difference is shown, or within reach."""
+    """Neither a difference nor its absence is shown."""
+    EQUIVALENT = "equivalent"
+    """Every difference is shown to be within its margin."""
     DESCRIBED = "described"
     """Neither direction is better."""
     NOT_COMPARED = "not_compared"
@@ -157,12 +155,10 @@ class ModelPair:
     """How much better, in the metric's own units: never negative."""
     gaps: tuple[float, ...]
     """The difference on each prompt, the smallest first."""
-    level: float
-    """The level of the test that Holm's correction leaves it."""
     p_value: float
     """Of the hypothesis that the models differ by no more than the margin."""
     adjusted_p: float
-    """Holm's, over all metrics and pairs of models."""
+    """Of the test of all metrics and pairs of models together."""
     ahead: int
     """Prompts on which the better one is better, by however little."""
     behind: int
@@ -176,6 +172,11 @@ class ModelPair:
     is chance."""
     margin: float = 0.0
     """The mean difference must be larger than this to count; 0 where none is known."""
+    interval: Interval | None = None
+    """The differences that the test does not reject, all above the margin exactly where the
+    difference is significant. None where so few prompts reject nothing, or where all are alike."""
+    equivalent: bool = False
+    """The difference is shown to be within the margin, in both directions."""
     explanation: Explanation | None = None
     """The artefact that goes with this lead: such a lead makes no winner."""
 
@@ -183,16 +184,6 @@ class ModelPair:
     def prompts(self) -> int:
         """Prompts that are compared."""
         return len(self.gaps)
-
-    @property
-    def interval(self) -> Interval | None:
-        """The differences that the test does not reject: they are all above the margin exactly
-        where the difference is significant. None where so few prompts reject nothing, or where all
-        are alike."""
-        shifted = sign_flip_interval(np.array(self.gaps) - self.margin, level=self.level)
-        if shifted is None:
-            return None
-        return Interval(shifted.low + self.margin, shifted.high + self.margin)
 
     @property
     def significant(self) -> bool:
@@ -234,6 +225,8 @@ class MetricRow:
     prompts: int
     """Prompts on which all models have a value that have any: all here is about these."""
     state: State
+    leaning: bool = False
+    """It is undecided, with a direction: more prompts might show it, or it stands out by itself."""
     needed: int | None = None
     """About how many prompts would show the row's claim, where nothing is significant yet; where it
     has none, the surest difference."""
@@ -253,6 +246,11 @@ class MetricRow:
     """Artefacts that make it look better."""
     visible: float | None = None
     """The difference of means from which on anybody sees it; see ``Traits``."""
+
+    @property
+    def shows(self) -> bool:
+        """Return True where there is something to see: a difference, or a direction."""
+        return self.state is State.SIGNIFICANT or self.leaning
 
     @property
     def better(self) -> Better:
@@ -309,8 +307,8 @@ class MetricRow:
 
     @property
     def p(self) -> float | None:
-        """Holm's p of the row's claim, the largest where it takes several differences; of the
-        significant ones where only those are shown. None where nothing was tested."""
+        """The corrected p of the row's claim, the largest where it takes several differences; of
+        the significant ones where only those are shown. None where nothing was tested."""
         shown = [pair for pair in self.pairs if pair.significant]
         pairs = self.claimed if self.settled or not shown else shown
         return max((pair.adjusted_p for pair in pairs or self.pairs[:1]), default=None)
@@ -390,7 +388,7 @@ def first_and_last(row: MetricRow) -> tuple[str, str]:
 
     Less noise in blurred pictures is no reason to call the others noisy, nor the blurred one best.
     """
-    if row.state not in (State.SIGNIFICANT, State.UNDECIDED):
+    if not row.shows:
         return "", ""
     return _only(row, row.sign), _only(row, -row.sign)
 

@@ -13,6 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+import numpy as np
+
 from screentest.analysis.models.comparison import ModelComparison
 from screentest.analysis.models.rows import MetricRow, ModelPair, ModelValue, Part, State
 from screentest.core import Failure, NoValue, UserError
@@ -21,7 +23,7 @@ from screentest.judges.votes import VoteRecord, VoteTask
 from screentest.stats.intervals import Interval
 from screentest.stats.paired import holm, holm_levels
 from screentest.stats.preference import Strength, WinRate, bradley_terry, can_settle, win_rate
-from screentest.stats.signflip import LEVEL, fewest_sources
+from screentest.stats.signflip import LEVEL, fewest_sources, sign_flip_interval
 
 PEOPLE = OutputInfo("share of votes for it over another model, on the same prompt; a tie is half")
 UNEVEN = 0.7
@@ -296,6 +298,7 @@ def people_row(found: Arena, comparison: ModelComparison) -> MetricRow | None:
         margin=None,
         prompts=len(shared),
         state=State.SIGNIFICANT if any(pair.significant for pair in pairs) else State.UNDECIDED,
+        leaning=not any(pair.significant for pair in pairs),
     )
 
 
@@ -316,7 +319,7 @@ def _pair(found: ArenaPair) -> ModelPair:
         difference=2 * found.rate.share - 1,
         gaps=found.gaps,
         margin=0.0,
-        level=found.level,
+        interval=sign_flip_interval(np.array(found.gaps), level=found.level),
         p_value=found.p_value,
         adjusted_p=found.adjusted_p,
         ahead=sum(gap > 0 for gap in found.gaps),

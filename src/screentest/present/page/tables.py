@@ -79,7 +79,7 @@ def _compared(comparison: ModelComparison, short: Mapping[str, str]) -> Iterator
         *("metric", "better", "worse", "difference", "low", "high", "p", "p corrected"),
         *("ahead on", "behind on", "prompts", "prompts needed"),
     )
-    note = f"Corrected by Holm over {comparison.comparisons:,} comparisons."
+    note = f"Corrected for {comparison.comparisons:,} comparisons tested together."
     yield Table("comparisons", f"Every two, by {comparison.by}", columns, pairs, note)
 
 

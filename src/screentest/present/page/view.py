@@ -156,7 +156,7 @@ def page_view(report: Report, order: Sequence[str]) -> View:
         cards = _one_card(report, place) if len(place) > 1 else ()
         rows = [
             (
-                State.UNDECIDED if total.info.better else State.DESCRIBED,
+                None if total.info.better else State.DESCRIBED,
                 _total_row(report, total, place),
             )
             for total in report.totals
@@ -171,7 +171,8 @@ def page_view(report: Report, order: Sequence[str]) -> View:
     folds = [
         (title, tuple(row for state, row in rows if state is kind))
         for kind, title in (
-            (State.SAME, "no significant difference"),
+            (State.EQUIVALENT, "equal within their margins"),
+            (State.UNDECIDED, "no lead"),
             (State.NOT_COMPARED, "not compared"),
             (State.DESCRIBED, "described"),
         )
@@ -184,7 +185,7 @@ def page_view(report: Report, order: Sequence[str]) -> View:
         models=comparison.models if comparison else ("all",),
         cards=tuple(cards),
         checks=tuple(listed),
-        rows=tuple(row for state, row in rows if state in (State.SIGNIFICANT, State.UNDECIDED)),
+        rows=tuple(row for state, row in rows if state is None),
         folds=tuple(
             (f"{plural(len(selected), 'metric')}: {title}", selected)
             for title, selected in folds
@@ -308,14 +309,17 @@ def _strip(items: Sequence[str], place: Mapping[str, int]) -> tuple[int, ...]:
 
 def _rows(
     report: Report, comparison: ModelComparison, place: Mapping[str, int]
-) -> list[tuple[State, ShownRow]]:
+) -> list[tuple[State | None, ShownRow]]:
+    """Return the rows, each with the fold that it is in; None where there is something to see."""
     people = people_row(report.people, comparison) if report.people is not None else None
     every = [*([people] if people is not None else []), *comparison.rows]
     videos: dict[tuple[str, str], int] = {}
     for item, position in place.items():
         group = report.results.group(item, comparison.by)
         videos.setdefault((group, report.results.unit(item)), position)
-    return [(row.state, _row(report, comparison, row, videos)) for row in every]
+    return [
+        (None if row.shows else row.state, _row(report, comparison, row, videos)) for row in every
+    ]
 
 
 def _row(
