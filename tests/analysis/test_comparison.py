@@ -15,7 +15,6 @@ from screentest.analysis.models import comparison
 from screentest.analysis.models.comparison import ModelComparison, compare_models, side_by_side
 from screentest.analysis.models.coverage import PromptCoverage
 from screentest.analysis.models.explain import ModelLook, with_explanations
-from screentest.analysis.models.margins import Margin
 from screentest.analysis.models.rows import (
     Explained,
     NotCompared,
@@ -25,7 +24,7 @@ from screentest.analysis.models.rows import (
     first_and_last,
     spread_out,
 )
-from screentest.analysis.results import Results, Value
+from screentest.analysis.results import Margin, Results, Value
 from screentest.core import (
     BadOption,
     Item,

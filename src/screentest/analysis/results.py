@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
+from pathlib import Path
 from typing import Any, Literal, TypeAlias
 from urllib.parse import unquote
 
@@ -24,14 +25,20 @@ from screentest.core import (
 )
 from screentest.core.signature import parse, split_value_name, value_name, write_options
 from screentest.models.roles import is_stand_in
+from screentest.run.database import FILE
 from screentest.run.inputs import ABSENT, hash_file
 from screentest.run.reader import RunReader
 from screentest.stats import summarise
+from screentest.stats.intervals import upper_mean
 
 Pool: TypeAlias = Literal["worst", "mean"]
 """How the shots of a video become its number: by the worst tenth of its time, or by their mean."""
 POOLS: tuple[Pool, ...] = ("worst", "mean")
 RUN = "run"
+REENCODED = "reencoded"
+"""The folder in a run of score that has the numbers of clips of it, encoded anew."""
+ORIGINAL = "original"
+"""The group of an item that was encoded anew: the id of the item that it was made of."""
 """The group that several runs are compared by."""
 FOLDER = "folder"
 """The group that every item is in without a manifest: the folder of its video."""
@@ -101,6 +108,17 @@ class Total:
         return self.summary.scored if self.summary else 0
 
 
+@dataclass(frozen=True, slots=True)
+class Margin:
+    """The smallest difference that counts in one measure."""
+
+    value: float
+    films: int
+    """On which it was measured."""
+    run: str = ""
+    """The run that it was measured in; empty for what comes with the package."""
+
+
 @dataclass(frozen=True)
 class Results:
     """All that a run of metrics holds."""
@@ -117,6 +135,8 @@ class Results:
     """By item: the sha256 of its video, where it is known."""
     traits: Mapping[str, Traits] = field(default_factory=dict)
     """By the name of the value: facts for the comparison of models."""
+    margins: Mapping[tuple[str, Pool], Margin] = field(default_factory=dict)
+    """Measured on clips of this run, by the name of the value."""
 
     @cached_property
     def _by_name(self) -> Mapping[str, list[Value]]:
@@ -272,6 +292,7 @@ class Results:
         values: dict[tuple[str, str], Value] = {}
         pending: dict[tuple[str, str], None] = {}
         suites: dict[str, None] = {}
+        margins: dict[tuple[str, Pool], Margin] = {}
         for part in parts:
             items |= part.items
             outputs |= part.outputs
@@ -280,8 +301,19 @@ class Results:
             values |= {(value.item, value.name): value for value in part.values}
             pending |= dict.fromkeys(part.pending)
             suites |= dict.fromkeys(part.suites)
+            for key, margin in part.margins.items():
+                margins[key] = max(margin, margins.get(key, margin), key=lambda one: one.value)
         waiting = tuple(place for place in pending if place not in values)
-        return cls(items, tuple(values.values()), outputs, waiting, tuple(suites), contents, traits)
+        return cls(
+            items,
+            tuple(values.values()),
+            outputs,
+            waiting,
+            tuple(suites),
+            contents,
+            traits,
+            margins,
+        )
 
     def as_run(self, name: str) -> Results:
         """Return the same as one side of a comparison of runs: no item has the id of another
@@ -464,7 +496,39 @@ def read_results(run: RunReader) -> Results:
             )
     items = run.items()
     contents = _contents(items, run.contents())
-    return Results(items, tuple(values), outputs, tuple(pending), _suites(run), contents, traits)
+    results = Results(
+        items, tuple(values), outputs, tuple(pending), _suites(run), contents, traits
+    )
+    return replace(results, margins=_own_margins(results, run.folder / REENCODED))
+
+
+def _own_margins(results: Results, folder: Path) -> dict[tuple[str, Pool], Margin]:
+    """Return the mean change that encoding clips of a run anew makes, by value and pool.
+
+    Of each clip the largest change counts. The margin is the upper end of the 95% interval of
+    their mean, since the difference of two models that it is held against is a mean, too.
+    """
+    if not (folder / FILE).is_file():
+        return {}
+    with RunReader(folder) as run:
+        copies = read_results(run)
+    margins: dict[tuple[str, Pool], Margin] = {}
+    for name in results.names:
+        for pool in POOLS:
+            changes: dict[str, float] = {}
+            for copy in copies.of(name):
+                original = copies.items[copy.item].groups[ORIGINAL]
+                before = results.of_item(original).get(name)
+                if before is None or before.signature != copy.signature:
+                    continue
+                ends = before.pooled(pool).number, copy.pooled(pool).number
+                if ends[0] is not None and ends[1] is not None:
+                    change = abs(ends[0] - ends[1])
+                    changes[original] = max(change, changes.get(original, 0.0))
+            if len(changes) > 1:
+                upper = upper_mean(list(changes.values()))
+                margins[name, pool] = Margin(upper, len(changes), str(folder))
+    return margins
 
 
 def _contents(items: Mapping[str, Item], stored: Mapping[str, str]) -> dict[str, str]:

@@ -20,7 +20,7 @@ from screentest.run.reader import RunReader
 
 if TYPE_CHECKING:
     from screentest.analysis.judges.certificate import PlaceboResult
-    from screentest.analysis.models.margins import Margin
+    from screentest.analysis.results import Margin
     from screentest.run.reader import Coverage
 
 CONTAINER_ONLY_PLACEBOS = frozenset({"container", "trim", "severity_zero", "painted_instruction"})
@@ -76,7 +76,7 @@ def _margins_in(folder: Path) -> Callable[[Sequence[str]], Mapping[str, Margin]]
     tells nothing of encoding noise.
     """
     from screentest.analysis.judges.certificate import certificates_of, read_certificates
-    from screentest.analysis.models.margins import Margin
+    from screentest.analysis.results import Margin
 
     with RunReader(folder) as run:
         certificates = read_certificates(run)

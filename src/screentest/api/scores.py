@@ -10,10 +10,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
-from screentest.analysis.results import read_results
+from screentest.analysis.models.margins import clips_to_encode
+from screentest.analysis.results import ORIGINAL, REENCODED, Results, read_results
 from screentest.analysis.suites import SuiteItems, read_suite
 from screentest.api import at_least, names_of, path_of, progress_of
 from screentest.api.options import (
+    OpenRun,
     Videos,
     WorkOptions,
     inputs_of,
@@ -30,12 +32,15 @@ from screentest.inputs.remote import Cache
 from screentest.measure.evaluators import resolve
 from screentest.measure.tasks import beside_earlier, roles_of, score_items
 from screentest.models.chat.costs import MemoryLedger
+from screentest.models.roles import CHAT
 from screentest.models.weights import cache_folder
 from screentest.present.results import Scores
 from screentest.run.database import FILE
 from screentest.run.engine import InlineEngine
+from screentest.run.execute import Execution
 from screentest.run.reader import RunReader
 from screentest.run.session import Settings, open_tools, settings_of
+from screentest.run.store import RunStore
 
 if TYPE_CHECKING:
     from screentest.analysis.forecast import Forecast
@@ -43,6 +48,8 @@ if TYPE_CHECKING:
 
 Hooks: TypeAlias = "str | Hook | Sequence[str | Hook]"
 """Hooks by name with options (``wandb:project=clips``), or hooks themselves."""
+_RATES = (18.0, 28.0)
+"""Rate factors that clips are encoded anew with: about the range that people save videos with."""
 _OF_RUNS = ("workers", "engine", "address", "gpus", "max_cost")
 """Options of work that need a run."""
 
@@ -67,6 +74,7 @@ def score(
     max_file_size: float = 100.0,
     allow_remote: bool = False,
     cache_limit: float = 20.0,
+    own_margins: bool = True,
     **work: Unpack[WorkOptions],
 ) -> Scores:
     """Score videos with a suite, or with single metrics.
@@ -90,6 +98,8 @@ def score(
         max_file_size: A larger file is not read.
         allow_remote: Fetch videos from http(s), s3 and gs addresses.
         cache_limit: How much of fetched videos is kept at a time, in GB.
+        own_margins: Of several models, encode up to 12 clips anew to learn what re-encoding
+            changes in them. Else that is known from the films of the package.
         **work: Models, engine, workers, progress: see ``WorkOptions``.
 
     Returns:
@@ -126,6 +136,7 @@ def score(
         add=add,
         about=inputs.about,
         cache=cache,
+        own_margins=own_margins,
     )
     return _log(hooks, scores, items, step)
 
@@ -330,6 +341,7 @@ def _into_run(
     add: bool,
     about: Mapping[str, Any],
     cache: Cache | None = None,
+    own_margins: bool = False,
 ) -> Scores:
     arguments = {"suite": suite, "metrics": names, "models": settings.models}
     roles = roles_of(map(resolve, names))
@@ -345,9 +357,13 @@ def _into_run(
             progress=run.progress,
             cache=cache,
         )
+        results = read_results(run.store)
+        if own_margins and done.exit_code == 0:
+            results, copied = _with_margins(folder, results, names, run)
+            done += copied
         scores = Scores(
             folder,
-            read_results(run.store),
+            results,
             pending=done.pending,
             changed=done.changed,
             models=run.models,
@@ -355,6 +371,37 @@ def _into_run(
             **about,
         )
     return Stopped.unless_done(scores, done.exit_code)
+
+
+def _with_margins(
+    folder: Path, results: Results, names: Sequence[str], run: OpenRun
+) -> tuple[Results, Execution]:
+    """Measure clips of the models once more, encoded anew: the differences are its margins."""
+    clips = clips_to_encode(results)
+    free = [name for name in names if not any(map(_is_chat, roles_of([resolve(name)])))]
+    if not clips or not free:
+        return results, Execution(0, 0, 0)
+    copies, rates = [], {}
+    for clip in clips:
+        for rate in _RATES:
+            copy = f"{clip.id}~crf{rate:g}"
+            copies.append(dataclasses.replace(clip, id=copy, groups={ORIGINAL: clip.id}))
+            rates[copy] = rate
+    with RunStore(folder / REENCODED, command="score") as store:
+        done = score_items(
+            store,
+            copies,
+            free,
+            run.settings,
+            engine=run.engine,
+            progress=run.progress,
+            crf=rates,
+        )
+    return read_results(run.store), done
+
+
+def _is_chat(role: str) -> bool:
+    return role.partition(".")[0] == CHAT
 
 
 def _log(hooks: Hooks, scores: Scores, items: Sequence[Item], step: int | None) -> Scores:

@@ -66,6 +66,7 @@ SCORE = options_of(
     max_file_size="GB",
     allow_remote="",
     cache_limit="GB",
+    own_margins="",
 )
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from uuid import uuid4
 
 from screentest.core.calls import Progress, Silent
@@ -39,6 +40,8 @@ class ItemTask:
     """Videos on other machines."""
     batch: str = ""
     """Tasks of the same batch share the metrics that a worker has built."""
+    crf: float | None = None
+    """Measure a copy that is encoded anew, with this rate factor."""
 
 
 def measure_item(job: Job) -> TaskResults:
@@ -53,8 +56,24 @@ def _measure_item(job: Job, task: ItemTask) -> TaskResults:
     tools.attach(job.ledger)
     keys = {task.metrics[key]: key for key in job.keys}
     metrics = {text: _metric(task.batch, text) for text in keys}
-    outcomes = measure(task.item, metrics, tools, lambda text: job.noting(keys[text]))
+    with _as_encoded(task) as item:
+        outcomes = measure(item, metrics, tools, lambda text: job.noting(keys[text]))
     return {key: dict(outcomes[text]) for text, key in keys.items()}
+
+
+@contextmanager
+def _as_encoded(task: ItemTask) -> Iterator[Item]:
+    if task.crf is None:
+        yield task.item
+        return
+    from screentest.video.edit.encode import EncoderSettings
+    from screentest.video.edit.normalize import normalize
+
+    with TemporaryDirectory(prefix="screentest-") as folder:
+        copy = Path(folder) / f"{task.item.video.stem}.mp4"
+        settings = EncoderSettings(crf=task.crf, preset="veryfast")
+        normalize(task.item.video, copy, settings=settings, limits=task.settings.limits)
+        yield replace(task.item, video=copy)
 
 
 @lru_cache(256)
@@ -91,8 +110,12 @@ def score_tasks(
     *,
     timeout: float | None = None,
     cache: Cache | None = None,
+    crf: Mapping[str, float] | None = None,
 ) -> list[Task]:
-    """One task per item with a record for each metric; ``cache`` is for videos elsewhere."""
+    """One task per item with a record for each metric; ``cache`` is for videos elsewhere.
+
+    ``crf`` has the rate factor of items that are measured as copies, encoded anew.
+    """
     items, fetching, digests = localized(items, cache)
     tasks, batch = [], uuid4().hex
     for item in items:
@@ -108,7 +131,9 @@ def score_tasks(
             Task(
                 tuple(keys),
                 measure_item,
-                ItemTask(item, keys, settings, fetching.get(item.id), batch),
+                ItemTask(
+                    item, keys, settings, fetching.get(item.id), batch, (crf or {}).get(item.id)
+                ),
                 timeout=timeout or settings.limits.wall_seconds,
                 files=tuple(stamp for stamp in files if stamp is not None),
                 on_death=Reason.DECODER_CRASHED,
@@ -127,11 +152,13 @@ def score_items(
     retry: Retry | None = None,
     progress: Progress | None = None,
     cache: Cache | None = None,
+    crf: Mapping[str, float] | None = None,
 ) -> Execution:
     """Score ``items`` with the metrics of these specs, or go on with it.
 
     With a ``cache``, videos may have addresses on other machines. Items with large files come last:
-    their files are read while the others are measured.
+    their files are read while the others are measured. Items in ``crf`` are measured as copies,
+    encoded anew with that rate factor.
     """
     _refuse_twins(items)
     chosen = settings or Settings()
@@ -145,8 +172,9 @@ def score_items(
     store.inputs.begin(path for item in last for path in _files(item))
 
     def score(part: Sequence[Item]) -> Execution:
-        tasks = score_tasks(store, part, signed, chosen, cache=cache)
-        return execute(store, tasks, engine=engine, retry=retry, progress=progress)
+        tasks = score_tasks(store, part, signed, chosen, cache=cache, crf=crf)
+        what = "scoring" if crf is None else "re-encoding"
+        return execute(store, tasks, engine=engine, retry=retry, progress=progress, what=what)
 
     done = score([item for item in items if item.id not in large])
     if not last:

@@ -113,6 +113,22 @@ def mean_interval(values: Numbers) -> Interval:
     return _student(float(array.mean()), error, array.size)
 
 
+def upper_mean(values: Numbers) -> float:
+    """Return what the mean is below with 95% confidence; the mean itself where all are alike.
+
+    >>> upper_mean([0.0, 0.0, 0.0]), round(upper_mean([1.0, 2.0, 3.0]), 3)
+    (0.0, 3.686)
+    """
+    from scipy.special import stdtrit
+
+    numbers = np.asarray(values, dtype=np.float64)
+    mean = float(numbers.mean())
+    if alike(numbers):
+        return mean
+    error = float(numbers.std(ddof=1)) / math.sqrt(numbers.size)
+    return mean + float(stdtrit(numbers.size - 1, 0.95)) * error
+
+
 def _student(mean: float, error: float, count: int) -> Interval:
     from scipy.special import stdtrit
 

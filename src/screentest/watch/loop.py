@@ -221,6 +221,7 @@ class Watch:
             [item for item, _ in items.values()],
             metrics=tuple(self.metrics),
             out=self.out,
+            own_margins=False,
             add=True,  # clips that were removed from the folder keep their values
             **self.work,
         )

@@ -21,7 +21,7 @@ import numpy as np
 from screentest._util.text import natural
 from screentest.analysis.models.coverage import NotCovered, UnreadVideo, not_covered, unread_videos
 from screentest.analysis.models.explain import ModelLook, looks, with_explanations
-from screentest.analysis.models.margins import FEWEST_FILMS, Margin, margin_of, stale
+from screentest.analysis.models.margins import FEWEST_FILMS, margin_of, stale
 from screentest.analysis.models.pairs import (
     chance_of,
     concluded,
@@ -44,7 +44,7 @@ from screentest.analysis.models.rows import (
     row_order,
 )
 from screentest.analysis.models.samples import LeftOut, Samples, UnevenSeeds, pooled_alike
-from screentest.analysis.results import RUN, Pool, Results, read_results
+from screentest.analysis.results import RUN, Margin, Pool, Results, read_results
 from screentest.core.errors import BadOption
 from screentest.core.metric import OutputInfo
 from screentest.core.outcome import Reason, attempt
@@ -356,7 +356,7 @@ class _Work:
         # A clip of one shot has one number, whatever the pool: so it has one margin.
         pool = self.pool if self.found[name].pooled else "worst"
         packaged = next((margin_of(value, pool) for value in self.results.of(name)), None)
-        given = self.margins.get(name)
+        given = self.margins.get(name) or self.results.margins.get((name, pool))
         if given is not None and given.films >= FEWEST_FILMS:
             return given
         margins = [margin for margin in (packaged, given) if margin is not None]

@@ -5,32 +5,29 @@ difference" is sure that one is better. How far a measure moves where nothing is
 another quality, in another container, without a frame, was measured on real films
 (``bench/margins.py``): ``margins.json`` has what nine films in ten stay within. A difference counts
 where it is surely larger than that.
+
+A run of models on enough prompts has margins of its own: some of its clips are encoded anew and
+measured again (``clips_to_encode``). Those hold for these clips, and take the place of the others.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from urllib.parse import unquote
 
-from screentest.analysis.results import Pool, Value, plain_name
+from screentest._util.collect import grouped
+from screentest.analysis.results import Margin, Pool, Results, Value, plain_name
+from screentest.core.item import Item
 
 FEWEST_FILMS = 9
 """Of fewer films nine in ten are all: the largest difference seen is no margin."""
-
-
-@dataclass(frozen=True, slots=True)
-class Margin:
-    """The smallest difference that counts in one measure."""
-
-    value: float
-    films: int
-    """On which it was measured."""
-    run: str = ""
-    """The run of certify whose placebos it is from; empty for what comes with the package."""
+MOST_CLIPS = 12
+"""Clips of a run that are encoded anew, one for a prompt."""
+MOST_BYTES = 50_000_000
+"""Of the file of such a clip: films take minutes to encode."""
 
 
 def key_of(value: Value) -> str:
@@ -85,3 +82,30 @@ def stale(value: Value) -> str:
         ),
         "",
     )
+
+
+def clips_to_encode(results: Results) -> list[Item]:
+    """Return clips of all models, each of another prompt, to learn what encoding them anew changes.
+
+    Empty where models are not compared, and where there are too few prompts to learn from.
+    """
+    by = results.models_by
+    usable = {name: item for name, item in results.items.items() if _is_short(item)}
+    models = sorted({results.group(name, by) for name in usable} - {""}) if by else []
+    units = grouped((results.unit(name), name) for name in usable if results.group(name, by))
+    if len(models) < 2 or len(units) < FEWEST_FILMS:
+        return []
+    every = max(1.0, len(units) / MOST_CLIPS)
+    chosen = [sorted(units)[int(place * every)] for place in range(min(MOST_CLIPS, len(units)))]
+    clips = []
+    for place, unit in enumerate(chosen):
+        turn = models[place % len(models) :] + models[: place % len(models)]
+        clips.append(min(units[unit], key=lambda name: (turn.index(results.group(name, by)), name)))
+    return [usable[name] for name in clips]
+
+
+def _is_short(item: Item) -> bool:
+    try:
+        return item.video.stat().st_size <= MOST_BYTES
+    except (OSError, ValueError):  # an address, or a file that is gone
+        return False

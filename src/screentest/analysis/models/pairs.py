@@ -179,7 +179,7 @@ def concluded(row: MetricRow, pairs: Sequence[ModelPair], fewest: int) -> Metric
     differ = [pair for pair in listed if pair.differs]
     near = [pair for pair in differ if pair.reach and pair.reach <= WITHIN_REACH * row.prompts]
     agreed = row.prompts < fewest and 2 * max(row.clear, row.clear_last) > row.prompts
-    likely = any(pair.p_value <= LEVEL for pair in differ)
+    likely = any(pair.p_value <= LEVEL or pair.ahead == pair.prompts for pair in differ)
     if near or agreed or likely or (differ and row.prompts < 3):
         row = replace(row, state=State.UNDECIDED, leaning=True)
         return replace(row, needed=row.needed_for_claim)

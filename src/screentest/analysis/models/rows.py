@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeVar
 
-from screentest.analysis.models.margins import Margin
+from screentest.analysis.results import Margin
 from screentest.core.metric import OutputInfo, SideEffect
 from screentest.core.signature import split_value_name
 from screentest.core.table import Better
