@@ -9,10 +9,12 @@ import random
 import socket
 import ssl
 import time
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from enum import StrEnum
+from pathlib import Path
 from typing import Any, Protocol
 
 from screentest.core import CallStatus, NoValue, Reason, ServiceError
@@ -60,11 +62,7 @@ _REASONS = {
     FaultKind.TOO_LARGE: Reason.TOO_LARGE,
     FaultKind.FILTERED: Reason.REFUSED,
 }
-_ADVICE = {
-    FaultKind.TIMED_OUT: "Give it longer with timeout=SECONDS.",
-    FaultKind.TOO_LARGE: "Send fewer or smaller pictures, or choose a model that reads more.",
-    FaultKind.RATE_LIMITED: "Lower concurrency=, or ask the service for a higher limit.",
-}
+_WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
 class CallFault(Exception):
@@ -112,33 +110,13 @@ class CallFault(Exception):
         """Return the typed reason, once there is nothing left to try."""
         times = f" ({attempts} attempts)" if attempts > 1 else ""
         reason = _REASONS.get(self.kind, Reason.SERVICE_FAILED)
-        return NoValue(reason, f"{self}{times}", advice=_ADVICE.get(self.kind, ""))
+        return NoValue(reason, f"{self}{times}", advice=_WORDS["given_up"].get(self.kind, ""))
 
     def service_error(self, host: str, model: str) -> ServiceError:
         """Return the one message for a fault that every call would meet."""
-        return ServiceError(f"{host} turns calls to {model!r} away: {self}", advice=self._advice())
-
-    def _advice(self) -> str:
-        by_status = {
-            401: "Check the key in the environment (OPENAI_API_KEY, or the one key_env= names).",
-            403: "This key is not allowed to use this model; ask its owner, or choose another.",
-            404: "Check base_url= (it usually ends in /v1) and the model's name.",
-            429: "The account's quota is used up. Add credit, then start the same command again.",
-        }
-        if self.kind is FaultKind.NO_VIDEO:
-            return (
-                "Send frames (video=frames), another kind of part (video=video_url or file), or "
-                "let the server take more videos in a prompt, or files from that address."
-            )
-        if self.kind is FaultKind.TLS:
-            return "Check base_url= and the certificates that this machine trusts."
-        if self.kind in _NEVER_SENT:
-            return "Is the server running? Check base_url= and the network."
-        return by_status.get(
-            self.status or 0,
-            "The server does not take requests of this form; dialect=plain or "
-            "structured=instructed may help. Fix it and start the same command again.",
-        )
+        known = _WORDS["stopped"]
+        advice = known.get(self.kind) or known.get(str(self.status)) or known["otherwise"]
+        return ServiceError(f"{host} turns calls to {model!r} away: {self}", advice=advice)
 
 
 class Clock(Protocol):
@@ -226,23 +204,6 @@ def _number(written: str | None) -> float | None:
 
 _LONGEST_DETAIL = 300
 _PASSING = {408, 409, 425}
-# Codes and phrases by which servers say that this one request is at fault, not the set-up.
-_FILTERED = ("content_filter", "content_policy", "content_management_policy", "moderation")
-_TOO_LARGE = (
-    *("context_length", "context length", "context window", "maximum context"),
-    *("string_above_max_length", "too many images", "image_too_large", "too many tokens"),
-)
-_NO_SCHEMAS = ("response_format", "json_schema", "guided_json", "structured output")
-_NO_VIDEO = (
-    *("video_url", "video input", "support video", "video is not supported", "video content"),
-    *(
-        "video(s) may be provided",
-        "videos are not",
-        "unknown part type: video",
-        "allowed-local-media",
-    ),
-    *("type 'file'", "file inputs"),
-)
 
 
 def status_fault(status: int, headers: Mapping[str, str], body: str, now: float) -> CallFault:
@@ -261,14 +222,9 @@ def status_fault(status: int, headers: Mapping[str, str], body: str, now: float)
     if status == 413:
         return CallFault(FaultKind.TOO_LARGE, detail, status)
     if status in (400, 422):
-        for kind, phrases in (
-            (FaultKind.FILTERED, _FILTERED),
-            (FaultKind.NO_SCHEMAS, _NO_SCHEMAS),
-            (FaultKind.NO_VIDEO, _NO_VIDEO),
-            (FaultKind.TOO_LARGE, _TOO_LARGE),
-        ):
+        for kind, phrases in _WORDS["phrases"].items():
             if any(phrase in words for phrase in phrases):
-                return CallFault(kind, detail, status)
+                return CallFault(FaultKind(kind), detail, status)
     if 300 <= status < 400:
         detail = f"it points to another address, {_line(headers.get('location', 'unnamed'))}"
     return CallFault(FaultKind.REJECTED, detail, status)
