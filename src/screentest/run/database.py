@@ -87,12 +87,6 @@ def _columns(connection: sqlite3.Connection) -> dict[str, tuple[str, ...]]:
     return tables
 
 
-def has_its_schema(connection: sqlite3.Connection) -> bool:
-    """Check that tables and columns are those of its version: SQLite takes any names as sound."""
-    steps = connection.execute("PRAGMA user_version").fetchone()[0]
-    return _columns(connection) == _columns_after(steps)
-
-
 FILE: Final = "run.db"
 
 _READ_ONLY, _IO, _CORRUPT, _FULL, _CANNOT_OPEN, _NOT_A_DATABASE = 8, 10, 11, 13, 14, 26
@@ -200,7 +194,9 @@ def _check(connection: sqlite3.Connection, folder: Path) -> None:
     verdict = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
     if verdict != "ok":
         raise damaged(folder, verdict)
-    if check_version(connection, folder) and not has_its_schema(connection):
+    version = check_version(connection, folder)
+    # SQLite takes any names of tables and columns as sound.
+    if version and _columns(connection) != _columns_after(version):
         raise damaged(folder, "its tables are not those of a run")
 
 

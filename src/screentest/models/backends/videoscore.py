@@ -101,8 +101,9 @@ class VideoScoreModel:
         self._model, self._processor, identity = load_network(
             origin, self._place, regression_class()
         )
+        digest = hashlib.sha256(asking.question.encode()).hexdigest()
         self.identity = identity | {
-            "question": f"{asking.source}.{_short(asking.question)}",
+            "question": f"{asking.source}.{digest[:12]}",
             "frames": str(self.max_frames),
         }
 
@@ -126,10 +127,6 @@ class VideoScoreModel:
                 advice="Give weights of VideoScore v1 or v1.1.",
             )
         return dict(zip(QUALITIES, values, strict=True))
-
-
-def _short(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 @cache
