@@ -39,30 +39,10 @@ class FaultKind(StrEnum):
     NO_VIDEO = "video not taken"
 
 
-_AGAIN = {
-    FaultKind.RATE_LIMITED,
-    FaultKind.OVERLOADED,
-    FaultKind.BROKEN_OFF,
-    FaultKind.UNREACHED,
-    FaultKind.NO_SUCH_HOST,
-    FaultKind.TIMED_OUT,
-    FaultKind.GARBLED,
-}
-_NEVER_SENT = {FaultKind.UNREACHED, FaultKind.NO_SUCH_HOST, FaultKind.TLS}
-# The service may have done the work, and bill it, though no answer came through.
-_PERHAPS_BILLED = {
-    FaultKind.BROKEN_OFF,
-    FaultKind.TIMED_OUT,
-    FaultKind.GARBLED,
-    FaultKind.TOO_LONG,
-}
-_REASONS = {
-    FaultKind.TIMED_OUT: Reason.TIMED_OUT,
-    FaultKind.TOO_LONG: Reason.UNPARSABLE,
-    FaultKind.TOO_LARGE: Reason.TOO_LARGE,
-    FaultKind.FILTERED: Reason.REFUSED,
-}
-_WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_KINDS: dict[str, dict[str, Any]] = tomllib.loads(
+    Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
+)
+_STATUSES: dict[str, str] = _KINDS.pop("statuses")
 
 
 class CallFault(Exception):
@@ -77,6 +57,7 @@ class CallFault(Exception):
     ) -> None:
         super().__init__(kind, detail)
         self.kind = kind
+        self._known = _KINDS[kind]
         self.detail = detail
         self.status = status
         self.retry_after = retry_after
@@ -88,34 +69,34 @@ class CallFault(Exception):
     @property
     def again(self) -> bool:
         """Tell whether the same call may do better later."""
-        return self.kind in _AGAIN
+        return bool(self._known.get("again"))
 
     @property
     def stops_the_run(self) -> bool:
         """Tell whether every other call would meet the same."""
-        return self.kind in (FaultKind.REJECTED, FaultKind.TLS)
+        return bool(self._known.get("stops"))
 
     @property
     def call_status(self) -> CallStatus:
-        if self.kind in _NEVER_SENT:
+        if self._known.get("unsent"):
             return CallStatus.UNREACHED
         return CallStatus.TIMED_OUT if self.kind is FaultKind.TIMED_OUT else CallStatus.FAILED
 
     @property
     def perhaps_billed(self) -> bool:
         """Tell whether it may have cost money all the same."""
-        return self.kind in _PERHAPS_BILLED
+        return bool(self._known.get("billed"))
 
     def no_value(self, attempts: int) -> NoValue:
         """Return the typed reason, once there is nothing left to try."""
         times = f" ({attempts} attempts)" if attempts > 1 else ""
-        reason = _REASONS.get(self.kind, Reason.SERVICE_FAILED)
-        return NoValue(reason, f"{self}{times}", advice=_WORDS["given_up"].get(self.kind, ""))
+        reason = Reason(self._known.get("reason", Reason.SERVICE_FAILED))
+        return NoValue(reason, f"{self}{times}", advice=self._known.get("given_up", ""))
 
     def service_error(self, host: str, model: str) -> ServiceError:
         """Return the one message for a fault that every call would meet."""
-        known = _WORDS["stopped"]
-        advice = known.get(self.kind) or known.get(str(self.status)) or known["otherwise"]
+        by_status = _STATUSES.get(str(self.status), _STATUSES["other"])
+        advice = self._known.get("stopped", by_status)
         return ServiceError(f"{host} turns calls to {model!r} away: {self}", advice=advice)
 
 
@@ -222,8 +203,8 @@ def status_fault(status: int, headers: Mapping[str, str], body: str, now: float)
     if status == 413:
         return CallFault(FaultKind.TOO_LARGE, detail, status)
     if status in (400, 422):
-        for kind, phrases in _WORDS["phrases"].items():
-            if any(phrase in words for phrase in phrases):
+        for kind, known in _KINDS.items():
+            if any(phrase in words for phrase in known.get("phrases", ())):
                 return CallFault(FaultKind(kind), detail, status)
     if 300 <= status < 400:
         detail = f"it points to another address, {_line(headers.get('location', 'unnamed'))}"

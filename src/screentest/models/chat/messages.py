@@ -68,7 +68,8 @@ def instructions(schema: type[BaseModel], *, pictures: bool = False, enforced: b
     if enforced:
         return asked
     # A small model reads a schema as one entry of its list, and answers with that.
-    return asked + _TOLD["object"]["outlined"] + _outline(made, made.get("$defs", {}))
+    asked += _TOLD["object"]["outlined"]
+    return asked + _outline(made, made.get("$defs", {}))
 
 
 def _outline(node: dict[str, Any], named: dict[str, Any]) -> str:
