@@ -1,8 +1,8 @@
 """Recognise an answer that is about itself: the model declines, saw nothing, or guesses.
 
-Forms have a field for this, ``declined``. The short list here is for free text and for objects that
-leave that field empty. An answer with a finding is never a refusal: a refusal speaks of the model,
-the request and the material, and of nothing else.
+Forms have a field for this, ``declined``. The word lists in ``refusals.toml`` are for free text and
+for objects that leave that field empty. An answer with a finding is never a refusal: a refusal
+speaks of the model, the request and the material, and of nothing else.
 
 >>> declines("[NO] I am unable to view the video.")
 True
