@@ -104,14 +104,7 @@ BUILD = options_of(
 
 @shares(MODELS, WORKERS, RETRY, first=BUILD)
 def build(
-    films: Annotated[
-        Path,
-        typer.Argument(
-            metavar="CORPUS",
-            help="A manifest (.jsonl, .csv) of films, or a Vript download (a folder).",
-            show_default=False,
-        ),
-    ],
+    films: Path,
     out: OutFolder,
     as_json: JsonOption = False,
     **options: Any,
@@ -153,12 +146,7 @@ def build(
     )
 )
 def build_prompts(
-    videos: Annotated[
-        Path,
-        typer.Argument(
-            metavar="VIDEOS", help="A manifest with prompts, or a folder.", show_default=False
-        ),
-    ],
+    videos: Path,
     out: OutFolder,
     as_json: JsonOption = False,
     **options: Any,

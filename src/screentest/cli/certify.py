@@ -96,13 +96,9 @@ JUDGE = options_of(
 
 @shares(MODELS, WORKERS, ENGINE, RETRY, first=CERTIFY)
 def certify(
-    testbeds: Annotated[
-        list[Path], typer.Option("--testbed", metavar="DIR", help="A folder made by build.")
-    ],
+    testbeds: list[Path],
     judges: JudgesArgument = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print cost and power; start nothing.")
-    ] = False,
+    dry_run: bool = False,
     signature: SignatureOption = "short",
     as_json: JsonOption = False,
     **options: Any,
@@ -133,7 +129,7 @@ def certify(
 @shares(MODELS, WORKERS, ENGINE, RETRY, first=OF_VOTES)
 def certify_votes(
     votes: VotesOption,
-    videos: Annotated[Path, typer.Option(metavar="DIR", help="The videos that people voted on.")],
+    videos: Path,
     judges: JudgesArgument = None,
     signature: SignatureOption = "short",
     as_json: JsonOption = False,
@@ -159,9 +155,7 @@ def certify_votes(
 
 @shares(first=OF_SCORES)
 def certify_scores(
-    scores: Annotated[
-        Path, typer.Argument(metavar="SCORES", help="A file of another tool: id,value.")
-    ],
+    scores: Path,
     votes: VotesOption,
     signature: SignatureOption = "short",
     as_json: JsonOption = False,
@@ -236,9 +230,9 @@ def _print_lost(made: Certificates) -> None:
 
 @shares(MODELS, ENGINE, RETRY, first=JUDGE)
 def judge(
-    name: Annotated[str, typer.Argument(metavar="JUDGE", help="A judge, or a metric.")],
-    first: Annotated[Path, typer.Argument(metavar="FIRST", help="A video.")],
-    second: Annotated[Path, typer.Argument(metavar="SECOND", help="Another one.")],
+    name: str,
+    first: Path,
+    second: Path,
     as_json: JsonOption = False,
     **options: Any,
 ) -> None:

@@ -5,15 +5,19 @@ Python API has. The type, default and help of a job's options are read from its 
 docstring:
 
     @shares(MODELS, ENGINE, first=options_of(screentest.score, suite="NAME", out="DIR"))
-    def score(videos: …, **options: Any) -> None:
+    def score(videos: list[Path], **options: Any) -> None:
         screentest.score(videos, **options)
+
+Help and flags of a command's own parameters are in ``options.toml`` beside its module.
 """
 
 from __future__ import annotations
 
 import inspect
 import re
+import tomllib
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar, get_args, get_origin
 
@@ -163,11 +167,35 @@ def accepted(job: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, A
     return {name: value for name, value in options.items() if name in names}
 
 
+@cache
+def _tables(path: Path) -> dict[str, dict[str, dict[str, Any]]]:
+    return tomllib.loads(path.read_text("utf-8")) if path.is_file() else {}
+
+
+def described(function: F) -> F:
+    """Give a command's parameters the help and flags of ``options.toml`` beside its module."""
+    tables = _tables(Path(inspect.getfile(function)).with_name("options.toml"))
+    table = {**tables.get("common", {}), **tables.get(function.__name__, {})}
+    signature = inspect.signature(function, eval_str=True)
+    parameters = []
+    for parameter in signature.parameters.values():
+        if parameter.name in table:
+            options = dict(table[parameter.name])
+            make = typer.Argument if options.pop("argument", False) else typer.Option
+            # Without a flag of its own, a yes would have a no beside it: --once/--no-once.
+            own = [f"--{parameter.name.replace('_', '-')}"] if parameter.annotation is bool else []
+            declared = make(*options.pop("flags", own), **options)
+            parameter = parameter.replace(annotation=Annotated[parameter.annotation, declared])
+        parameters.append(parameter)
+    function.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return function
+
+
 def shares(*sets: OptionSet, first: OptionSet | None = None) -> Callable[[F], F]:
     """Give a command the options of these sets, ``first`` before its own; it gets keywords."""
 
     def decorate(function: F) -> F:
-        signature = inspect.signature(function, eval_str=True)
+        signature = inspect.signature(described(function), eval_str=True)
         keyword = inspect.Parameter.KEYWORD_ONLY
         mine = [
             parameter.replace(kind=keyword)

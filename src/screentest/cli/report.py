@@ -5,16 +5,14 @@ from __future__ import annotations
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 import screentest
 from screentest._util.text import plural
 from screentest.api.reports import export as write_records
 from screentest.cli.console import err, print_json, shown
 from screentest.cli.console import out as console
-from screentest.cli.options import JsonOption, PoolOption, option, options_of, shares
+from screentest.cli.options import JsonOption, PoolOption, described, option, options_of, shares
 from screentest.cli.progress import watched
 from screentest.cli.tables import print_screen, show
 from screentest.core import BadOption
@@ -42,7 +40,7 @@ from screentest.core import BadOption
     )
 )
 def report(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="Runs of score and certify.")],
+    runs: list[Path],
     **options: Any,
 ) -> None:
     """Make one page of one or several runs.
@@ -74,9 +72,7 @@ def report(
     )
 )
 def compare(
-    runs: Annotated[
-        list[Path], typer.Argument(metavar="RUN…", help="One run, or several of `score`.")
-    ],
+    runs: list[Path],
     as_json: JsonOption = False,
     **options: Any,
 ) -> None:
@@ -114,22 +110,12 @@ class Kind(StrEnum):
     PARQUET = "parquet"
 
 
+@described
 def export(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")],
-    kind: Annotated[Kind, typer.Option("--to", help="The kind of file.")] = Kind.CSV,
-    target: Annotated[
-        Path | None,
-        typer.Option(
-            "--out", "-o", metavar="FILE", help="Where to; - prints. Else records.KIND in the run."
-        ),
-    ] = None,
-    partition: Annotated[
-        str,
-        typer.Option(
-            metavar="COLUMN",
-            help="Parquet as a folder in parts: by evaluator, aspect, name or status.",
-        ),
-    ] = "",
+    run: Path,
+    kind: Kind = Kind.CSV,
+    target: Path | None = None,
+    partition: str = "",
 ) -> None:
     """Write the records of a run to a file.
 

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from dataclasses import replace as replaced
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import typer
 
@@ -71,19 +71,10 @@ SCORE = options_of(
 
 @shares(MODELS, WORKERS, ENGINE, RETRY, first=SCORE)
 def score(
-    videos: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            metavar="ITEMS…", help="Manifests (.jsonl, .csv, .json), videos, or folders of them."
-        ),
-    ] = None,
-    by: Annotated[
-        str, typer.Option(metavar="GROUP", help="What is compared: model, if videos have one.")
-    ] = "",
+    videos: list[Path] | None = None,
+    by: str = "",
     pool: PoolOption = "worst",
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what it takes; start nothing.")
-    ] = False,
+    dry_run: bool = False,
     signature: SignatureOption = "short",
     as_json: JsonOption = False,
     **options: Any,

@@ -14,7 +14,7 @@ import typer
 from screentest._util.optional import need
 from screentest._util.text import plural
 from screentest.cli.console import err, shown
-from screentest.cli.options import JsonOption
+from screentest.cli.options import JsonOption, described
 from screentest.cli.tables import (
     COUNT,
     SHARE,
@@ -44,12 +44,10 @@ Folder = Annotated[
 ]
 
 
+@described
 def show_testbed(
     folder: Folder,
-    pair: Annotated[
-        str | None,
-        typer.Argument(metavar="[PAIR]", help="SOURCE/NAME, as in the list of pairs."),
-    ] = None,
+    pair: str | None = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show what a testbed holds, or everything about one pair.
@@ -223,11 +221,10 @@ def _file(pair: Pair) -> str:
     )
 
 
+@described
 def stats(
     folder: Folder,
-    plots: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write charts there, as SVG and PNG.")
-    ] = None,
+    plots: Path | None = None,
     as_json: JsonOption = False,
 ) -> None:
     """Count pairs per aspect, durations, categories and prompt lengths.

@@ -16,7 +16,7 @@ from screentest._util.machine import processors
 from screentest._util.progress import relayed
 from screentest._util.text import plural
 from screentest.cli.console import out, shown
-from screentest.cli.options import JsonOption
+from screentest.cli.options import JsonOption, described
 from screentest.cli.progress import watched
 from screentest.cli.tables import (
     COUNT,
@@ -68,10 +68,9 @@ class CutListFormat(StrEnum):
 # ---- probe
 
 
+@described
 def probe_videos(
-    videos: Annotated[
-        list[Path], typer.Argument(metavar="VIDEO", help="Video files.", show_default=False)
-    ],
+    videos: list[Path],
     as_json: JsonOption = False,
 ) -> None:
     """Show what video files hold.
@@ -224,37 +223,17 @@ def _print_faults(probes: Sequence[tuple[Path, Outcome[VideoInfo]]], names: Sequ
 # ---- frames
 
 
+@described
 def frames(
     video: Video,
-    folder: Annotated[
-        Path,
-        typer.Option(
-            "--out", metavar="DIR", help="Folder for the pictures; created.", show_default=False
-        ),
-    ],
-    per_shot: Annotated[
-        bool, typer.Option("--per-shot", help="The middle frame of each shot.")
-    ] = False,
-    fps: Annotated[
-        str | None,
-        typer.Option(metavar="K", help="K frames per second: 2, 0.5 or 24000/1001."),
-    ] = None,
-    count: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="N frames, evenly spread.")
-    ] = None,
-    picture_format: Annotated[
-        PictureFormat, typer.Option("--format", help="The format of the pictures.")
-    ] = PictureFormat.PNG,
-    size: Annotated[
-        str | None,
-        typer.Option(metavar="W|WxH", help="Longer side of at most W pixels, or exactly WxH."),
-    ] = None,
-    detector: Annotated[
-        str, typer.Option(metavar="NAME", help="The shot detector for --per-shot.")
-    ] = "default",
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace the frames that are in DIR.")
-    ] = False,
+    folder: Path,
+    per_shot: bool = False,
+    fps: str | None = None,
+    count: int | None = None,
+    picture_format: PictureFormat = PictureFormat.PNG,
+    size: str | None = None,
+    detector: str = "default",
+    overwrite: bool = False,
     as_json: JsonOption = False,
 ) -> None:
     """Save frames as pictures, and a contact sheet of them.
@@ -336,23 +315,12 @@ class CutList:
     detector: str
 
 
+@described
 def shots(
     video: Video,
-    detector: Annotated[
-        str,
-        typer.Option(metavar="NAME", help="The detector, with options: scdet:threshold=30."),
-    ] = "default",
-    cut_list: Annotated[
-        CutListFormat | None,
-        typer.Option(
-            "--format",
-            help="Format of the list; a table, or what the suffix of FILE says.",
-            show_default=False,
-        ),
-    ] = None,
-    file: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Write to this file.")
-    ] = None,
+    detector: str = "default",
+    cut_list: CutListFormat | None = None,
+    file: Path | None = None,
 ) -> None:
     """Find the shots of a video.
 
