@@ -26,7 +26,6 @@ from screentest.cli.options import (
     accepted,
     names,
     option,
-    options_of,
     shares,
 )
 from screentest.cli.progress import watched
@@ -51,50 +50,17 @@ JudgesArgument = Annotated[
 VotesOption = Annotated[
     Path, typer.Option(metavar="RELEASE", help="People's votes on pairs: a folder or file.")
 ]
-CERTIFY = options_of(
-    screentest.certify,
-    suite="NAME",
-    chart="FILE",
-    out="DIR",
+
+
+@shares(
+    MODELS,
+    WORKERS,
+    ENGINE,
+    RETRY,
+    job=screentest.certify,
     aspects=ASPECTS,
-    orders="WHICH",
-    repeats="N",
     probes=names("none", "none, all, or of swapped,shuffled,empty,hinted: other prompts."),
-    probe_pairs="N",
-    placebos="",
-    human="FILE",
-    kept="DIR",
-    max_file_size="GB",
 )
-OF_VOTES = options_of(
-    screentest.certify_votes,
-    form="--format NAME",
-    suite="NAME",
-    chart="FILE",
-    out="DIR",
-    aspects=ASPECTS,
-    orders="WHICH",
-    repeats="N",
-    max_file_size="GB",
-)
-OF_SCORES = options_of(
-    screentest.certify_scores,
-    lower=names("none", "The scores of which less is better, with commas."),
-    form="--format NAME",
-    chart="FILE",
-    out="DIR",
-    aspects=ASPECTS,
-)
-JUDGE = options_of(
-    judge_videos,
-    prompt="TEXT",
-    script="FILE",
-    aspects=ASPECTS,
-    out=option(Path, Path("judged"), "The run's folder.", metavar="DIR"),
-)
-
-
-@shares(MODELS, WORKERS, ENGINE, RETRY, first=CERTIFY)
 def certify(
     testbeds: list[Path],
     judges: JudgesArgument = None,
@@ -126,7 +92,7 @@ def certify(
     _run(job, brief=bool(options["suite"]), full=signature == "full", as_json=as_json)
 
 
-@shares(MODELS, WORKERS, ENGINE, RETRY, first=OF_VOTES)
+@shares(MODELS, WORKERS, ENGINE, RETRY, job=screentest.certify_votes, aspects=ASPECTS)
 def certify_votes(
     votes: VotesOption,
     videos: Path,
@@ -153,7 +119,11 @@ def certify_votes(
     _run(job, brief=bool(options["suite"]), full=signature == "full", as_json=as_json)
 
 
-@shares(first=OF_SCORES)
+@shares(
+    job=screentest.certify_scores,
+    aspects=ASPECTS,
+    lower=names("none", "The scores of which less is better, with commas."),
+)
 def certify_scores(
     scores: Path,
     votes: VotesOption,
@@ -228,7 +198,14 @@ def _print_lost(made: Certificates) -> None:
     print_lost(rows, "Not judged")
 
 
-@shares(MODELS, ENGINE, RETRY, first=JUDGE)
+@shares(
+    MODELS,
+    ENGINE,
+    RETRY,
+    job=judge_videos,
+    aspects=ASPECTS,
+    out=option(Path, Path("judged"), "The run's folder.", metavar="DIR"),
+)
 def judge(
     name: str,
     first: Path,

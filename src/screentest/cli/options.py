@@ -4,11 +4,12 @@ A command is decorated with sets of options, and gets them as keywords with the 
 Python API has. The type, default and help of a job's options are read from its signature and its
 docstring:
 
-    @shares(MODELS, ENGINE, first=options_of(screentest.score, suite="NAME", out="DIR"))
+    @shares(MODELS, ENGINE, job=screentest.score)
     def score(videos: list[Path], **options: Any) -> None:
         screentest.score(videos, **options)
 
-Help and flags of a command's own parameters are in ``options.toml`` beside its module.
+Help and flags of a command's own parameters, and the names of the job's options that it has, are in
+``options.toml`` beside its module.
 """
 
 from __future__ import annotations
@@ -168,14 +169,19 @@ def accepted(job: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, A
 
 
 @cache
-def _tables(path: Path) -> dict[str, dict[str, dict[str, Any]]]:
+def _tables(path: Path) -> dict[str, dict[str, Any]]:
     return tomllib.loads(path.read_text("utf-8")) if path.is_file() else {}
+
+
+def _table_of(function: Callable[..., Any]) -> dict[str, Any]:
+    """Read what ``options.toml`` beside its module says of a command."""
+    tables = _tables(Path(inspect.getfile(function)).with_name("options.toml"))
+    return {**tables.get("common", {}), **tables.get(function.__name__, {})}
 
 
 def described(function: F) -> F:
     """Give a command's parameters the help and flags of ``options.toml`` beside its module."""
-    tables = _tables(Path(inspect.getfile(function)).with_name("options.toml"))
-    table = {**tables.get("common", {}), **tables.get(function.__name__, {})}
+    table = _table_of(function)
     signature = inspect.signature(function, eval_str=True)
     parameters = []
     for parameter in signature.parameters.values():
@@ -191,10 +197,20 @@ def described(function: F) -> F:
     return function
 
 
-def shares(*sets: OptionSet, first: OptionSet | None = None) -> Callable[[F], F]:
-    """Give a command the options of these sets, ``first`` before its own; it gets keywords."""
+def shares(
+    *sets: OptionSet, job: Callable[..., Any] | None = None, **own: tuple[Any, Any]
+) -> Callable[[F], F]:
+    """Give a command the options of a job before its own, and of these sets; it gets keywords.
+
+    Args:
+        *sets: Options that several commands have.
+        job: A function of the API; its options are the texts in ``options.toml``.
+        **own: Annotation and default in place of the job's.
+    """
 
     def decorate(function: F) -> F:
+        texts = {key: text for key, text in _table_of(function).items() if isinstance(text, str)}
+        first = {} if job is None else options_of(job, **{**texts, **own})
         signature = inspect.signature(described(function), eval_str=True)
         keyword = inspect.Parameter.KEYWORD_ONLY
         mine = [
@@ -210,7 +226,7 @@ def shares(*sets: OptionSet, first: OptionSet | None = None) -> Callable[[F], F]
                 for options in group
                 for name, (annotation, default) in options.items()
             ]
-            for group in ([first or {}], sets)
+            for group in ([first], sets)
         )
         rest = [parameter for parameter in mine if not _is_first(parameter)]
         parameters = [*begin, *leading, *rest, *trailing]

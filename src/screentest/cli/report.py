@@ -12,32 +12,22 @@ from screentest._util.text import plural
 from screentest.api.reports import export as write_records
 from screentest.cli.console import err, print_json, shown
 from screentest.cli.console import out as console
-from screentest.cli.options import JsonOption, PoolOption, described, option, options_of, shares
+from screentest.cli.options import JsonOption, PoolOption, described, option, shares
 from screentest.cli.progress import watched
 from screentest.cli.tables import print_screen, show
 from screentest.core import BadOption
 
 
 @shares(
-    first=options_of(
-        screentest.report,
-        out="FILE",
-        tables="DIR",
-        formats=option(
-            str,
-            "md,tex,csv",
-            "Of the tables: md, tex, csv, parquet.",
-            metavar="NAMES",
-            callback=lambda text: tuple(text.split(",")),
-        ),
-        by="GROUP",
-        suites="--suite NAME",
-        pool=(PoolOption, "worst"),
-        votes="FILE",
-        title="TEXT",
-        pictures="N",
-        embed="",
-    )
+    job=screentest.report,
+    formats=option(
+        str,
+        "md,tex,csv",
+        "Of the tables: md, tex, csv, parquet.",
+        metavar="NAMES",
+        callback=lambda text: tuple(text.split(",")),
+    ),
+    pool=(PoolOption, "worst"),
 )
 def report(
     runs: list[Path],
@@ -62,15 +52,7 @@ def report(
         console().print(f"{shown(str(options['tables']))}: {plural(len(made.tables), 'file')}")
 
 
-@shares(
-    first=options_of(
-        screentest.compare,
-        judges="A,B…",
-        by="GROUP=A,B…",
-        pool=(PoolOption, "worst"),
-        margins="RUN",
-    )
-)
+@shares(job=screentest.compare, pool=(PoolOption, "worst"))
 def compare(
     runs: list[Path],
     as_json: JsonOption = False,

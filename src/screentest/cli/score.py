@@ -24,7 +24,6 @@ from screentest.cli.options import (
     PoolOption,
     SignatureOption,
     accepted,
-    options_of,
     shares,
 )
 from screentest.cli.progress import watched
@@ -49,27 +48,7 @@ MOST_FILES = 4
 APART = Reason.NOT_APPLICABLE.value
 
 
-SCORE = options_of(
-    screentest.score,
-    layout="NAME",
-    suite="NAME",
-    data="PATH",
-    generated="--videos DIR",
-    model_name="NAME",
-    metrics="NAMES",
-    prompt="TEXT",
-    out="DIR",
-    add="",
-    replace="",
-    detector="NAME",
-    allow_damaged="",
-    max_file_size="GB",
-    allow_remote="",
-    cache_limit="GB",
-)
-
-
-@shares(MODELS, WORKERS, ENGINE, RETRY, first=SCORE)
+@shares(MODELS, WORKERS, ENGINE, RETRY, job=screentest.score)
 def score(
     videos: list[Path] | None = None,
     by: str = "",

@@ -281,7 +281,7 @@ def _why_open(finding: Finding) -> str:
         shares = (f"{100 * (share or 0):.0f}%" for share in (unsettled.points, unsettled.placebo))
         text = f"not distinguished from {bar} ({' against '.join(shares)})"
         return f"{text}; {_more([finding])}" if finding.more else text
-    text = words("unsettled")[unsettled.reason]
+    text = str(words("unsettled")[unsettled.reason])
     return text.format(bar=bar, count=unsettled.count, films=plural(finding.films, unit))
 
 
