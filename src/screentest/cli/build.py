@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -48,11 +48,6 @@ def _categories(text: str | None) -> tuple[str, ...]:
             advice="Give a file with one on each line, or names with commas.",
         )
     return categories
-
-
-OutFolder = Annotated[
-    Path, typer.Option("--out", metavar="DIR", help="The testbed's folder.", show_default=False)
-]
 
 
 @shares(
@@ -97,7 +92,7 @@ OutFolder = Annotated[
 )
 def build(
     films: Path,
-    out: OutFolder,
+    out: Path,
     as_json: JsonOption = False,
     **options: Any,
 ) -> None:
@@ -132,7 +127,7 @@ def build(
 )
 def build_prompts(
     videos: Path,
-    out: OutFolder,
+    out: Path,
     as_json: JsonOption = False,
     **options: Any,
 ) -> None:

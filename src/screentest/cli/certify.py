@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -43,14 +43,6 @@ from screentest.present.certificates import certificate_screen, headline_of_all
 from screentest.present.forecast import forecast_tables
 from screentest.present.results import Certificates
 
-JudgesArgument = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="[JUDGE…]", help="Judges, or metrics: a better score wins."),
-]
-VotesOption = Annotated[
-    Path, typer.Option(metavar="RELEASE", help="People's votes on pairs: a folder or file.")
-]
-
 
 @shares(
     MODELS,
@@ -63,7 +55,7 @@ VotesOption = Annotated[
 )
 def certify(
     testbeds: list[Path],
-    judges: JudgesArgument = None,
+    judges: list[str] | None = None,
     dry_run: bool = False,
     signature: SignatureOption = "short",
     as_json: JsonOption = False,
@@ -94,9 +86,9 @@ def certify(
 
 @shares(MODELS, WORKERS, ENGINE, RETRY, job=screentest.certify_votes, aspects=ASPECTS)
 def certify_votes(
-    votes: VotesOption,
+    votes: Path,
     videos: Path,
-    judges: JudgesArgument = None,
+    judges: list[str] | None = None,
     signature: SignatureOption = "short",
     as_json: JsonOption = False,
     **options: Any,
@@ -126,7 +118,7 @@ def certify_votes(
 )
 def certify_scores(
     scores: Path,
-    votes: VotesOption,
+    votes: Path,
     signature: SignatureOption = "short",
     as_json: JsonOption = False,
     **options: Any,

@@ -8,7 +8,6 @@ import typer
 
 import screentest
 from screentest._util.text import plural
-from screentest.api.scores import sample_films
 from screentest.cli.console import err
 from screentest.cli.console import out as console
 from screentest.cli.options import JsonOption, WorkersOption, described
@@ -18,6 +17,7 @@ from screentest.core import BUILTIN_ASPECTS, Aspect, Stopped, build, registry
 from screentest.core.table import ARROWS, Cell, Column, Table
 from screentest.present.certificates import headline, headline_of_all
 from screentest.present.results import BuiltTestbed, Certificates, Scores
+from screentest.sample import sample_videos
 from screentest.sample.copies import CHECKPOINTS, copy_checkpoints, copy_films
 
 JUDGES = ("baseline", "sharpness", "contrast", "frozen", "flicker")
@@ -88,7 +88,7 @@ def demo(
 
 
 def _run(out: Path, workers: int | None) -> tuple[BuiltTestbed, Certificates, Scores, Path]:
-    films = sample_films()
+    films = [video.item for video in sample_videos()]
     _say("1/4  Degrading clips of four films in seven aspects")
     with watched() as progress:
         built = screentest.build(

@@ -155,17 +155,14 @@ def diagnose(registered: Registry) -> Diagnosis:
         Fault(f"plugin {name}: does not load: {why}", f"pip install -U {name}, or uninstall it")
         for name, why in registered.broken_plugins.items()
     ]
-    optional = [
-        replace(part, purpose=purpose, fix="" if part.ok else _fix(name, extra), extra=extra)
-        for name, (purpose, extra) in OPTIONAL.items()
-        if (part := _part(name, "", imported=False))  # importing torch would take seconds
-    ]
+    optional = []
+    for name, (purpose, extra) in OPTIONAL.items():
+        part = _part(name, "", imported=False)  # importing torch would take seconds
+        wanted = f"'screentest[{extra}]'" if extra else name
+        fix = "" if part.ok else f"pip install {wanted}"
+        optional.append(replace(part, purpose=purpose, fix=fix, extra=extra))
     machine = survey_machine()
     return Diagnosis(__version__, machine, required, optional, entries, ffmpeg, codecs, faults)
-
-
-def _fix(name: str, extra: str) -> str:
-    return f"pip install 'screentest[{extra}]'" if extra else f"pip install {name}"
 
 
 def survey_machine() -> dict[str, Any]:

@@ -210,7 +210,8 @@ def shares(
 
     def decorate(function: F) -> F:
         texts = {key: text for key, text in _table_of(function).items() if isinstance(text, str)}
-        first = {} if job is None else options_of(job, **{**texts, **own})
+        written: dict[str, str | tuple[Any, Any]] = {**texts, **own}
+        first = {} if job is None else options_of(job, **written)
         signature = inspect.signature(described(function), eval_str=True)
         keyword = inspect.Parameter.KEYWORD_ONLY
         mine = [

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sys
-from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import screentest
 from screentest._util.text import plural
@@ -84,18 +83,10 @@ def compare(
         print_screen(comparison.screen())
 
 
-class Kind(StrEnum):
-    """What a table can be written as."""
-
-    CSV = "csv"
-    JSON = "json"
-    PARQUET = "parquet"
-
-
 @described
 def export(
     run: Path,
-    kind: Kind = Kind.CSV,
+    kind: Literal["csv", "json", "parquet"] = "csv",
     target: Path | None = None,
     partition: str = "",
 ) -> None:
@@ -114,10 +105,10 @@ def export(
     """
     path = target or run / f"records.{kind}"
     printed = path == Path("-")
-    if partition and (kind is not Kind.PARQUET or printed):
+    if partition and (kind != "parquet" or printed):
         raise BadOption("only Parquet in a folder comes in parts", advice="Add --to parquet.")
     coverage = write_records(
-        run, sys.stdout.buffer if printed else path, kind=kind.value, partition=partition
+        run, sys.stdout.buffer if printed else path, kind=kind, partition=partition
     )
     words = f"{coverage.scored:,} of {plural(coverage.total, 'record')} scored"
     err().print(f"{path}: {words}")

@@ -11,11 +11,8 @@ from screentest._util.text import plural
 from screentest.cli.console import out
 from screentest.cli.options import JsonOption, ModelOption, ModelsOption, described
 from screentest.cli.progress import watched
-from screentest.cli.tables import (
-    print_indented,
-    show,
-)
-from screentest.cli.testbed_pairs import Folder, print_testbed_as_json
+from screentest.cli.tables import print_indented, show
+from screentest.cli.testbed_pairs import print_testbed_as_json
 from screentest.core.table import Column, Table
 from screentest.models import read_models
 from screentest.testbeds.catalogue import operators_table
@@ -33,7 +30,7 @@ MOST = 50
 
 @described
 def verify(
-    folder: Folder,
+    folder: Path,
     models: ModelsOption = "builtin",
     model: ModelOption = None,
     workers: int = 1,
@@ -96,7 +93,7 @@ def _print_summary(result: Verification) -> None:
 
 @described
 def sample(
-    folder: Folder,
+    folder: Path,
     into: Path,
     count: int,
     per_aspect: bool = False,
@@ -121,7 +118,8 @@ def sample(
         print_indented(f"{pairs} of {films}, in {into}", indent=0)
 
 
-def page(folder: Folder) -> None:
+@described
+def page(folder: Path) -> None:
     """Write testbed.html again: every pair side by side.
 
     `build` and `sample` write it too.

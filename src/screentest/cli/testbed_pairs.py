@@ -7,9 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from screentest._util.optional import need
 from screentest._util.text import plural
@@ -38,15 +36,10 @@ from screentest.testbeds.testbed import (
     read_testbed,
 )
 
-Folder = Annotated[
-    Path,
-    typer.Argument(metavar="DIR", help="A testbed made by `build`.", show_default=False),
-]
-
 
 @described
 def show_testbed(
-    folder: Folder,
+    folder: Path,
     pair: str | None = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -105,6 +98,9 @@ def _tables(testbed: Testbed) -> tuple[Table, ...]:
 
 
 def _pairs_table(pairs: Sequence[Pair]) -> Table:
+    def touched(pair: Pair) -> list[int]:
+        return [touch.clip for touch in pair.touched]
+
     columns = (
         Column("pair", "Pair", of=pair_name),
         Column("source", detail=True),
@@ -112,13 +108,9 @@ def _pairs_table(pairs: Sequence[Pair]) -> Table:
         Column("aspect", "Aspect", of=lambda pair: pair.aspect or ""),
         Column("name", detail=True),
         Column("severity", detail=True),
-        Column("clips", "Touched clips", show=_clips, of=_touched),
+        Column("clips", "Touched clips", show=_clips, of=touched),
     )
     return Table.of("pairs", "Pairs", columns, pairs)
-
-
-def _touched(pair: Pair) -> list[int]:
-    return [touch.clip for touch in pair.touched]
 
 
 def _clips(clips: list[int]) -> str:
@@ -223,7 +215,7 @@ def _file(pair: Pair) -> str:
 
 @described
 def stats(
-    folder: Folder,
+    folder: Path,
     plots: Path | None = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import typer
 
@@ -46,23 +45,11 @@ from screentest.video.stills import (
 )
 
 T = TypeVar("T")
-Video = Annotated[Path, typer.Argument(metavar="VIDEO", help="A video file.", show_default=False)]
 
 
-class PictureFormat(StrEnum):
-    """What stills are saved as."""
-
-    PNG = "png"
-    JPG = "jpg"
-
-
-class CutListFormat(StrEnum):
-    """How a cut list is written."""
-
-    TABLE = "table"
-    JSON = "json"
-    CSV = "csv"
-    EDL = "edl"
+CutListFormat: TypeAlias = Literal["table", "json", "csv", "edl"]
+"""How a cut list is written."""
+_SUFFIXES: Mapping[str, CutListFormat] = {".json": "json", ".csv": "csv", ".edl": "edl"}
 
 
 # ---- probe
@@ -225,12 +212,12 @@ def _print_faults(probes: Sequence[tuple[Path, Outcome[VideoInfo]]], names: Sequ
 
 @described
 def frames(
-    video: Video,
+    video: Path,
     folder: Path,
     per_shot: bool = False,
     fps: str | None = None,
     count: int | None = None,
-    picture_format: PictureFormat = PictureFormat.PNG,
+    picture_format: Literal["png", "jpg"] = "png",
     size: str | None = None,
     detector: str = "default",
     overwrite: bool = False,
@@ -255,7 +242,7 @@ def frames(
             video,
             choice,
             folder,
-            suffix=picture_format.value,
+            suffix=picture_format,
             size=limit,
             replace=overwrite,
             progress=progress,
@@ -317,7 +304,7 @@ class CutList:
 
 @described
 def shots(
-    video: Video,
+    video: Path,
     detector: str = "default",
     cut_list: CutListFormat | None = None,
     file: Path | None = None,
@@ -339,7 +326,7 @@ def shots(
         cuts = supervised(find_cut_list, video, detector, progress).unwrap()
     if file is not None:
         file.write_text(_text(chosen, video, cuts), encoding="utf-8")
-    elif chosen is CutListFormat.TABLE:
+    elif chosen == "table":
         show(_shots_table(cuts.shots))
         out().print()
         count = plural(len(cuts.shots), "shot")
@@ -357,24 +344,23 @@ def find_cut_list(video: Path, detector: str, progress: Progress) -> CutList:
 
 def _format_of(file: Path | None) -> CutListFormat:
     """Return the format that a file's suffix names; a table where there is none."""
-    suffix = file.suffix.lower().lstrip(".") if file is not None else ""
-    return CutListFormat(suffix) if suffix in ("json", "csv", "edl") else CutListFormat.TABLE
+    return "table" if file is None else _SUFFIXES.get(file.suffix.lower(), "table")
 
 
 def _text(chosen: CutListFormat, video: Path, cuts: CutList) -> str:
     match chosen:
-        case CutListFormat.JSON:
+        case "json":
             about = {
                 "video": str(video),
                 "detector": cuts.detector,
                 "duration": str(cuts.info.duration),
             }
             return json_text(cuts.shots, about) + "\n"
-        case CutListFormat.CSV:
+        case "csv":
             return csv_text(cuts.shots)
-        case CutListFormat.EDL:
+        case "edl":
             return edl_text(cuts.shots, cuts.info.rate, title=video.name)
-        case CutListFormat.TABLE:
+        case "table":
             return as_text(_shots_table(cuts.shots))
 
 

@@ -549,7 +549,10 @@ def comparison_table(comparison: ModelComparison) -> Table:
             (
                 *(row.group, "" if title == last else title),
                 f"{label_of[row.name]} {ARROWS[row.better]}".rstrip(),
-                *(_marked(value) for value in row.values),
+                *(
+                    None if value.mean is None else [value.mean, mark(value) or " "]
+                    for value in row.values
+                ),
                 *(row.leader or None, row.ahead, row.last or None, row.behind, row.prompts),
                 *(row.margin.value if row.margin else None, row_wins(row, heads), row.p),
                 *(row.state.value, row.needed),
@@ -583,10 +586,6 @@ def _orders(row: MetricRow, heads: Mapping[str, str]) -> str:
     over = grouped((pair.better, heads[pair.worse]) for pair in row.pairs if pair.significant)
     sides = grouped((", ".join(sorted(worse)), heads[better]) for better, worse in over.items())
     return "; ".join(f"{', '.join(better)} > {worse}" for worse, better in sides.items())
-
-
-def _marked(value: ModelValue) -> Cell:
-    return None if value.mean is None else [value.mean, mark(value) or " "]
 
 
 def mark(value: ModelValue) -> str:
