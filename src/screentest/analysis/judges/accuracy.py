@@ -222,7 +222,8 @@ def _label(operator: str, kind: PairKind | None) -> str:
     """Return a name for an operator. The paper's are called like their aspects, which says too
     much."""
     if kind is PairKind.PROMPT:
-        return f"false prompts ({CHANGES.get(operator, operator)})"
+        done = CHANGES[operator]["done"] if operator in CHANGES else operator
+        return f"false prompts ({done})"
     if operator not in registry.names("aspect"):
         return operator.replace("_", " ")
     available = registry.names("degradation")
