@@ -35,7 +35,7 @@ from screentest.core import (
 from screentest.models import ModelChoice, Models
 from screentest.testbeds.captions.facts import CaptionAction, CaptionFacts, Coloured, Placed
 from screentest.testbeds.checks import check_pair
-from screentest.testbeds.contract import Context, Film, FilmLook, Rng, boundaries, film_of
+from screentest.testbeds.contract import Context, Film, Look, Rng, boundaries, film_of
 from screentest.testbeds.intact import video_file
 from screentest.testbeds.pairs import ClipDraw, touched
 from screentest.testbeds.testbed import Pair
@@ -79,7 +79,7 @@ def cost_of(film: Film, aspect: Aspect, models: Models, out: Path) -> Cost:
     context = Context(film, Rng.of(7, "bench", aspect.value), models)
     meter = Meter()
     start = time.process_time()
-    chosen = ClipDraw(degradation, context, FilmLook(film, models)).take(TOUCHED)
+    chosen = ClipDraw(degradation, context, Look(film, models)).take(TOUCHED)
     looking = time.process_time() - start
     parts = [meter.on(part) for part in degradation.parts(context, chosen, 1.0)]
     made = splice(film.video, parts, out)

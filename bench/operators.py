@@ -22,7 +22,7 @@ from _figures import cpu_of, figure, long_video, ratio
 from screentest.core import Clip, Frame, Script, Size, Span, build
 from screentest.models import ModelChoice, Models
 from screentest.testbeds.captions.facts import CaptionAction, CaptionFacts, Coloured, Placed
-from screentest.testbeds.contract import Chosen, Context, Film, FilmLook, Rng, boundaries, film_of
+from screentest.testbeds.contract import Chosen, Context, Film, Look, Rng, boundaries, film_of
 from screentest.testbeds.operators.pictures import STYLES, contrast_table
 from screentest.video.edit.normalize import normalize
 from screentest.video.edit.pictures import PixelConverter, Reencode
@@ -76,7 +76,7 @@ def operator(film: Film, spec: str, models: Models, pictures: list[Image]) -> Ca
     degradation = build("degradation", spec).thing
     context = Context(film, Rng.of(7, "bench"), models)
     (clip,) = film.clips
-    look = FilmLook(film, models)
+    look = Look(film, models)
     chosen = [Chosen(clip, degradation.settle(clip, look, context.rng, context.rng))]
     (part,) = (p for p in degradation.parts(context, chosen, 1.0) if isinstance(p, Reencode))
     convert = PixelConverter(part.pixels, film.video.format)

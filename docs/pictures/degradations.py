@@ -35,7 +35,7 @@ from screentest.testbeds.contract import (
     Details,
     Effect,
     Film,
-    FilmLook,
+    Look,
     Region,
     Rng,
     boundaries,
@@ -226,7 +226,7 @@ class Painter:
         context = Context(film, Rng.of(7, name, one.name), self._models)
         clips = film.clips if thing.info.consecutive else film.clips[number : number + 1]
         clips = film.clips[-2:] if getattr(thing.info, "at_end", False) else clips
-        look = FilmLook(film, self._models)
+        look = Look(film, self._models)
         known = SETTLED.get(one.aspect.value)
         chosen = [
             Chosen(clip, known or thing.settle(clip, look, context.rng_of(clip), context.rng))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import signal
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -69,6 +71,22 @@ def test_every_module_of_commands_is_in_the_table() -> None:
     root = Path(package.__file__).parent
     for path in (*root.glob("*/*commands.py"), *root.glob("suites/*/*commands.py")):
         assert ".".join(("screentest", *path.relative_to(root).with_suffix("").parts)) in loaded
+
+
+@pytest.mark.parametrize("package_name", ["cli", "annotate"])
+def test_every_option_described_is_that_of_a_command(package_name: str) -> None:
+    folder = Path(package.__file__).parent / package_name
+    tables = tomllib.loads((folder / "options.toml").read_text("utf-8"))
+    parameters = {
+        function.name: {argument.arg for argument in function.args.args}
+        for path in folder.glob("*.py")
+        for function in ast.parse(path.read_text("utf-8")).body
+        if isinstance(function, ast.FunctionDef) and function.decorator_list
+    }
+    parameters["common"] = set.union(*parameters.values())
+    for command, options in tables.items():
+        described = {name for name, option in options.items() if isinstance(option, dict)}
+        assert described <= parameters[command], command
 
 
 @pytest.mark.parametrize(

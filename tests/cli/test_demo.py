@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from screentest.api.scores import sample_films
 from screentest.cli.demo import NEED_MODELS
 from screentest.core import BUILTIN_ASPECTS, Aspect
+from screentest.sample import sample_videos
 from screentest.testbeds.testbed import read_testbed
 from tests.terminal import Screentest, fits, invoke
 
@@ -21,8 +21,8 @@ def test_the_whole_job_and_then_again_for_free(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With the one of the films that has a pair of every aspect."""
-    films = [one for one in sample_films() if one.id == "real_5shots"]
-    monkeypatch.setattr("screentest.cli.demo.sample_films", lambda: films)
+    films = [video for video in sample_videos() if video.item.id == "real_5shots"]
+    monkeypatch.setattr("screentest.cli.demo.sample_videos", lambda: films)
     monkeypatch.setenv("COLUMNS", "80")
     out = tmp_path / "demo"
     done = invoke("demo", "--out", out)

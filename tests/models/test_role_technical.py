@@ -153,8 +153,8 @@ class TestNatural:
         rows = np.array([natural.statistics(grey) for grey in good_pictures(sample)])
         mean, spread = rows.mean(axis=0), np.cov(rows.T)
         covariance = spread + 0.3 * np.diag(np.diag(spread))
-        written = np.array(natural.MEAN.split(), float)
-        half = np.array(natural.COVARIANCE.split(), float)
+        written = np.array(natural.FITTED["mean"])
+        half = np.array(natural.FITTED["covariance"])
         # Decoders and OpenCV versions differ in the last bit of a pixel.
         assert written == pytest.approx(mean, rel=0.02, abs=0.002)
         assert half == pytest.approx(covariance[np.tril_indices(10)], rel=0.1, abs=0.002)

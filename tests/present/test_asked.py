@@ -10,7 +10,7 @@ import screentest.present.page.drilldown as asked_module
 from screentest.core import Failure, Item, Outcome, OutputInfo, Reason, Span
 from screentest.present.page.data import read_report
 from screentest.present.page.drilldown import LONGEST, questions_asked
-from screentest.present.page.html import PageOptions, write_html
+from screentest.present.page.html import write_html
 from screentest.suites.etva.answers import Answered
 from screentest.suites.etva.graph import Category
 from screentest.suites.etva.metric import AskedScene, outcomes_of
@@ -66,7 +66,7 @@ def test_questions_of_one_video(tmp_path: Path, opened: Open) -> None:
         {("dog", "etva"): outcomes_of(scenes(), floor=0.0)["score"]},
         metrics={"etva": info},
     )
-    write_html(read_report([run]), tmp_path / "report.html", PageOptions(thumbnails=0))
+    write_html(read_report([run]), tmp_path / "report.html", pictures=0)
     seen = opened(tmp_path / "report.html", viewport={"width": 360, "height": 800})
     page = seen.page
     page.click("#grid .frame")

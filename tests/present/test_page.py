@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page
 
 from screentest.core import Choice, Item, Reason
 from screentest.present.page.data import read_report
-from screentest.present.page.html import PageOptions, write_html
+from screentest.present.page.html import write_html
 from tests.present.conftest import Open, Seen, until
 from tests.present.runs import (
     CALM,
@@ -25,12 +26,10 @@ from tests.present.runs import (
     scored,
 )
 
-NO_PICTURES = PageOptions(thumbnails=0)
 
-
-def page_of(runs: list[Path], folder: Path, options: PageOptions = NO_PICTURES) -> Path:
+def page_of(runs: list[Path], folder: Path, **options: Any) -> Path:
     out = folder / "report.html"
-    write_html(read_report(runs), out, options)
+    write_html(read_report(runs), out, **{"pictures": 0, **options})
     return out
 
 
@@ -61,7 +60,7 @@ def full(tmp_path_factory: pytest.TempPathFactory, sample: Path) -> Path:
         Said("pair-3", Choice.TIE),
     ]
     runs.append(certify_run(folder / "certificates", [certificate()], said))
-    return page_of(runs, folder, PageOptions("All of it", thumbnails=3))
+    return page_of(runs, folder, title="All of it", pictures=3)
 
 
 @pytest.fixture(scope="module")
@@ -325,7 +324,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
         score_run(folder / "scores", films, values),
         certify_run(folder / "certificates", [certificate(judge="calm <b>&\"'")], said),
     ]
-    return page_of(runs, folder, PageOptions("</title><script>alert(6)</script>", thumbnails=0))
+    return page_of(runs, folder, title="</title><script>alert(6)</script>")
 
 
 def test_untrusted_texts_are_shown_as_they_are(hostile: Path, opened: Open) -> None:
@@ -383,7 +382,7 @@ def test_thousands_of_videos_are_never_in_the_page_at_once(tmp_path: Path, opene
 def test_films_inside_the_page(tmp_path: Path, opened: Open, sample: Path) -> None:
     film = Item("film", sample / "frenchgp_1906_214x160.mp4")
     run = score_run(tmp_path / "run", [film], {("film", "calm"): scored(0.5)})
-    seen = opened(page_of([run], tmp_path, PageOptions(thumbnails=0, embed=True)))
+    seen = opened(page_of([run], tmp_path, embed=True))
     seen.page.locator("#grid .frame").click()
     until(seen.page, "document.querySelector('#drawer video').readyState >= 1")
     assert seen.page.evaluate("document.querySelector('#drawer video').src").startswith(

@@ -253,13 +253,6 @@ def test_a_table_of_several_models_names_whom_it_is_about() -> None:
     assert comparison_table(part).column("wins") == ["b > c"]
 
 
-def test_evidence_has_a_column_where_any_is_known() -> None:
-    found = compared(drawn(20, models="ab", sharp_a=4.0))
-    table = comparison_table(found, {"sharp": "blur; fooled by sharpening"}).short()
-    assert table.columns[-1].heading == "sees"
-    assert table.texts()[0][-1] == "blur; fooled by sharpening"
-
-
 def test_nobody_is_sent_for_thousands_of_prompts() -> None:
     values = {("sharp", "a"): [51.0, 49.9] * 6, ("sharp", "b"): [50.0, 50.0] * 6}
     found = compared(results(values))

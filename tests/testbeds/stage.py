@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from screentest.core import build
 from screentest.models import Detection, Models
 from screentest.testbeds.captions.facts import CaptionAction, CaptionFacts, Coloured, Placed
-from screentest.testbeds.contract import Chosen, Context, Degradation, Film, FilmLook, Rng
+from screentest.testbeds.contract import Chosen, Context, Degradation, Film, Look, Rng
 from screentest.testbeds.pairs import ClipDraw
 from screentest.video.edit.encode import EncoderSettings
 from screentest.video.edit.pictures import VideoPart
@@ -106,9 +106,7 @@ class Stage:
         models: Models | None = None,
     ) -> list[Chosen]:
         degradation, context = self._set(name, seed, models)
-        return ClipDraw(degradation, context, FilmLook(self.film, context.models)).take(
-            count, least
-        )
+        return ClipDraw(degradation, context, Look(self.film, context.models)).take(count, least)
 
     def harm(
         self,

@@ -35,7 +35,7 @@ from screentest.testbeds.contract import (
     Effect,
     Film,
     FilmClip,
-    FilmLook,
+    Look,
     Reach,
     Region,
     Rng,
@@ -449,7 +449,7 @@ def test_what_hardly_moves_cannot_be_slowed_or_held(tmp_path: Path) -> None:
     assert found.figures["changed_frames"] > 0.5
     assert found.figures["motion"] < 0.01
     with pytest.raises(Unfit, match="stand still, or nearly"):
-        must_move(FilmLook(film, Models()), film.clips[0])
+        must_move(Look(film, Models()), film.clips[0])
 
 
 @pytest.mark.parametrize("effect", [Effect.TIMING, Effect.PICTURES])
@@ -470,7 +470,7 @@ def test_motion_is_seen_in_clips_of_few_frames(tmp_path: Path) -> None:
     film = written(tmp_path, [picture(number) for number in range(2 * RATE)])
     # Four frames: the moments of three steps share some of them.
     few = replace(film.clips[0], span=Span(Fraction(0), Fraction(4, RATE)), frames=4)
-    assert len(FilmLook(film, Models()).steps(few)) == 3
+    assert len(Look(film, Models()).steps(few)) == 3
 
 
 AROUND = replace(REMOVED, region=Region.AROUND, checks=(), reach=Reach(across=0.5))

@@ -19,7 +19,7 @@ from screentest.testbeds import timeline
 from screentest.testbeds.builder import build_testbed
 from screentest.testbeds.captions.facts import Placed
 from screentest.testbeds.catalogue import OperatorSet, choose_operators, operators
-from screentest.testbeds.contract import Film, FilmLook, Rng, Unfit
+from screentest.testbeds.contract import Film, Look, Rng, Unfit
 from screentest.testbeds.functions import degradation
 from screentest.testbeds.operators.orders import other_film, shown_instead
 from screentest.testbeds.options import BuildOptions
@@ -178,7 +178,7 @@ def test_a_title_is_not_shown_instead(tmp_path: Path, film: Film) -> None:
     scene = np.random.default_rng(1).integers(40, 255, (48, 64, 3)).astype(np.uint8)
     write_film(tmp_path / "half.mkv", [*[title] * 24, *[scene] * 24])
     operator = other_film(folder=str(tmp_path))
-    clip, look = film.clips[0], FilmLook(film, Models())
+    clip, look = film.clips[0], Look(film, Models())
     starts = [
         float(operator.settle(clip, look, Rng.of(seed), Rng.of(seed))["from"]) for seed in range(6)
     ]

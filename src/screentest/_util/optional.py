@@ -10,31 +10,17 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import tomllib
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any, Final
 
 from screentest.core.errors import MissingPackage
 from screentest.core.outcome import Reason
 
-EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
-    "annotate": ("fastapi", "python_multipart", "sqlalchemy", "uvicorn", "starlette", "anyio"),
-    "charts": ("matplotlib",),
-    "chat": ("httpx2", "openai"),
-    "download": ("yt_dlp",),
-    "light-models": ("ai_edge_litert", "onnxruntime", "tokenizers"),
-    "mlflow": ("mlflow",),
-    "models": (
-        *("accelerate", "diffusers", "huggingface_hub", "safetensors", "sentence_transformers"),
-        *("torch", "torchvision", "transformers"),
-    ),
-    "parquet": ("pyarrow",),
-    "postgres": ("psycopg",),
-    "ray": ("ray",),
-    "remote": ("aiohttp", "fsspec"),
-    "tensorboard": ("tensorboard",),
-    "trackio": ("trackio",),
-    "wandb": ("wandb",),
-}
+EXTRAS: Final[Mapping[str, list[str]]] = tomllib.loads(
+    Path(__file__).with_name("extras.toml").read_text(encoding="utf-8")
+)
 """The top-level modules that each extra of screentest brings."""
 
 

@@ -229,8 +229,10 @@ def _declared(
         texts = Counter(shown(calls))
         count = texts.total()
         pictures = sum(many * number for (many, _), number in texts.items())
-        selected = pictures * _picture_tokens(calls.long_side)
-        selected += sum(_text_tokens(text) * number for (_, text), number in texts.items())
+        selected = pictures * max(1, round(calls.long_side**2 * _WIDE / _PATCH))
+        selected += sum(
+            (estimate_text_tokens(text) + _TEMPLATE) * number for (_, text), number in texts.items()
+        )
         price = _price_of(calls.role, settings, models)
         costs.append(None if price is None else _cost(price, count, selected, pictures))
         total, tokens = total + count, tokens + selected
@@ -261,15 +263,6 @@ def _shown_to_judges(
         return [(min(calls.frames, clips(case)), "") for case in videos.values()] * repeats
     films = dict(both)
     return [(calls.frames, "") for case in films.values() for _ in range(clips(case))]
-
-
-def _picture_tokens(long_side: int) -> int:
-    return max(1, round(long_side**2 * _WIDE / _PATCH))
-
-
-def _text_tokens(text: str) -> int:
-    """Return the tokens of a prompt with the words around it, about."""
-    return estimate_text_tokens(text) + _TEMPLATE
 
 
 def _cost(price: Price, calls: int, tokens: int, pictures: int) -> Decimal:
@@ -422,7 +415,6 @@ class Effort:
             raise BadOption("invalid share: must be in [0, 1]")
 
     def seconds(self, duration: float, characters: int) -> float:
-        """Return the seconds of one task."""
         read = characters * self.reading_share / self.reading
         return self.watching * duration + read + self.overhead
 

@@ -62,12 +62,10 @@ class Value:
 
     @property
     def number(self) -> float | None:
-        """The number; None where the value is missing."""
         return None if self.outcome.value is None else self.outcome.value.value
 
     def pooled(self, pool: Pool) -> Value:
-        """Return this value by the mean over the video, where it has one; the score is by the
-        worst."""
+        """Return this value by the mean over the video, if it has one, or by the worst."""
         score = self.outcome.value
         if pool == "worst" or score is None or not self.pools:
             return self
@@ -104,7 +102,6 @@ class Total:
 
     @property
     def scored(self) -> int:
-        """Items that have a value."""
         return self.summary.scored if self.summary else 0
 
 
@@ -150,7 +147,6 @@ class Results:
         return by_item
 
     def of(self, name: str) -> list[Value]:
-        """Return all values of one name."""
         return self._by_name.get(name, [])
 
     def numbers(self, name: str) -> dict[str, float]:
@@ -159,7 +155,6 @@ class Results:
         return {value.item: value.number for value in values if value.number is not None}
 
     def of_item(self, item: str) -> Mapping[str, Value]:
-        """Return all values of one item, by name."""
         return self._by_item.get(item, {})
 
     @property
@@ -168,8 +163,7 @@ class Results:
         return list(self.outputs)
 
     def traits_of(self, name: str) -> Traits:
-        """Return the facts of one value for the comparison of models; the usual ones where none
-        are."""
+        """Return the facts of one value for the comparison of models, else the usual ones."""
         return self.traits.get(name, Traits())
 
     def group(self, item: str, by: str) -> str:
@@ -192,8 +186,7 @@ class Results:
 
     @cached_property
     def _paired_by_name(self) -> frozenset[str]:
-        """The names that videos in several folders, or of several models, share, where nothing
-        else pairs them."""
+        """File names that several folders or models share, where nothing else pairs them."""
         groups = [item.groups for item in self.items.values()]
         models = all(own_groups.get("model") for own_groups in groups)
         if any("case" in own_groups for own_groups in groups) or (any(groups) and not models):
@@ -248,15 +241,9 @@ class Results:
 
     @cached_property
     def _units(self) -> Mapping[str, str]:
-        return dict(zip(self.items, joined_units(self._asked, self._seen), strict=True))
-
-    @property
-    def _asked(self) -> list[str]:
-        return [self.case(item) for item in self.items]
-
-    @property
-    def _seen(self) -> list[str]:
-        return [self.contents.get(item, "") for item in self.items]
+        asked = [self.case(item) for item in self.items]
+        seen = [self.contents.get(item, "") for item in self.items]
+        return dict(zip(self.items, joined_units(asked, seen), strict=True))
 
     def merged(self, items: Collection[str]) -> tuple[int, int, int]:
         """Of some items: how many cases there are as they are written, how many without those
@@ -266,8 +253,7 @@ class Results:
         return len(cases), len({plain_text(case) for case in cases}), len(units)
 
     def by_group(self, by: str) -> dict[str, Results]:
-        """Return the results of each group of items; items in no group of that kind are in
-        ``""``."""
+        """Return the results of each group of items; those of items in no group by ``""``."""
         group = {item: self.group(item, by) for item in self.items}
         items = grouped((group[name], (name, item)) for name, item in self.items.items())
         values = grouped((group.get(value.item, ""), value) for value in self.values)
@@ -316,8 +302,7 @@ class Results:
         )
 
     def as_run(self, name: str) -> Results:
-        """Return the same as one side of a comparison of runs: no item has the id of another
-        run's."""
+        """Return the same as one side of a comparison of runs, with ids of its own."""
         items = [
             replace(
                 item,
@@ -335,7 +320,6 @@ class Results:
         )
 
     def only(self, items: Collection[str], metrics: Collection[str]) -> Results:
-        """Return the same with some items and some metrics alone."""
         kept = {name for name in self.outputs if split_value_name(name)[0] in metrics}
         return replace(
             self,
@@ -350,7 +334,6 @@ class Results:
         )
 
     def without(self, items: Collection[str]) -> Results:
-        """Return the same without the values of some items."""
         return replace(
             self, values=tuple(value for value in self.values if value.item not in items)
         )
@@ -496,9 +479,7 @@ def read_results(run: RunReader) -> Results:
             )
     items = run.items()
     contents = _contents(items, run.contents())
-    results = Results(
-        items, tuple(values), outputs, tuple(pending), _suites(run), contents, traits
-    )
+    results = Results(items, tuple(values), outputs, tuple(pending), _suites(run), contents, traits)
     return replace(results, margins=_own_margins(results, run.folder / REENCODED))
 
 
@@ -532,8 +513,7 @@ def _own_margins(results: Results, folder: Path) -> dict[tuple[str, Pool], Margi
 
 
 def _contents(items: Mapping[str, Item], stored: Mapping[str, str]) -> dict[str, str]:
-    """Return the hash of each video: as the run has it, and of new files where two have the same
-    size."""
+    """Return the hash of each video that the run has, and of new files of equal size."""
     hashes: dict[str, str] = {}
     unknown: dict[int, list[Item]] = {}
     for item in items.values():

@@ -10,12 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from screentest._util.collect import grouped
 from screentest.analysis.results import Results, plain_name
 from screentest.analysis.suites import Dimension, Suite
-from screentest.core import Outcome, OutputInfo, Reason, attempt
+from screentest.core import OutputInfo, Reason, attempt
 from screentest.core.table import Better
 from screentest.stats import Interval, source_interval
 
@@ -58,8 +57,7 @@ class Standing:
 
 
 def standings(results: Results, suite: Suite, by: str = "") -> list[Standing]:
-    """Return the standing of all items, or of each group; the best first, those without a value
-    last."""
+    """Return the standing of all items, or of each group; best first, without a value last."""
     if not suite.dimensions and suite.add_up is None:
         return []
     add = suite.add_up or add_up
@@ -117,9 +115,10 @@ class _Values:
                 result.stand_ins[leaf] = results.stand_ins_of(name)
                 for value in results.of(name):
                     touched[value.item] = None
+                    failure = value.outcome.failure
                     if value.number is not None:
                         numbers[value.item] = value.number
-                    elif _is_inapplicable(value.outcome):
+                    elif failure is not None and failure.reason is Reason.NOT_APPLICABLE:
                         excused.add(value.item)
         selected = {name for leaf in result.numbers for name in names.get(plain_name(leaf), ())}
         touched |= {item: None for item, name in results.pending if name in selected}
@@ -167,8 +166,7 @@ class _Values:
         )
 
     def sum(self, node: Dimension) -> _Sum:
-        """Return the unweighted mean of the parts there are, and how much each leaf weighs in
-        it."""
+        """Return the unweighted mean of the parts there are, and the weights of the leaves."""
         parts = [self.sum(part) for part in node.parts]
         for leaf in node.values:
             numbers = self.numbers[leaf].values()
@@ -217,10 +215,6 @@ class _Values:
             scored or item in self.excused[leaf] for scored, leaf in zip(has, leaves, strict=True)
         )
         return any(has) and all(whole)
-
-
-def _is_inapplicable(outcome: Outcome[Any]) -> bool:
-    return outcome.failure is not None and outcome.failure.reason is Reason.NOT_APPLICABLE
 
 
 def _better(infos: Iterable[OutputInfo]) -> Better:

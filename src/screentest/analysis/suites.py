@@ -50,14 +50,12 @@ class Dimension:
             raise ValueError(f"dimension {self.name!r} has either values or parts")
 
     def walk(self) -> Iterator[Dimension]:
-        """Yield this dimension and all below it."""
         yield self
         for part in self.parts:
             yield from part.walk()
 
     @property
     def leaves(self) -> tuple[str, ...]:
-        """The names of all values below it."""
         return tuple(value for dimension in self.walk() for value in dimension.values)
 
 

@@ -1,4 +1,4 @@
-"""``screentest annotate serve, invite, plan, translate, bundle``, and the arguments all share."""
+"""``screentest annotate serve, invite, plan, translate, bundle``: prepare and collect votes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import secrets
 from collections import defaultdict
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated
 
 import typer
 from sqlalchemy import Connection, select
@@ -26,7 +25,7 @@ from screentest.annotate.server import bind, check_address, media_folder, open_p
 from screentest.annotate.store import Database, default_store, open_database
 from screentest.annotate.web.visitor import Finish, Site, allowed_origins
 from screentest.cli.console import err, out, shown
-from screentest.cli.options import JsonOption, PromptsOption
+from screentest.cli.options import JsonOption, PromptsOption, described
 from screentest.cli.progress import watched
 from screentest.cli.tables import print_models, show
 from screentest.core import BadOption, UserError
@@ -37,109 +36,29 @@ from screentest.models.chat.costs import Prices
 from screentest.present.forecast import people_table
 from screentest.run.store import RunStore
 
-Place = Annotated[
-    Path,
-    typer.Argument(
-        metavar="TESTBED|MANIFEST",
-        help="A folder made by `build`, or a manifest.",
-        exists=True,
-        show_default=False,
-    ),
-]
-Store = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FILE|URL",
-        help="SQLite file or postgresql:// URL.",
-        show_default="annotate/votes.sqlite beside it",
-    ),
-]
-ServedTask = Annotated[
-    VoteTask,
-    typer.Option("--task", metavar="NAME", help="pairs, check, rate, questions, prompts or arena."),
-]
-By = Annotated[
-    str,
-    typer.Option("--by", metavar="GROUP", help="For arena: what is compared; or model=A,B."),
-]
-Votes = Annotated[int, typer.Option("--votes", min=1, help="How many people judge each item.")]
-Questions = Annotated[
-    Path | None,
-    typer.Option("--questions", metavar="FILE", help="Questions per item (JSON lines)."),
-]
-Watch = Annotated[
-    float,
-    typer.Option(
-        "--watch",
-        min=0,
-        max=1,
-        metavar="SHARE",
-        help="Of each video, long films too, that must be played before an answer is taken. "
-        "0 asks for nothing.",
-    ),
-]
-Ties = Annotated[bool, typer.Option("--ties", help="Allow 'no difference'.")]
-TaskName = Annotated[
-    VoteTask | None, typer.Option(metavar="NAME", help="Needed if the store has several tasks.")
-]
 
-
+@described
 def serve(
-    place: Place,
-    task: ServedTask = VoteTask.PAIRS,
-    store: Store = None,
-    votes: Votes = 5,
-    host: Annotated[str, typer.Option(help="Any other address needs a token.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free port.")] = 8765,
-    public_url: Annotated[
-        str | None, typer.Option(metavar="URL", help="The address that people open.")
-    ] = None,
-    token: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SECRET",
-            help="The operator's token.",
-            envvar="SCREENTEST_ANNOTATE_TOKEN",
-            show_envvar=True,
-            show_default="a new one",
-        ),
-    ] = None,
-    language: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="CODE|FILE",
-            help="Can be repeated; the first is the default.",
-            show_default="en, ja",
-        ),
-    ] = None,
-    lease: Annotated[
-        float,
-        typer.Option(metavar="MINUTES", min=1, help="Idle work is given to others after this."),
-    ] = 60.0,
-    gold: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Items with known answers (JSON lines).")
-    ] = None,
-    gold_every: Annotated[
-        int, typer.Option(metavar="N", min=1, help="One gold item after N others.")
-    ] = 10,
-    ties: Ties = False,
-    watch: Watch = 0.5,
-    most: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=1, help="Items per worker.", show_default="all there are"),
-    ] = None,
-    code: Annotated[
-        str, typer.Option(metavar="TEXT", help="Completion code, shown at the end.")
-    ] = "",
-    return_url: Annotated[
-        str,
-        typer.Option(metavar="URL", help="Shown at the end; may hold {participant} and {code}."),
-    ] = "",
-    by: By = "model",
-    questions: Questions = None,
-    consent: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Your own consent text.")
-    ] = None,
+    place: Path,
+    task: VoteTask = VoteTask.PAIRS,
+    store: str | None = None,
+    votes: int = 5,
+    host: str = "127.0.0.1",
+    port: int = 8765,
+    public_url: str | None = None,
+    token: str | None = None,
+    language: list[str] | None = None,
+    lease: float = 60.0,
+    gold: Path | None = None,
+    gold_every: int = 10,
+    ties: bool = False,
+    watch: float = 0.5,
+    most: int | None = None,
+    code: str = "",
+    return_url: str = "",
+    by: str = "model",
+    questions: Path | None = None,
+    consent: Path | None = None,
     prompts: PromptsOption = None,
 ) -> None:
     """Start the web app.
@@ -212,20 +131,15 @@ def serve(
     database.close()
 
 
+@described
 def invite(
-    place: Place,
-    count: Annotated[int, typer.Option(min=1, max=10_000, help="How many links.")] = 1,
-    url: Annotated[
-        str, typer.Option(metavar="URL", help="The address of the app.")
-    ] = "http://127.0.0.1:8765",
-    days: Annotated[float, typer.Option(min=0.01, help="How long the links are valid.")] = 30.0,
-    worker: Annotated[
-        str | None, typer.Option(metavar="LABEL", help="A new link for a known worker.")
-    ] = None,
-    platform: Annotated[
-        bool, typer.Option("--platform", help="One link for all participants of a platform.")
-    ] = False,
-    store: Store = None,
+    place: Path,
+    count: int = 1,
+    url: str = "http://127.0.0.1:8765",
+    days: float = 30.0,
+    worker: str | None = None,
+    platform: bool = False,
+    store: str | None = None,
 ) -> None:
     """Make personal links for workers.
 
@@ -259,30 +173,21 @@ def invite(
         out().print(f"{label}\t{join}{rest}", soft_wrap=True)
 
 
+@described
 def plan(
-    place: Place,
-    wage: Annotated[float, typer.Option(min=0, help="Pay for one hour.", show_default=False)],
-    task: ServedTask = VoteTask.PAIRS,
-    votes: Votes = 5,
-    currency: Annotated[str, typer.Option(metavar="TEXT", help="For display only.")] = "",
-    fee: Annotated[
-        float, typer.Option(min=0, metavar="SHARE", help="The platform's fee; 0.2 is 20%.")
-    ] = 0.0,
-    watching: Annotated[
-        float, typer.Option(min=0, metavar="TIMES", help="Watching time, in lengths of the videos.")
-    ] = 1.5,
-    reading: Annotated[
-        float, typer.Option(min=0.1, metavar="N", help="Characters read per second.")
-    ] = 15.0,
-    reading_share: Annotated[
-        float, typer.Option(min=0, max=1, metavar="SHARE", help="Share of the text that is read.")
-    ] = 1.0,
-    overhead: Annotated[
-        float, typer.Option(min=0, metavar="SECONDS", help="Extra time for each task.")
-    ] = 40.0,
-    questions: Questions = None,
-    by: By = "model",
-    units: Annotated[bool, typer.Option("--units", help="List the items too.")] = False,
+    place: Path,
+    wage: float,
+    task: VoteTask = VoteTask.PAIRS,
+    votes: int = 5,
+    currency: str = "",
+    fee: float = 0.0,
+    watching: float = 1.5,
+    reading: float = 15.0,
+    reading_share: float = 1.0,
+    overhead: float = 40.0,
+    questions: Path | None = None,
+    by: str = "model",
+    units: bool = False,
     as_json: JsonOption = False,
 ) -> None:
     """Estimate minutes and price before you publish a task.
@@ -310,20 +215,14 @@ def plan(
             out().print(shown(key), soft_wrap=True)
 
 
+@described
 def translate(
-    place: Place,
-    to: Annotated[
-        str, typer.Option(metavar="CODE", help="ja, or another that you serve.", show_default=False)
-    ],
-    model: Annotated[
-        str, typer.Option(metavar="chat=…", help="Which model to ask.", show_default=False)
-    ],
-    language: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Its name in the prompt.", show_default="by its code"),
-    ] = None,
+    place: Path,
+    to: str,
+    model: str,
+    language: str | None = None,
     prompts: PromptsOption = None,
-    store: Store = None,
+    store: str | None = None,
 ) -> None:
     """Translate the prompts with a chat model.
 
@@ -366,16 +265,15 @@ def translate(
         raise typer.Exit(1)
 
 
+@described
 def bundle(
-    place: Place,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="A new folder.", show_default=False)],
-    task: ServedTask = VoteTask.PAIRS,
-    language: Annotated[
-        str, typer.Option(metavar="CODE|FILE", help="The language of the pages.")
-    ] = "en",
-    ties: Ties = False,
-    questions: Questions = None,
-    by: By = "model",
+    place: Path,
+    out: Path,
+    task: VoteTask = VoteTask.PAIRS,
+    language: str = "en",
+    ties: bool = False,
+    questions: Path | None = None,
+    by: str = "model",
     prompts: PromptsOption = None,
 ) -> None:
     """Make pages for another platform.

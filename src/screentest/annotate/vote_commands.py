@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
 
-import typer
 from sqlalchemy import select
 
 from screentest._util.atomic import atomic_output
@@ -16,7 +14,7 @@ from screentest._util.text import plural
 from screentest.analysis.people.arena import arena_of
 from screentest.annotate import people
 from screentest.annotate.bundle import read_answers, task_of
-from screentest.annotate.commands import Place, Store, TaskName, opened, wanted_task
+from screentest.annotate.commands import opened, wanted_task
 from screentest.annotate.quality import AspectAgreement, WorkerState, agreement, review, rules_for
 from screentest.annotate.records import (
     Filtering,
@@ -30,7 +28,7 @@ from screentest.annotate.schema import units
 from screentest.annotate.server import open_project
 from screentest.annotate.store import default_store
 from screentest.cli.console import err, out, shown
-from screentest.cli.options import JsonOption
+from screentest.cli.options import JsonOption, described
 from screentest.cli.tables import COUNT, SHARE, show
 from screentest.core import BadOption, UserError
 from screentest.core.table import Cell, Column, Table
@@ -39,20 +37,15 @@ from screentest.judges.votes import as_json as as_json_text
 from screentest.present.people import arena_headline, people_tables
 from screentest.stats.power import Retention
 
-DropExcluded = Annotated[
-    bool, typer.Option("--without-excluded", help="Leave out votes of excluded workers.")
-]
 
-
+@described
 def workers(
-    place: Place,
-    store: Store = None,
-    task: TaskName = None,
-    exclude: Annotated[
-        str | None, typer.Option(metavar="LABEL", help="Give this worker no more work.")
-    ] = None,
-    restore: Annotated[str | None, typer.Option(metavar="LABEL", help="Undo an exclusion.")] = None,
-    reason: Annotated[str, typer.Option(help="Why; kept in the log.")] = "",
+    place: Path,
+    store: str | None = None,
+    task: VoteTask | None = None,
+    exclude: str | None = None,
+    restore: str | None = None,
+    reason: str = "",
     as_json: JsonOption = False,
 ) -> None:
     """Show the workers, and which ones to review.
@@ -80,14 +73,13 @@ def workers(
     show(_workers_table(result), as_json=as_json)
 
 
+@described
 def filter_(
-    place: Place,
-    out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write the testbed of the kept pairs here.")
-    ] = None,
-    votes: Annotated[int, typer.Option(min=1, help="Pairs with fewer ratings stay undecided.")] = 5,
-    store: Store = None,
-    without_excluded: DropExcluded = False,
+    place: Path,
+    out: Path | None = None,
+    votes: int = 5,
+    store: str | None = None,
+    without_excluded: bool = False,
     as_json: JsonOption = False,
 ) -> None:
     """Keep the pairs whose degradation people confirm.
@@ -123,13 +115,11 @@ def filter_(
         err().print(f"{plural(len(written.pairs), 'pair')} in {out}", soft_wrap=True)
 
 
+@described
 def results(
-    place: Place,
-    votes: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Votes in a file, instead of those in the store."),
-    ] = None,
-    store: Store = None,
+    place: Path,
+    votes: Path | None = None,
+    store: str | None = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show which model people prefer.
@@ -162,14 +152,13 @@ def results(
     show(*people_tables(result), as_json=as_json, headline=arena_headline(result))
 
 
+@described
 def export(
-    place: Place,
-    out: Annotated[
-        Path, typer.Option(metavar="FILE", help="Ends in .csv or .json.", show_default=False)
-    ],
-    store: Store = None,
-    task: TaskName = None,
-    without_excluded: DropExcluded = False,
+    place: Path,
+    out: Path,
+    store: str | None = None,
+    task: VoteTask | None = None,
+    without_excluded: bool = False,
 ) -> None:
     """Write the votes to a CSV or JSON file.
 
@@ -195,19 +184,13 @@ def export(
     err().print(f"{plural(len(records), 'row')} in {out}", soft_wrap=True)
 
 
+@described
 def import_(
-    place: Place,
-    votes: Annotated[
-        Path, typer.Argument(metavar="FILE", help="An export, .csv or .json.", show_default=False)
-    ],
-    store: Store = None,
-    key: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="For answers to a bundle: its key.json."),
-    ] = None,
-    questions: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="For a bundle of questions.")
-    ] = None,
+    place: Path,
+    votes: Path,
+    store: str | None = None,
+    key: Path | None = None,
+    questions: Path | None = None,
 ) -> None:
     """Import votes that were cast elsewhere.
 

@@ -161,9 +161,9 @@ def open_run(
         yield OpenRun(store, engine, settings, progress)
 
 
-def items_of(videos: Videos, prompt: str = "") -> list[Item]:
+def items_of(videos: Videos) -> list[Item]:
     """Read the items of manifests, folders and files, beside those that are given as such."""
-    return list(inputs_of(videos, prompt).items)
+    return list(inputs_of(videos).items)
 
 
 def inputs_of(videos: Videos, prompt: str = "", layout: str = "") -> Corpus:

@@ -160,7 +160,7 @@ def report(
     """
     from screentest.present.files import must_be_formats, write_tables
     from screentest.present.page.data import read_report
-    from screentest.present.page.html import PageOptions, write_html
+    from screentest.present.page.html import write_html
     from screentest.watch.alarms import alarms_of
 
     at_least(0, pictures=pictures)
@@ -172,7 +172,8 @@ def report(
     messages = [alarm.message for folder in folders for alarm in alarms_of(folder)]
     read = replace(read, alarms=tuple(messages))
     page = Path(out)
-    write_html(read, page, PageOptions(title, pictures, embed), progress=progress_of(progress))
+    shown = progress_of(progress)
+    write_html(read, page, title=title, pictures=pictures, embed=embed, progress=shown)
     written = write_tables(read, Path(tables), formats) if tables is not None else ()
     return Page(page, tuple(written))
 

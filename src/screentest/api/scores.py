@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
@@ -229,7 +229,8 @@ def score_frames(
             )
         finally:
             open_tools(settings).attach(MemoryLedger())  # that of the run is closed
-    scores = _only(scores, {item.id for item in items}, {one.name for one in evaluators})
+    mine = scores.results.only({item.id for item in items}, {one.name for one in evaluators})
+    scores = dataclasses.replace(scores, results=mine)
     return _log(hooks, scores, items, step)
 
 
@@ -411,14 +412,3 @@ def _log(hooks: Hooks, scores: Scores, items: Sequence[Item], step: int | None) 
 
         open_hooks(hooks).log(scores, [item.id for item in items], step)
     return scores
-
-
-def _only(scores: Scores, items: Collection[str], metrics: Collection[str]) -> Scores:
-    return dataclasses.replace(scores, results=scores.results.only(items, metrics))
-
-
-def sample_films() -> list[Item]:
-    """List the films that come with the package."""
-    from screentest.sample import sample_videos
-
-    return [video.item for video in sample_videos()]

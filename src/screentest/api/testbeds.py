@@ -31,6 +31,7 @@ from screentest.video.limits import Limits
 if TYPE_CHECKING:
     from fractions import Fraction
 
+    from screentest.testbeds.join import Joined
     from screentest.testbeds.options import BuildOptions
 
 
@@ -130,10 +131,10 @@ def build(
     check_models(options)
     cap = cap_of(work, settings)
     folder, progress = Path(out), progress_of(work.get("progress"))
-    sources = _Sources(films, form, join, folder, options, work, limits)
+    joined, remarks = _sources(_corpus(films, form), join, folder, options, work, limits)
     with engine_of(work, settings, timeout=timeout) as (engine, _):
         done = build_testbed(
-            sources.joined.items,
+            joined.items,
             folder,
             options,
             chat=chat,
@@ -141,11 +142,11 @@ def build(
             max_cost=cap,
             engine=engine,
             progress=progress,
-            lost=sources.joined.failed,
+            lost=joined.failed,
             limits=limits,
             retry=retry_of(work),
         )
-    remarks = [*sources.remarks, *map(str, done.remarks)]
+    remarks += map(str, done.remarks)
     if done.changed:
         remarks.append(f"{done.changed} results thrown away: their source changed meanwhile")
     made = BuiltTestbed(
@@ -195,46 +196,35 @@ def _corpus(videos: Videos, form: str | None) -> Corpus:
     return Corpus("manifest", tuple(items_of(videos)))
 
 
-class _Sources:
-    """The films of a corpus in one file each, and remarks on them."""
+def _sources(
+    corpus: Corpus, join: int, out: Path, options: BuildOptions, work: WorkOptions, limits: Limits
+) -> tuple[Joined, list[str]]:
+    """Make one file of each film of a corpus; gives them with remarks."""
+    from screentest.inputs.parted import in_groups_of
+    from screentest.testbeds.join import Joined, join_sources
 
-    def __init__(
-        self,
-        films: Videos,
-        form: str | None,
-        join: int,
-        out: Path,
-        options: BuildOptions,
-        work: WorkOptions,
-        limits: Limits,
-    ) -> None:
-        from screentest.inputs.parted import in_groups_of
-        from screentest.testbeds.join import Joined, join_sources
-
-        corpus = _corpus(films, form)
-        if join != 1 and corpus.parted:
-            raise BadOption(
-                "`join` cannot be used with a Vript download: its clips are joined anyway"
-            )
-        parted = corpus.parted if join == 1 else tuple(in_groups_of(corpus.items, join))
-        whole = corpus.items if join == 1 else ()
-        self.joined = Joined(whole)
-        if parted:
-            made = join_sources(
-                parted,
-                out.absolute(),
-                long_side=options.long_side,
-                gaps=bool(corpus.parted),
-                workers=work.get("workers"),
-                limits=limits,
-                progress=progress_of(work.get("progress")),
-            )
-            self.joined = replace(made, items=(*whole, *made.items))
-        self.remarks = [*map(str, corpus.problems), *self.joined.faults]
-        rest = len(corpus.items) % join
-        if rest:
-            left = ", ".join(item.id for item in corpus.items[-rest:])
-            self.remarks.append(f"left out, too few to join: {left}")
+    if join != 1 and corpus.parted:
+        raise BadOption("`join` cannot be used with a Vript download: its clips are joined anyway")
+    parted = corpus.parted if join == 1 else tuple(in_groups_of(corpus.items, join))
+    whole = corpus.items if join == 1 else ()
+    joined = Joined(whole)
+    if parted:
+        made = join_sources(
+            parted,
+            out.absolute(),
+            long_side=options.long_side,
+            gaps=bool(corpus.parted),
+            workers=work.get("workers"),
+            limits=limits,
+            progress=progress_of(work.get("progress")),
+        )
+        joined = replace(made, items=(*whole, *made.items))
+    remarks = [*map(str, corpus.problems), *joined.faults]
+    rest = len(corpus.items) % join
+    if rest:
+        left = ", ".join(item.id for item in corpus.items[-rest:])
+        remarks.append(f"left out, too few to join: {left}")
+    return joined, remarks
 
 
 def _with_backgrounds(specs: tuple[str, ...], folder: File | None) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -21,7 +21,6 @@ from screentest.cli.options import (
     JsonOption,
     numbers,
     option,
-    options_of,
     shares,
 )
 from screentest.cli.progress import watched
@@ -51,11 +50,11 @@ def _categories(text: str | None) -> tuple[str, ...]:
     return categories
 
 
-OutFolder = Annotated[
-    Path, typer.Option("--out", metavar="DIR", help="The testbed's folder.", show_default=False)
-]
-BUILD = options_of(
-    screentest.build,
+@shares(
+    MODELS,
+    WORKERS,
+    RETRY,
+    job=screentest.build,
     operators=option(
         list[str] | None,
         None,
@@ -66,7 +65,6 @@ BUILD = options_of(
     ),
     aspects=option(str, "all", "Only operators that degrade these, with commas.", metavar="NAMES"),
     placebos=option(str, "none", "all, none, or some, with commas.", metavar="NAMES"),
-    seed="N",
     clips=option(
         str,
         "5",
@@ -74,7 +72,6 @@ BUILD = options_of(
         metavar="N[,N…]",
         callback=numbers(int, "5 or 1,3,5"),
     ),
-    min_clips="K",
     severities=option(
         str,
         "1",
@@ -83,11 +80,8 @@ BUILD = options_of(
         metavar="S[,S…]",
         callback=numbers(float, "1 or 0.25,0.5,1"),
     ),
-    backgrounds="DIR",
     long_side=option(int, 512, "The size of all videos; 0 keeps the source's.", metavar="PIXELS"),
     fps=option(str | None, None, "Frames a second; the source's if not given.", metavar="K"),
-    extract="rules|chat",
-    preset="paper",
     categories=option(
         str | None,
         None,
@@ -95,24 +89,10 @@ BUILD = options_of(
         metavar="FILE|A,B…",
         callback=_categories,
     ),
-    join="K",
-    form="--format NAME",
-    timeout="SECONDS",
-    max_file_size="GB",
 )
-
-
-@shares(MODELS, WORKERS, RETRY, first=BUILD)
 def build(
-    films: Annotated[
-        Path,
-        typer.Argument(
-            metavar="CORPUS",
-            help="A manifest (.jsonl, .csv) of films, or a Vript download (a folder).",
-            show_default=False,
-        ),
-    ],
-    out: OutFolder,
+    films: Path,
+    out: Path,
     as_json: JsonOption = False,
     **options: Any,
 ) -> None:
@@ -140,26 +120,14 @@ def build(
 
 
 @shares(
-    first=options_of(
-        screentest.build_prompts,
-        changes=option(
-            str,
-            "all",
-            "all, or of swapped,object,color,number,place,action,order.",
-            metavar="NAMES",
-        ),
-        seed="N",
-        form="--format NAME",
-    )
+    job=screentest.build_prompts,
+    changes=option(
+        str, "all", "all, or of swapped,object,color,number,place,action,order.", metavar="NAMES"
+    ),
 )
 def build_prompts(
-    videos: Annotated[
-        Path,
-        typer.Argument(
-            metavar="VIDEOS", help="A manifest with prompts, or a folder.", show_default=False
-        ),
-    ],
-    out: OutFolder,
+    videos: Path,
+    out: Path,
     as_json: JsonOption = False,
     **options: Any,
 ) -> None:

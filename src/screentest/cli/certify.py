@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -26,7 +26,6 @@ from screentest.cli.options import (
     accepted,
     names,
     option,
-    options_of,
     shares,
 )
 from screentest.cli.progress import watched
@@ -44,65 +43,20 @@ from screentest.present.certificates import certificate_screen, headline_of_all
 from screentest.present.forecast import forecast_tables
 from screentest.present.results import Certificates
 
-JudgesArgument = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="[JUDGE…]", help="Judges, or metrics: a better score wins."),
-]
-VotesOption = Annotated[
-    Path, typer.Option(metavar="RELEASE", help="People's votes on pairs: a folder or file.")
-]
-CERTIFY = options_of(
-    screentest.certify,
-    suite="NAME",
-    chart="FILE",
-    out="DIR",
+
+@shares(
+    MODELS,
+    WORKERS,
+    ENGINE,
+    RETRY,
+    job=screentest.certify,
     aspects=ASPECTS,
-    orders="WHICH",
-    repeats="N",
     probes=names("none", "none, all, or of swapped,shuffled,empty,hinted: other prompts."),
-    probe_pairs="N",
-    placebos="",
-    human="FILE",
-    kept="DIR",
-    max_file_size="GB",
 )
-OF_VOTES = options_of(
-    screentest.certify_votes,
-    form="--format NAME",
-    suite="NAME",
-    chart="FILE",
-    out="DIR",
-    aspects=ASPECTS,
-    orders="WHICH",
-    repeats="N",
-    max_file_size="GB",
-)
-OF_SCORES = options_of(
-    screentest.certify_scores,
-    lower=names("none", "The scores of which less is better, with commas."),
-    form="--format NAME",
-    chart="FILE",
-    out="DIR",
-    aspects=ASPECTS,
-)
-JUDGE = options_of(
-    judge_videos,
-    prompt="TEXT",
-    script="FILE",
-    aspects=ASPECTS,
-    out=option(Path, Path("judged"), "The run's folder.", metavar="DIR"),
-)
-
-
-@shares(MODELS, WORKERS, ENGINE, RETRY, first=CERTIFY)
 def certify(
-    testbeds: Annotated[
-        list[Path], typer.Option("--testbed", metavar="DIR", help="A folder made by build.")
-    ],
-    judges: JudgesArgument = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print cost and power; start nothing.")
-    ] = False,
+    testbeds: list[Path],
+    judges: list[str] | None = None,
+    dry_run: bool = False,
     signature: SignatureOption = "short",
     as_json: JsonOption = False,
     **options: Any,
@@ -130,11 +84,11 @@ def certify(
     _run(job, brief=bool(options["suite"]), full=signature == "full", as_json=as_json)
 
 
-@shares(MODELS, WORKERS, ENGINE, RETRY, first=OF_VOTES)
+@shares(MODELS, WORKERS, ENGINE, RETRY, job=screentest.certify_votes, aspects=ASPECTS)
 def certify_votes(
-    votes: VotesOption,
-    videos: Annotated[Path, typer.Option(metavar="DIR", help="The videos that people voted on.")],
-    judges: JudgesArgument = None,
+    votes: Path,
+    videos: Path,
+    judges: list[str] | None = None,
     signature: SignatureOption = "short",
     as_json: JsonOption = False,
     **options: Any,
@@ -157,12 +111,14 @@ def certify_votes(
     _run(job, brief=bool(options["suite"]), full=signature == "full", as_json=as_json)
 
 
-@shares(first=OF_SCORES)
+@shares(
+    job=screentest.certify_scores,
+    aspects=ASPECTS,
+    lower=names("none", "The scores of which less is better, with commas."),
+)
 def certify_scores(
-    scores: Annotated[
-        Path, typer.Argument(metavar="SCORES", help="A file of another tool: id,value.")
-    ],
-    votes: VotesOption,
+    scores: Path,
+    votes: Path,
     signature: SignatureOption = "short",
     as_json: JsonOption = False,
     **options: Any,
@@ -234,11 +190,18 @@ def _print_lost(made: Certificates) -> None:
     print_lost(rows, "Not judged")
 
 
-@shares(MODELS, ENGINE, RETRY, first=JUDGE)
+@shares(
+    MODELS,
+    ENGINE,
+    RETRY,
+    job=judge_videos,
+    aspects=ASPECTS,
+    out=option(Path, Path("judged"), "The run's folder.", metavar="DIR"),
+)
 def judge(
-    name: Annotated[str, typer.Argument(metavar="JUDGE", help="A judge, or a metric.")],
-    first: Annotated[Path, typer.Argument(metavar="FIRST", help="A video.")],
-    second: Annotated[Path, typer.Argument(metavar="SECOND", help="Another one.")],
+    name: str,
+    first: Path,
+    second: Path,
     as_json: JsonOption = False,
     **options: Any,
 ) -> None:

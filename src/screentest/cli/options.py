@@ -4,16 +4,21 @@ A command is decorated with sets of options, and gets them as keywords with the 
 Python API has. The type, default and help of a job's options are read from its signature and its
 docstring:
 
-    @shares(MODELS, ENGINE, first=options_of(screentest.score, suite="NAME", out="DIR"))
-    def score(videos: …, **options: Any) -> None:
+    @shares(MODELS, ENGINE, job=screentest.score)
+    def score(videos: list[Path], **options: Any) -> None:
         screentest.score(videos, **options)
+
+Help and flags of a command's own parameters, and the names of the job's options that it has, are in
+``options.toml`` beside its module.
 """
 
 from __future__ import annotations
 
 import inspect
 import re
+import tomllib
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar, get_args, get_origin
 
@@ -163,11 +168,51 @@ def accepted(job: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, A
     return {name: value for name, value in options.items() if name in names}
 
 
-def shares(*sets: OptionSet, first: OptionSet | None = None) -> Callable[[F], F]:
-    """Give a command the options of these sets, ``first`` before its own; it gets keywords."""
+@cache
+def _tables(path: Path) -> dict[str, dict[str, Any]]:
+    return tomllib.loads(path.read_text("utf-8")) if path.is_file() else {}
+
+
+def _table_of(function: Callable[..., Any]) -> dict[str, Any]:
+    """Read what ``options.toml`` beside its module says of a command."""
+    tables = _tables(Path(inspect.getfile(function)).with_name("options.toml"))
+    return {**tables.get("common", {}), **tables.get(function.__name__, {})}
+
+
+def described(function: F) -> F:
+    """Give a command's parameters the help and flags of ``options.toml`` beside its module."""
+    table = _table_of(function)
+    signature = inspect.signature(function, eval_str=True)
+    parameters = []
+    for parameter in signature.parameters.values():
+        if parameter.name in table:
+            options = dict(table[parameter.name])
+            make = typer.Argument if options.pop("argument", False) else typer.Option
+            # Without a flag of its own, a yes would have a no beside it: --once/--no-once.
+            own = [f"--{parameter.name.replace('_', '-')}"] if parameter.annotation is bool else []
+            declared = make(*options.pop("flags", own), **options)
+            parameter = parameter.replace(annotation=Annotated[parameter.annotation, declared])
+        parameters.append(parameter)
+    function.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return function
+
+
+def shares(
+    *sets: OptionSet, job: Callable[..., Any] | None = None, **own: tuple[Any, Any]
+) -> Callable[[F], F]:
+    """Give a command the options of a job before its own, and of these sets; it gets keywords.
+
+    Args:
+        *sets: Options that several commands have.
+        job: A function of the API; its options are the texts in ``options.toml``.
+        **own: Annotation and default in place of the job's.
+    """
 
     def decorate(function: F) -> F:
-        signature = inspect.signature(function, eval_str=True)
+        texts = {key: text for key, text in _table_of(function).items() if isinstance(text, str)}
+        written: dict[str, str | tuple[Any, Any]] = {**texts, **own}
+        first = {} if job is None else options_of(job, **written)
+        signature = inspect.signature(described(function), eval_str=True)
         keyword = inspect.Parameter.KEYWORD_ONLY
         mine = [
             parameter.replace(kind=keyword)
@@ -182,7 +227,7 @@ def shares(*sets: OptionSet, first: OptionSet | None = None) -> Callable[[F], F]
                 for options in group
                 for name, (annotation, default) in options.items()
             ]
-            for group in ([first or {}], sets)
+            for group in ([first], sets)
         )
         rest = [parameter for parameter in mine if not _is_first(parameter)]
         parameters = [*begin, *leading, *rest, *trailing]

@@ -3,46 +3,33 @@
 from __future__ import annotations
 
 import sys
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any, Literal
 
 import screentest
 from screentest._util.text import plural
 from screentest.api.reports import export as write_records
 from screentest.cli.console import err, print_json, shown
 from screentest.cli.console import out as console
-from screentest.cli.options import JsonOption, PoolOption, option, options_of, shares
+from screentest.cli.options import JsonOption, PoolOption, described, option, shares
 from screentest.cli.progress import watched
 from screentest.cli.tables import print_screen, show
 from screentest.core import BadOption
 
 
 @shares(
-    first=options_of(
-        screentest.report,
-        out="FILE",
-        tables="DIR",
-        formats=option(
-            str,
-            "md,tex,csv",
-            "Of the tables: md, tex, csv, parquet.",
-            metavar="NAMES",
-            callback=lambda text: tuple(text.split(",")),
-        ),
-        by="GROUP",
-        suites="--suite NAME",
-        pool=(PoolOption, "worst"),
-        votes="FILE",
-        title="TEXT",
-        pictures="N",
-        embed="",
-    )
+    job=screentest.report,
+    formats=option(
+        str,
+        "md,tex,csv",
+        "Of the tables: md, tex, csv, parquet.",
+        metavar="NAMES",
+        callback=lambda text: tuple(text.split(",")),
+    ),
+    pool=(PoolOption, "worst"),
 )
 def report(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="Runs of score and certify.")],
+    runs: list[Path],
     **options: Any,
 ) -> None:
     """Make one page of one or several runs.
@@ -64,19 +51,9 @@ def report(
         console().print(f"{shown(str(options['tables']))}: {plural(len(made.tables), 'file')}")
 
 
-@shares(
-    first=options_of(
-        screentest.compare,
-        judges="A,B…",
-        by="GROUP=A,B…",
-        pool=(PoolOption, "worst"),
-        margins="RUN",
-    )
-)
+@shares(job=screentest.compare, pool=(PoolOption, "worst"))
 def compare(
-    runs: Annotated[
-        list[Path], typer.Argument(metavar="RUN…", help="One run, or several of `score`.")
-    ],
+    runs: list[Path],
     as_json: JsonOption = False,
     **options: Any,
 ) -> None:
@@ -106,30 +83,12 @@ def compare(
         print_screen(comparison.screen())
 
 
-class Kind(StrEnum):
-    """What a table can be written as."""
-
-    CSV = "csv"
-    JSON = "json"
-    PARQUET = "parquet"
-
-
+@described
 def export(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")],
-    kind: Annotated[Kind, typer.Option("--to", help="The kind of file.")] = Kind.CSV,
-    target: Annotated[
-        Path | None,
-        typer.Option(
-            "--out", "-o", metavar="FILE", help="Where to; - prints. Else records.KIND in the run."
-        ),
-    ] = None,
-    partition: Annotated[
-        str,
-        typer.Option(
-            metavar="COLUMN",
-            help="Parquet as a folder in parts: by evaluator, aspect, name or status.",
-        ),
-    ] = "",
+    run: Path,
+    kind: Literal["csv", "json", "parquet"] = "csv",
+    target: Path | None = None,
+    partition: str = "",
 ) -> None:
     """Write the records of a run to a file.
 
@@ -146,10 +105,10 @@ def export(
     """
     path = target or run / f"records.{kind}"
     printed = path == Path("-")
-    if partition and (kind is not Kind.PARQUET or printed):
+    if partition and (kind != "parquet" or printed):
         raise BadOption("only Parquet in a folder comes in parts", advice="Add --to parquet.")
     coverage = write_records(
-        run, sys.stdout.buffer if printed else path, kind=kind.value, partition=partition
+        run, sys.stdout.buffer if printed else path, kind=kind, partition=partition
     )
     words = f"{coverage.scored:,} of {plural(coverage.total, 'record')} scored"
     err().print(f"{path}: {words}")

@@ -7,13 +7,11 @@ from dataclasses import asdict
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from screentest._util.text import plural
 from screentest.cli.console import err, out, shown
-from screentest.cli.options import JsonOption
+from screentest.cli.options import JsonOption, described
 from screentest.cli.tables import COUNT, SHARE, print_indented, print_record, show
 from screentest.core import BadOption
 from screentest.core.table import Column, Table
@@ -23,14 +21,11 @@ from screentest.run.reader import RunReader, RunSummary, Start, find_runs
 from screentest.run.repair import repair
 
 
+@described
 def runs(
-    folder: Annotated[
-        Path, typer.Argument(metavar="[FOLDER]", help="A run, or a folder with runs.")
-    ] = Path(),
+    folder: Path = Path(),
     as_json: JsonOption = False,
-    rescue: Annotated[
-        bool, typer.Option("--repair", help="Rebuild a damaged run from what is intact.")
-    ] = False,
+    rescue: bool = False,
 ) -> None:
     """List runs with coverage and cost.
 
@@ -154,24 +149,11 @@ def _minute(moment: str) -> str:
     return datetime.fromisoformat(moment).astimezone().strftime("%Y-%m-%d %H:%M") if moment else ""
 
 
+@described
 def merge(
-    folders: Annotated[
-        list[Path], typer.Argument(metavar="RUN", help="Folders of runs.", show_default=False)
-    ],
-    into: Annotated[
-        Path,
-        typer.Option(
-            "--into", metavar="RUN", help="A new run, or one to add to.", show_default=False
-        ),
-    ],
-    prefer: Annotated[
-        str,
-        typer.Option(
-            metavar="first|newest",
-            help="Which of two different values to take.",
-            show_default="refuse",
-        ),
-    ] = "",
+    folders: list[Path],
+    into: Path,
+    prefer: str = "",
     as_json: JsonOption = False,
 ) -> None:
     """Merge runs that several machines made of one job.

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from dataclasses import replace as replaced
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import typer
 
@@ -24,7 +24,6 @@ from screentest.cli.options import (
     PoolOption,
     SignatureOption,
     accepted,
-    options_of,
     shares,
 )
 from screentest.cli.progress import watched
@@ -49,42 +48,12 @@ MOST_FILES = 4
 APART = Reason.NOT_APPLICABLE.value
 
 
-SCORE = options_of(
-    screentest.score,
-    layout="NAME",
-    suite="NAME",
-    data="PATH",
-    generated="--videos DIR",
-    model_name="NAME",
-    metrics="NAMES",
-    prompt="TEXT",
-    out="DIR",
-    add="",
-    replace="",
-    detector="NAME",
-    allow_damaged="",
-    max_file_size="GB",
-    allow_remote="",
-    cache_limit="GB",
-    own_margins="",
-)
-
-
-@shares(MODELS, WORKERS, ENGINE, RETRY, first=SCORE)
+@shares(MODELS, WORKERS, ENGINE, RETRY, job=screentest.score)
 def score(
-    videos: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            metavar="ITEMS…", help="Manifests (.jsonl, .csv, .json), videos, or folders of them."
-        ),
-    ] = None,
-    by: Annotated[
-        str, typer.Option(metavar="GROUP", help="What is compared: model, if videos have one.")
-    ] = "",
+    videos: list[Path] | None = None,
+    by: str = "",
     pool: PoolOption = "worst",
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what it takes; start nothing.")
-    ] = False,
+    dry_run: bool = False,
     signature: SignatureOption = "short",
     as_json: JsonOption = False,
     **options: Any,

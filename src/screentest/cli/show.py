@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -12,7 +11,7 @@ from screentest._util.collect import grouped
 from screentest.api.reports import show as show_video
 from screentest.cli.console import out as console
 from screentest.cli.console import shown
-from screentest.cli.options import JsonOption
+from screentest.cli.options import JsonOption, described
 from screentest.cli.tables import print_facts, print_heading, print_indented, rendered, show
 from screentest.core import Failure, Reason, timecode
 from screentest.core.signature import split_value_name
@@ -26,13 +25,12 @@ DESCRIBED = 2
 """Values that only describe, in the line that stands for them."""
 
 
+@described
 def show_item(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run of score.")],
-    item: Annotated[str, typer.Argument(metavar="ITEM", help="Its id, or a part of it.")] = "",
-    worst: Annotated[int, typer.Option(min=0, help="How many worst moments.")] = MOMENTS,
-    every: Annotated[
-        bool, typer.Option("--all", help="A row for each value that only describes, too.")
-    ] = False,
+    run: Path,
+    item: str = "",
+    worst: int = MOMENTS,
+    every: bool = False,
     as_json: JsonOption = False,
 ) -> None:
     """Show one video's scores over time.

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
-from screentest.cli.options import JsonOption
+from screentest.cli.options import JsonOption, described
 from screentest.cli.tables import print_heading, print_indented, show
 from screentest.core import build, registry
 from screentest.core.table import Column, Table
@@ -27,10 +25,9 @@ def list_suites(as_json: JsonOption = False) -> None:
     show(Table("suites", "Suites", columns, rows), as_json=as_json)
 
 
+@described
 def show_suite(
-    name: Annotated[
-        str, typer.Argument(metavar="SUITE", help="A suite: NAME or NAME:option=value,…")
-    ],
+    name: str,
     as_json: JsonOption = False,
 ) -> None:
     """Show which metrics a suite has and how they add up.

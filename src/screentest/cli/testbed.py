@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from screentest._util.text import plural
 from screentest.cli.console import out
-from screentest.cli.options import JsonOption, ModelOption, ModelsOption
+from screentest.cli.options import JsonOption, ModelOption, ModelsOption, described
 from screentest.cli.progress import watched
-from screentest.cli.tables import (
-    print_indented,
-    show,
-)
-from screentest.cli.testbed_pairs import Folder, print_testbed_as_json
+from screentest.cli.tables import print_indented, show
+from screentest.cli.testbed_pairs import print_testbed_as_json
 from screentest.core.table import Column, Table
 from screentest.models import read_models
 from screentest.testbeds.catalogue import operators_table
@@ -32,11 +28,12 @@ MOST = 50
 # ---- verify
 
 
+@described
 def verify(
-    folder: Folder,
+    folder: Path,
     models: ModelsOption = "builtin",
     model: ModelOption = None,
-    workers: Annotated[int, typer.Option(help="Processes.", min=1)] = 1,
+    workers: int = 1,
     as_json: JsonOption = False,
 ) -> None:
     """Check that a testbed is what it says, down to the packets.
@@ -94,21 +91,14 @@ def _print_summary(result: Verification) -> None:
 # ---- sample, page
 
 
+@described
 def sample(
-    folder: Folder,
-    into: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="The new folder.", show_default=False)
-    ],
-    count: Annotated[
-        int, typer.Option("-n", metavar="N", help="How many pairs.", show_default=False)
-    ],
-    per_aspect: Annotated[
-        bool, typer.Option("--per-aspect", help="N pairs of each aspect, instead of in all.")
-    ] = False,
-    seed: Annotated[int, typer.Option(help="Decides which pairs.")] = 7,
-    copy: Annotated[
-        bool, typer.Option("--copy", help="Copy files instead of making hard links.")
-    ] = False,
+    folder: Path,
+    into: Path,
+    count: int,
+    per_aspect: bool = False,
+    seed: int = 7,
+    copy: bool = False,
     as_json: JsonOption = False,
 ) -> None:
     """Draw a smaller testbed, evenly over aspects.
@@ -128,7 +118,8 @@ def sample(
         print_indented(f"{pairs} of {films}, in {into}", indent=0)
 
 
-def page(folder: Folder) -> None:
+@described
+def page(folder: Path) -> None:
     """Write testbed.html again: every pair side by side.
 
     `build` and `sample` write it too.
@@ -143,10 +134,9 @@ def page(folder: Folder) -> None:
 # ---- operators
 
 
+@described
 def list_operators(
-    aspects: Annotated[
-        str, typer.Option(metavar="NAMES", help="Only those that harm these, with commas.")
-    ] = "all",
+    aspects: str = "all",
     as_json: JsonOption = False,
 ) -> None:
     """List the operators that `build` can harm films with, by aspect.

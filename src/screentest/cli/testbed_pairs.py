@@ -7,14 +7,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from screentest._util.optional import need
 from screentest._util.text import plural
 from screentest.cli.console import err, shown
-from screentest.cli.options import JsonOption
+from screentest.cli.options import JsonOption, described
 from screentest.cli.tables import (
     COUNT,
     SHARE,
@@ -38,18 +36,11 @@ from screentest.testbeds.testbed import (
     read_testbed,
 )
 
-Folder = Annotated[
-    Path,
-    typer.Argument(metavar="DIR", help="A testbed made by `build`.", show_default=False),
-]
 
-
+@described
 def show_testbed(
-    folder: Folder,
-    pair: Annotated[
-        str | None,
-        typer.Argument(metavar="[PAIR]", help="SOURCE/NAME, as in the list of pairs."),
-    ] = None,
+    folder: Path,
+    pair: str | None = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show what a testbed holds, or everything about one pair.
@@ -107,6 +98,9 @@ def _tables(testbed: Testbed) -> tuple[Table, ...]:
 
 
 def _pairs_table(pairs: Sequence[Pair]) -> Table:
+    def touched(pair: Pair) -> list[int]:
+        return [touch.clip for touch in pair.touched]
+
     columns = (
         Column("pair", "Pair", of=pair_name),
         Column("source", detail=True),
@@ -114,13 +108,9 @@ def _pairs_table(pairs: Sequence[Pair]) -> Table:
         Column("aspect", "Aspect", of=lambda pair: pair.aspect or ""),
         Column("name", detail=True),
         Column("severity", detail=True),
-        Column("clips", "Touched clips", show=_clips, of=_touched),
+        Column("clips", "Touched clips", show=_clips, of=touched),
     )
     return Table.of("pairs", "Pairs", columns, pairs)
-
-
-def _touched(pair: Pair) -> list[int]:
-    return [touch.clip for touch in pair.touched]
 
 
 def _clips(clips: list[int]) -> str:
@@ -223,11 +213,10 @@ def _file(pair: Pair) -> str:
     )
 
 
+@described
 def stats(
-    folder: Folder,
-    plots: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write charts there, as SVG and PNG.")
-    ] = None,
+    folder: Path,
+    plots: Path | None = None,
     as_json: JsonOption = False,
 ) -> None:
     """Count pairs per aspect, durations, categories and prompt lengths.

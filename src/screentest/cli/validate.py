@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from itertools import groupby
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from screentest._util.text import plural
 from screentest.cli.console import out
-from screentest.cli.options import JsonOption
+from screentest.cli.options import JsonOption, described
 from screentest.cli.progress import watched
 from screentest.cli.tables import print_heading, print_indented, show
 from screentest.core.table import Column, Table
@@ -31,31 +30,13 @@ _HEADINGS = {
 }
 
 
+@described
 def validate(
-    manifest: Annotated[
-        Path,
-        typer.Argument(
-            metavar="MANIFEST",
-            help="A .jsonl, .csv or .json file, or a folder.",
-            show_default=False,
-        ),
-    ],
-    layout: Annotated[
-        str,
-        typer.Option(metavar="NAME", help="What the folder or table is, where it does not say."),
-    ] = "",
-    videos: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Where to look for videos without a row.",
-            show_default="the manifest's folder",
-        ),
-    ] = None,
-    partial: Annotated[bool, typer.Option("--partial", help="Allow videos without a row.")] = False,
-    deep: Annotated[
-        bool, typer.Option("--deep", help="Decode every frame, not only the header.")
-    ] = False,
+    manifest: Path,
+    layout: str = "",
+    videos: Path | None = None,
+    partial: bool = False,
+    deep: bool = False,
     as_json: JsonOption = False,
 ) -> None:
     """Check a manifest and its videos before a run.

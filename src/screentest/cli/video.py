@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import typer
 
@@ -16,7 +15,7 @@ from screentest._util.machine import processors
 from screentest._util.progress import relayed
 from screentest._util.text import plural
 from screentest.cli.console import out, shown
-from screentest.cli.options import JsonOption
+from screentest.cli.options import JsonOption, described
 from screentest.cli.progress import watched
 from screentest.cli.tables import (
     COUNT,
@@ -46,32 +45,19 @@ from screentest.video.stills import (
 )
 
 T = TypeVar("T")
-Video = Annotated[Path, typer.Argument(metavar="VIDEO", help="A video file.", show_default=False)]
 
 
-class PictureFormat(StrEnum):
-    """What stills are saved as."""
-
-    PNG = "png"
-    JPG = "jpg"
-
-
-class CutListFormat(StrEnum):
-    """How a cut list is written."""
-
-    TABLE = "table"
-    JSON = "json"
-    CSV = "csv"
-    EDL = "edl"
+CutListFormat: TypeAlias = Literal["table", "json", "csv", "edl"]
+"""How a cut list is written."""
+_SUFFIXES: Mapping[str, CutListFormat] = {".json": "json", ".csv": "csv", ".edl": "edl"}
 
 
 # ---- probe
 
 
+@described
 def probe_videos(
-    videos: Annotated[
-        list[Path], typer.Argument(metavar="VIDEO", help="Video files.", show_default=False)
-    ],
+    videos: list[Path],
     as_json: JsonOption = False,
 ) -> None:
     """Show what video files hold.
@@ -224,37 +210,17 @@ def _print_faults(probes: Sequence[tuple[Path, Outcome[VideoInfo]]], names: Sequ
 # ---- frames
 
 
+@described
 def frames(
-    video: Video,
-    folder: Annotated[
-        Path,
-        typer.Option(
-            "--out", metavar="DIR", help="Folder for the pictures; created.", show_default=False
-        ),
-    ],
-    per_shot: Annotated[
-        bool, typer.Option("--per-shot", help="The middle frame of each shot.")
-    ] = False,
-    fps: Annotated[
-        str | None,
-        typer.Option(metavar="K", help="K frames per second: 2, 0.5 or 24000/1001."),
-    ] = None,
-    count: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="N frames, evenly spread.")
-    ] = None,
-    picture_format: Annotated[
-        PictureFormat, typer.Option("--format", help="The format of the pictures.")
-    ] = PictureFormat.PNG,
-    size: Annotated[
-        str | None,
-        typer.Option(metavar="W|WxH", help="Longer side of at most W pixels, or exactly WxH."),
-    ] = None,
-    detector: Annotated[
-        str, typer.Option(metavar="NAME", help="The shot detector for --per-shot.")
-    ] = "default",
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace the frames that are in DIR.")
-    ] = False,
+    video: Path,
+    folder: Path,
+    per_shot: bool = False,
+    fps: str | None = None,
+    count: int | None = None,
+    picture_format: Literal["png", "jpg"] = "png",
+    size: str | None = None,
+    detector: str = "default",
+    overwrite: bool = False,
     as_json: JsonOption = False,
 ) -> None:
     """Save frames as pictures, and a contact sheet of them.
@@ -276,7 +242,7 @@ def frames(
             video,
             choice,
             folder,
-            suffix=picture_format.value,
+            suffix=picture_format,
             size=limit,
             replace=overwrite,
             progress=progress,
@@ -336,23 +302,12 @@ class CutList:
     detector: str
 
 
+@described
 def shots(
-    video: Video,
-    detector: Annotated[
-        str,
-        typer.Option(metavar="NAME", help="The detector, with options: scdet:threshold=30."),
-    ] = "default",
-    cut_list: Annotated[
-        CutListFormat | None,
-        typer.Option(
-            "--format",
-            help="Format of the list; a table, or what the suffix of FILE says.",
-            show_default=False,
-        ),
-    ] = None,
-    file: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Write to this file.")
-    ] = None,
+    video: Path,
+    detector: str = "default",
+    cut_list: CutListFormat | None = None,
+    file: Path | None = None,
 ) -> None:
     """Find the shots of a video.
 
@@ -371,7 +326,7 @@ def shots(
         cuts = supervised(find_cut_list, video, detector, progress).unwrap()
     if file is not None:
         file.write_text(_text(chosen, video, cuts), encoding="utf-8")
-    elif chosen is CutListFormat.TABLE:
+    elif chosen == "table":
         show(_shots_table(cuts.shots))
         out().print()
         count = plural(len(cuts.shots), "shot")
@@ -389,24 +344,23 @@ def find_cut_list(video: Path, detector: str, progress: Progress) -> CutList:
 
 def _format_of(file: Path | None) -> CutListFormat:
     """Return the format that a file's suffix names; a table where there is none."""
-    suffix = file.suffix.lower().lstrip(".") if file is not None else ""
-    return CutListFormat(suffix) if suffix in ("json", "csv", "edl") else CutListFormat.TABLE
+    return "table" if file is None else _SUFFIXES.get(file.suffix.lower(), "table")
 
 
 def _text(chosen: CutListFormat, video: Path, cuts: CutList) -> str:
     match chosen:
-        case CutListFormat.JSON:
+        case "json":
             about = {
                 "video": str(video),
                 "detector": cuts.detector,
                 "duration": str(cuts.info.duration),
             }
             return json_text(cuts.shots, about) + "\n"
-        case CutListFormat.CSV:
+        case "csv":
             return csv_text(cuts.shots)
-        case CutListFormat.EDL:
+        case "edl":
             return edl_text(cuts.shots, cuts.info.rate, title=video.name)
-        case CutListFormat.TABLE:
+        case "table":
             return as_text(_shots_table(cuts.shots))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -25,31 +25,15 @@ FOUND, STOPPED = 1, 130
 
 @shares(MODELS, WORKERS)
 def watch(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where clips are written to.")],
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="The run's folder; DIR-scores.")
-    ] = None,
-    hook: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Who is told: wandb, tensorboard, mlflow, trackio."),
-    ] = None,
-    metrics: Annotated[
-        list[str] | None, typer.Option(metavar="NAMES", help="Metrics instead of the usual ones.")
-    ] = None,
-    prompt: Annotated[
-        str, typer.Option(metavar="TEXT", help="What the clips were asked to show.")
-    ] = "",
-    step_pattern: Annotated[
-        str,
-        typer.Option(metavar="REGEX", help="Finds the step in a path; its first group."),
-    ] = "",
-    every: Annotated[float, typer.Option(min=0.1, help="Seconds between two looks.")] = 10.0,
-    patience: Annotated[
-        float, typer.Option(min=1, help="Seconds until an unreadable file is given up.")
-    ] = 600.0,
-    once: Annotated[
-        bool, typer.Option("--once", help="Two looks, then end: for what is there already.")
-    ] = False,
+    folder: Path,
+    out: Path | None = None,
+    hook: list[str] | None = None,
+    metrics: list[str] | None = None,
+    prompt: str = "",
+    step_pattern: str = "",
+    every: float = 10.0,
+    patience: float = 600.0,
+    once: bool = False,
     as_json: JsonOption = False,
     **work: Any,
 ) -> None:

@@ -24,7 +24,7 @@ import numpy as np
 
 from screentest.core.aspects import Aspect
 from screentest.core.metric import JudgeInfo, Outcomes
-from screentest.core.outcome import Outcome, Point, Reason, Score
+from screentest.core.outcome import Outcome, Point, Reason, Score, attempt
 from screentest.core.registry import register
 from screentest.stats import lower_tails
 
@@ -77,14 +77,11 @@ class Faults:
     def metrics(self) -> tuple[str, ...]:
         return tuple(measure.metric for measure in self.measures)
 
-    def rate(self, scores: Mapping[str, Outcomes]) -> Outcome[Score]:
+    def rate(self, scores: Mapping[str, Outcomes]) -> Score:
         """Return the tails of what is wrong, in doublings of what is noticed."""
         curves = []
         for measure in self.measures:
-            outcome = scores[measure.metric][measure.output]
-            if outcome.failure is not None:
-                return Outcome(failure=outcome.failure)
-            points = outcome.unwrap().curve
+            points = scores[measure.metric][measure.output].unwrap().curve
             curves.append({point.span: measure.scale(point.value) for point in points})
         spans = sorted({span for curve in curves for span in curve}, key=lambda span: span.start)
         faults = np.array(
@@ -102,7 +99,7 @@ class Faults:
         largest = {
             item.output: float(each.max()) for item, each in zip(self.measures, faults, strict=True)
         }
-        return Outcome.of(Score(tails(curve), curve, largest))
+        return Score(tails(curve), curve, largest)
 
 
 def _note(output: str, fault: float) -> str:
@@ -115,20 +112,16 @@ class Order:
 
     metrics = ("continuity", "repeated_shots")
 
-    def rate(self, scores: Mapping[str, Outcomes]) -> Outcome[Score]:
+    def rate(self, scores: Mapping[str, Outcomes]) -> Score:
         """Rate how much nearer neighbours are than any two, less the share of repeats.
 
         Of unrelated shots some order is always the nearest: what chance makes does not count, and
         films of such shots are a tie.
         """
-        near = scores["continuity"]["continuity"]
-        again = scores["repeated_shots"]["repeated_shots"]
-        for outcome in (near, again):
-            if outcome.failure is not None:
-                return Outcome(failure=outcome.failure)
-        chance = BY_CHANCE / math.sqrt(len(near.unwrap().curve) + 1)
-        value = (max(0.0, near.unwrap().value - chance) - again.unwrap().value) / ORDER
-        return near.map(lambda score: replace(score, value=value))
+        near = scores["continuity"]["continuity"].unwrap()
+        again = scores["repeated_shots"]["repeated_shots"].unwrap()
+        chance = BY_CHANCE / math.sqrt(len(near.curve) + 1)
+        return replace(near, value=(max(0.0, near.value - chance) - again.value) / ORDER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,15 +130,12 @@ class Coverage:
 
     metrics = ("shot_count", "repeated_shots")
 
-    def rate(self, scores: Mapping[str, Outcomes]) -> Outcome[Score]:
+    def rate(self, scores: Mapping[str, Outcomes]) -> Score:
         """Return the share of clips that have a shot of their own."""
-        counted = scores["shot_count"]["shots_had"]
-        seen = scores["repeated_shots"]["repeated_shots"]
-        for outcome in (counted, seen):
-            if outcome.failure is not None:
-                return Outcome(failure=outcome.failure)
-        again = {point.span: point for point in seen.unwrap().curve if point.value}
-        shots = counted.unwrap().curve
+        counted = scores["shot_count"]["shots_had"].unwrap()
+        seen = scores["repeated_shots"]["repeated_shots"].unwrap()
+        again = {point.span: point for point in seen.curve if point.value}
+        shots = counted.curve
         usual = float(np.median([float(shot.span.duration) for shot in shots]))
         points = []
         for shot in shots:
@@ -153,9 +143,9 @@ class Coverage:
             twin = again.get(shot.span)
             points.append(Point(shot.span, 0.0, twin.note) if twin else Point(shot.span, whole))
         shown = sum(point.value for point in points)
-        wanted = counted.unwrap().details["clips"]
+        wanted = counted.details["clips"]
         assert isinstance(wanted, int)
-        return Outcome.of(Score(min(1.0, shown / wanted) / TELLING, tuple(points)))
+        return Score(min(1.0, shown / wanted) / TELLING, tuple(points))
 
 
 ORDER = 0.1
@@ -169,8 +159,7 @@ CUT_SHORT = 0.4
 
 
 def _octaves(floor: float) -> Callable[[float], float]:
-    """Return a scale on which a doubling is a step, and anything far below ``floor`` is the
-    same."""
+    """Return a scale on which a doubling is a step; far below ``floor`` all is the same."""
     return lambda value: math.log2(value + floor)
 
 
@@ -214,7 +203,7 @@ class BaselineJudge:
                 f"nothing in the base install sees {aspect.title}",
                 "Choose a judge that asks a vision-language model.",
             )
-        return rule.rate(scores)
+        return attempt(lambda: rule.rate(scores))
 
 
 def tails(points: Sequence[Point]) -> float:

@@ -7,11 +7,11 @@ A pair of a testbed becomes one case per aspect it is judged in. A judge is give
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from types import NoneType
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from screentest.core.codec import DecodeError
 from screentest.core.outcome import Failure, Json, Point, Score
 from screentest.run.reader import RunReader
 from screentest.run.records import Record
+
+T = TypeVar("T")
 
 ELSEWHERE = "_elsewhere"
 """How the placebo of a change of prompts is called, after its name: the same two prompts beside a
@@ -156,14 +158,21 @@ def read_abouts(run: RunReader) -> list[dict[str, Any]]:
 
 
 def strongest(cases: Iterable[Case]) -> list[Case]:
-    """Return the pairs with a better video, at the strongest rung of each source and
-    degradation."""
-    ladder = [case for case in cases if case.kind is not None and case.kind.has_answer]
-    top: dict[tuple[str, str, str], tuple[float, int]] = {}
-    for case in ladder:
-        place = (case.testbed, case.source, case.name)
-        top[place] = max(top.get(place, (0.0, 0)), case.rung)
-    return [case for case in ladder if case.rung == top[case.testbed, case.source, case.name]]
+    """Return the pairs with a better video, at the top rung of each source and degradation."""
+    return at_top(
+        (case, (case.testbed, case.source, case.name), case.rung)
+        for case in cases
+        if case.kind is not None and case.kind.has_answer
+    )
+
+
+def at_top(rungs: Iterable[tuple[T, Hashable, tuple[float, int]]]) -> list[T]:
+    """Return what is on the highest rung of its ladder; each comes with its ladder and rung."""
+    listed = list(rungs)
+    top: dict[Hashable, tuple[float, int]] = {}
+    for _, ladder, rung in listed:
+        top[ladder] = max(top.get(ladder, rung), rung)
+    return [thing for thing, ladder, rung in listed if rung == top[ladder]]
 
 
 def one_aspect_per_placebo(cases: Sequence[Case]) -> list[Case]:
@@ -203,19 +212,18 @@ class Judgement:
         return (self.case.id, self.case.aspect.value)
 
     @property
+    def verdict(self) -> Verdict | None:
+        return None if self.outcome is None else self.outcome.value
+
+    @property
     def choice(self) -> Choice | None:
         """As presented: FIRST is the video that was shown first."""
-        if self.outcome is None or self.outcome.value is None:
-            return None
-        return self.outcome.value.choice
+        return None if self.verdict is None else self.verdict.choice
 
     @property
     def points(self) -> float | None:
-        """1 for the intact video, a half for a tie, its share of several voices; None without an
-        answer."""
-        if self.outcome is None or self.outcome.value is None:
-            return None
-        return points_of(self.outcome.value, self.order)
+        """1 for the intact video, ½ for a tie, its share of several voices; None: no answer."""
+        return None if self.verdict is None else points_of(self.verdict, self.order)
 
 
 def points_of(verdict: Verdict, order: str) -> float:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from screentest.core.aspects import Aspect
 from screentest.core.errors import BadOption
@@ -56,8 +58,7 @@ class MetricJudge:
 
 
 def value_of(judge: object, aspects: Sequence[Aspect]) -> str:
-    """Return the value that a judge goes by in all of these aspects; empty where it tells them
-    apart."""
+    """Return the value that a judge goes by in these aspects; empty where it has several."""
     if not isinstance(judge, MetricJudge):
         return ""
     names = {judge._output_for(aspect) for aspect in aspects}
@@ -103,20 +104,9 @@ class ClipScoreJudge:
 
 # videoscore: VideoScore's five numbers, mapped to the ten aspects as in SLVMEval's table 10.
 
-QUALITY_OF = {
-    Aspect.AESTHETICS: "visual_quality",
-    Aspect.TECHNICAL_QUALITY: "visual_quality",
-    Aspect.APPEARANCE_STYLE: "visual_quality",
-    Aspect.BACKGROUND_CONSISTENCY: "factual_consistency",
-    Aspect.OBJECT_INTEGRITY: "text_alignment",
-    Aspect.COLOR: "visual_quality",
-    Aspect.DYNAMICS_DEGREE: "dynamic_degree",
-    Aspect.COMPREHENSIVENESS: "text_alignment",
-    Aspect.SPATIAL_RELATIONSHIP: "text_alignment",
-    Aspect.TEMPORAL_FLOW: "text_alignment",
-}
-_NUMBERS = {**QUALITY_OF, Aspect.TEXT_ALIGNMENT: "text_alignment"}
-"""The aspect of prompts is not in the paper, and has a number of its own."""
+_TABLES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+QUALITY_OF = {Aspect(name): number for name, number in _TABLES["paper"].items()}
+_NUMBERS = QUALITY_OF | {Aspect(name): number for name, number in _TABLES["ours"].items()}
 
 
 @register("judge", "videoscore", version=1, summary="VideoScore, one of its numbers per aspect")
@@ -127,7 +117,6 @@ class VideoScoreJudge:
     metrics = ("videoscore",)
 
     def rate(self, aspect: Aspect, scores: Mapping[str, Outcomes]) -> Outcome[Score]:
-        """Return the number that table 10 names."""
         if aspect not in _NUMBERS:
             return Outcome.failed(
                 Reason.NOT_APPLICABLE, f"VideoScore has no number for {aspect.title}"

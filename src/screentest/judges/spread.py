@@ -54,8 +54,7 @@ class PlaceboSpreads:
         return cls(largest)
 
     def of(self, aspect: Aspect, film: str | None = None, *, least: float = 0.0) -> PlaceboSpread:
-        """Return the margin for a film, by all others; without a film, for one that is not among
-        them.
+        """Return the margin for a film, by all others; without a film, for one beside them.
 
         ``least`` is the judge's own: where placebos move it by less, that stands.
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 from screentest.core.aspects import Aspect
 from screentest.core.calls import Progress
@@ -32,6 +33,8 @@ from screentest.run.session import Settings, Tools, open_tools
 from screentest.run.store import RunStore
 from screentest.run.tasks import Engine, Finished, Job, Task, TaskResults
 from screentest.video.limits import DEFAULT_LIMITS, Limits
+
+T = TypeVar("T")
 
 _WRITTEN_TOGETHER = 500
 _ROUNDING = 1e-9
@@ -164,8 +167,8 @@ def as_listed(
     def fault(item: Item) -> Failure | None:
         if not item.sha256:
             return None
+        stamp = Stamp.of(item.video)
         try:
-            stamp = Stamp.of(item.video)
             limits.check_file(stamp.size if stamp else 0)
         except VideoError as error:
             return error.failure
@@ -185,8 +188,7 @@ def as_listed(
 def _items(
     judges: Sequence[Evaluator], cases: Mapping[str, Sequence[Case]], *, sound: bool = False
 ) -> list[Item]:
-    """Return all videos that some judges look at, once each; those of sound cases only, if so
-    asked."""
+    """Return all videos that some judges look at, once each; if asked, of sound cases only."""
     selected = [
         case for judge in judges for case in cases[judge.name] if not (sound and case.failure)
     ]
@@ -254,6 +256,10 @@ def _answer(judge: Judge, question: Question, tools: Tools) -> Outcome[Verdict]:
                 refuse_faults(tools.info(item.video))
         return must_be_outcome(judge.judge(question, tools), Verdict)
 
+    return _guarded(ask)
+
+
+def _guarded(ask: Callable[[], Outcome[T]]) -> Outcome[T]:
     result = guarded(ask, "judge")
     return Outcome(failure=result) if isinstance(result, Failure) else result
 
@@ -353,11 +359,8 @@ def rate_cases(
         if item.id not in scores:
             return None
         if (item.id, aspect) not in ratings:
-            result = guarded(
-                lambda: must_be_outcome(rating.rate(aspect.asked, scores[item.id]), Score), "judge"
-            )
-            ratings[item.id, aspect] = (
-                Outcome(failure=result) if isinstance(result, Failure) else result
+            ratings[item.id, aspect] = _guarded(
+                lambda: must_be_outcome(rating.rate(aspect.asked, scores[item.id]), Score)
             )
         return ratings[item.id, aspect]
 
@@ -375,7 +378,7 @@ def rate_cases(
             encoded = encode({key.evaluator: verdict(first, second, margin)})
             ready.append(Finished(Task((key,), ask_judge), (encoded,)))
     store.add_to_plan(planned)
-    _write(store, ready)
+    write_together(store, ready)
     keep_failures(store, cases, judge, orders=orders)
 
 
@@ -393,7 +396,8 @@ def _margins(
     return PlaceboSpreads.learnt(moved)
 
 
-def _write(store: RunStore, ready: Sequence[Finished]) -> None:
+def write_together(store: RunStore, ready: Sequence[Finished]) -> None:
+    """Write what was worked out and not asked for, many records at a time."""
     for start in range(0, len(ready), _WRITTEN_TOGETHER):
         store.write(*ready[start : start + _WRITTEN_TOGETHER])
 
@@ -417,7 +421,7 @@ def keep_failures(
     store.add_to_plan(lost)
     available = store.reasons() if lost else {}
     new = {key: outcome for key, outcome in lost.items() if key not in available}
-    _write(
+    write_together(
         store,
         [Finished(Task((k,), ask_judge), (encode({k.evaluator: o}),)) for k, o in new.items()],
     )
@@ -426,8 +430,7 @@ def keep_failures(
 def verdict(
     first: Outcome[Score], second: Outcome[Score], margin: PlaceboSpread | None = None
 ) -> Outcome[Verdict]:
-    """Return the higher rating wins, unless it is within the margin; without both there is no
-    verdict."""
+    """Prefer the higher rating, or neither within the margin; without both there is no verdict."""
     for outcome in (first, second):
         if outcome.failure is not None:
             return Outcome(failure=outcome.failure)

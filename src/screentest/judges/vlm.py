@@ -197,8 +197,7 @@ class VlmText:
 
 
 def _describe(question: Question, shown: list[Pictures], resources: Resources) -> list[str]:
-    """Return a description of each video; what shows the same frames is described, and paid,
-    once."""
+    """Return a description of each video; equal frames are described, and paid, once."""
     requests = []
     for frames in shown:
         slots: dict[str, Slot] = {

@@ -13,7 +13,8 @@ import hashlib
 import io
 import json
 import math
-from collections import Counter, defaultdict
+import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
@@ -21,6 +22,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
+from screentest._util.collect import grouped
 from screentest._util.text import plain_cell, safe_cell
 from screentest.core import Aspect, BadOption
 from screentest.core.codec import DecodeError, from_object, parse_json
@@ -36,6 +38,7 @@ PAIR_COLUMNS: Final = ("video", "aspect", "choice")
 ARENA_COLUMNS: Final = ("first", "second", "choice")
 LARGEST: Final = 1 << 30
 """Bytes of a file of votes: some millions of votes."""
+_UNKEPT: Final = re.compile("[\0\ud800-\udfff]")
 _FLAGS: Final = {"true": True, "false": False}
 
 
@@ -156,8 +159,7 @@ def row_of(record: VoteRecord) -> dict[str, Any]:
 
 
 def read_votes(path: Path, *, whole: bool = False) -> list[VoteRecord]:
-    """Return the votes in a file, those that do not count among them; BadOption with the first bad
-    row.
+    """Return all votes in a file, also those that do not count; BadOption with a bad row.
 
     With ``whole`` every column of an export must be there: what is stored again lacks nothing.
     """
@@ -248,8 +250,7 @@ def _csv_rows(text: str, path: Path, whole: bool) -> list[Any]:
 
 
 def _from_cells(row: Mapping[str, str]) -> dict[str, Any]:
-    """Return the values of a row of a CSV file; a column that is not there, or is empty, is left
-    out."""
+    """Return the values of a row of a CSV file; missing and empty columns are left out."""
     plain: dict[str, Any] = {
         name: plain_cell(row[name]) for name in COLUMNS if row.get(name) not in (None, "")
     }
@@ -290,7 +291,7 @@ def _record(row: Any, whole: bool) -> VoteRecord:
     if not all(map(math.isfinite, record.watched.values())):
         raise ValueError("invalid watched: must be finite")
     for name, value in values.items():
-        if isinstance(value, str) and name not in ("comment", "text") and _odd(value):
+        if isinstance(value, str) and name not in ("comment", "text") and _UNKEPT.search(value):
             raise ValueError(f"invalid {name}: it has characters that no store keeps")
     if of_two(record.task) and record.finished:
         needed = PAIR_COLUMNS if of_pair(record.task) else ARENA_COLUMNS
@@ -304,10 +305,6 @@ def _record(row: Any, whole: bool) -> VoteRecord:
         elif record.first == record.second:
             raise ValueError(f"{record.first!r} is compared with itself")
     return record
-
-
-def _odd(text: str) -> bool:
-    return "\0" in text or any("\ud800" <= item <= "\udfff" for item in text)
 
 
 def _message(error: Exception) -> str:
@@ -332,10 +329,11 @@ def share_for_intact(
     With ``videos``, the changed videos of some pairs, only votes on those count.
     """
     tails = None if videos is None else {_tail(video) for video in videos}
-    by_aspect: dict[Aspect, list[float]] = defaultdict(list)
-    for vote in votes:
-        if vote.counts and (tails is None or _tail(Path(vote.video)) in tails):
-            by_aspect[Aspect(vote.aspect)].append(POINTS[vote.choice])
+    by_aspect = grouped(
+        (Aspect(vote.aspect), POINTS[vote.choice])
+        for vote in votes
+        if vote.counts and (tails is None or _tail(Path(vote.video)) in tails)
+    )
     return {aspect: sum(result) / len(result) for aspect, result in by_aspect.items()}
 
 
@@ -381,8 +379,8 @@ def _counted(votes: Sequence[VoteRecord], changed: Choice) -> Verdict:
 def human(*, votes: str) -> Human:
     """``votes`` is the file."""
     path = Path(votes)
-    by_pair: dict[tuple[str, Aspect], list[VoteRecord]] = defaultdict(list)
-    for vote in pair_votes(path):
-        by_pair[_tail(Path(vote.video)), Aspect(vote.aspect)].append(vote)
+    by_pair = grouped(
+        ((_tail(Path(vote.video)), Aspect(vote.aspect)), vote) for vote in pair_votes(path)
+    )
     digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
-    return Human(dict(by_pair), {"votes": digest})
+    return Human(by_pair, {"votes": digest})

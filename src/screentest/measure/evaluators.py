@@ -52,7 +52,6 @@ class Evaluator:
 
     @property
     def note(self) -> EvaluatorNote:
-        """The note that a run keeps of it."""
         info = self.info
         options = {key: str(value) for key, value in self.spec.options}
         if isinstance(info, MetricInfo):

@@ -133,7 +133,6 @@ class StartedMetric:
         self.work = self.attempt(lambda: self.metric.start(item, resources))
 
     def consumers(self) -> list[Consumer]:
-        """Return the consumers of frames that this metric has."""
         work = self.work
         consumers: list[Consumer] | None = (
             self.attempt(lambda: list(work.consumers)) if work else None

@@ -48,16 +48,12 @@ def measure_item(job: Job) -> TaskResults:
     """Measure one item. Runs in a worker."""
     task: ItemTask = job.payload
     with nullcontext() if task.fetching is None else task.fetching.here():
-        return _measure_item(job, task)
-
-
-def _measure_item(job: Job, task: ItemTask) -> TaskResults:
-    tools = open_tools(task.settings)
-    tools.attach(job.ledger)
-    keys = {task.metrics[key]: key for key in job.keys}
-    metrics = {text: _metric(task.batch, text) for text in keys}
-    with _as_encoded(task) as item:
-        outcomes = measure(item, metrics, tools, lambda text: job.noting(keys[text]))
+        tools = open_tools(task.settings)
+        tools.attach(job.ledger)
+        keys = {task.metrics[key]: key for key in job.keys}
+        metrics = {text: _metric(task.batch, text) for text in keys}
+        with _as_encoded(task) as item:
+            outcomes = measure(item, metrics, tools, lambda text: job.noting(keys[text]))
     return {key: dict(outcomes[text]) for text, key in keys.items()}
 
 
@@ -72,7 +68,7 @@ def _as_encoded(task: ItemTask) -> Iterator[Item]:
     with TemporaryDirectory(prefix="screentest-") as folder:
         copy = Path(folder) / f"{task.item.video.stem}.mp4"
         settings = EncoderSettings(crf=task.crf, preset="veryfast")
-        normalize(task.item.video, copy, settings=settings, limits=task.settings.limits)
+        normalize(task.item.video, copy, settings=settings)
         yield replace(task.item, video=copy)
 
 
@@ -203,8 +199,7 @@ def _refuse_twins(items: Sequence[Item]) -> None:
 def beside_earlier(
     folder: Path, items: Sequence[Item], metrics: Sequence[str], *, add: bool
 ) -> list[Item]:
-    """Return the items as they go into a run that is there; raises where it would hide what it
-    holds.
+    """Return the items for a run that is there; raises where results would be hidden.
 
     A run shows what its latest start asks for. The same items with the same metrics go on where
     they were, and so do more of either; whatever else it holds would not be seen any more, which

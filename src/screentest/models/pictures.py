@@ -6,19 +6,17 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
+from PIL import Image as PillowImage
 
 from screentest.core import Image
+from screentest.models.roles import Mask
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from screentest.models.roles import Mask
-
-    Plane: TypeAlias = NDArray[Any]
-    """Floating-point numbers in the shape of a picture, in whichever precision."""
+Plane: TypeAlias = NDArray[Any]
+"""Floating-point numbers in the shape of a picture, in whichever precision."""
 
 
 def check_picture(image: Image) -> Image:
@@ -101,8 +99,6 @@ def writable(image: Image) -> Image:
 
 def to_pillow(image: Any) -> Any:
     """Return the picture as Pillow holds it, for libraries that take nothing else."""
-    from PIL import Image as PillowImage
-
     return PillowImage.fromarray(image)
 
 
@@ -126,20 +122,7 @@ IMAGENET_MEAN = np.array([0.485, 0.456, 0.406], np.float32)
 IMAGENET_DEVIATION = np.array([0.229, 0.224, 0.225], np.float32)
 """Of the pictures that most networks were trained on, per channel."""
 
-_TO_CONES = np.array(
-    [
-        [0.4122214708, 0.5363325363, 0.0514459929],
-        [0.2119034982, 0.6806995451, 0.1073969566],
-        [0.0883024619, 0.2817188376, 0.6299787005],
-    ]
-)
-_TO_LAB = np.array(
-    [
-        [0.2104542553, 0.7936177850, -0.0040720468],
-        [1.9779984951, -2.4285922050, 0.4505937099],
-        [0.0259040371, 0.7827717662, -0.8086757660],
-    ]
-)
+_TO_CONES, _TO_LAB = np.array(COLOURS["oklab"]["cones"]), np.array(COLOURS["oklab"]["lab"])
 _FROM_LAB, _FROM_CONES = np.linalg.inv(_TO_LAB), np.linalg.inv(_TO_CONES)
 
 

@@ -30,9 +30,11 @@ if TYPE_CHECKING:
 
     from screentest.models.chat.messages import ChatAnswer, ChatRequest
 
-    Vectors: TypeAlias = NDArray[np.float32]
-    Mask: TypeAlias = NDArray[np.float32]
-    FlowField: TypeAlias = NDArray[np.float32]
+Vectors: TypeAlias = "NDArray[np.float32]"
+Mask: TypeAlias = "NDArray[np.float32]"
+FlowField: TypeAlias = "NDArray[np.float32]"
+Box: TypeAlias = tuple[float, float, float, float]
+"""Left, top, right, bottom, in pixels."""
 
 ROLE = "role"
 """The kind under which roles are registered."""
@@ -245,6 +247,13 @@ class Technical(Backend, Protocol):
         """One number for the frames of one piece, in order."""
 
 
+QUALITIES = (
+    *("visual_quality", "temporal_consistency", "dynamic_degree"),
+    *("text_alignment", "factual_consistency"),
+)
+"""Of a video, in the order of VideoScore's heads."""
+
+
 @role("videoscore", paper="hf:TIGER-Lab/VideoScore")
 class VideoScoring(Backend, Protocol):
     """VideoScore's five regression heads."""
@@ -254,9 +263,7 @@ class VideoScoring(Backend, Protocol):
         """The number of frames this version was trained on."""
 
     def score(self, frames: Sequence[Image], prompt: str) -> Mapping[str, float]:
-        """By name: visual_quality, temporal_consistency, dynamic_degree, text_alignment,
-        factual_consistency; each about 1 to 4.
-        """
+        """One number for each of ``QUALITIES``, about 1 to 4."""
 
 
 @role(
@@ -279,8 +286,7 @@ class Detection:
 
     label: str
     score: float
-    box: tuple[float, float, float, float]
-    """Left, top, right, bottom, in pixels."""
+    box: Box
 
 
 @role(
@@ -312,9 +318,7 @@ class Labels(Backend, Protocol):
 class Segmentation(Backend, Protocol):
     """The exact shape of what is in a box."""
 
-    def segment(
-        self, image: Image, boxes: Sequence[tuple[float, float, float, float]]
-    ) -> list[Mask]:
+    def segment(self, image: Image, boxes: Sequence[Box]) -> list[Mask]:
         """One mask per box."""
 
 

@@ -32,7 +32,7 @@ from screentest.judges.cases import ELSEWHERE, HINTED
 from screentest.judges.spread import PlaceboSpread
 from screentest.present.screens import Screen
 from screentest.present.sentences import say
-from screentest.present.text import names, percent, shortened
+from screentest.present.text import names, percent, shortened, words
 from screentest.stats import Claim, Finding
 from screentest.stats.claims import ANSWERED, WhyUnsettled
 from screentest.stats.trend import DoseResponse
@@ -57,14 +57,6 @@ _SEEN = 2
 _LETTERS = 4
 """Of a column's name on the terminal; more where two would be the same."""
 LineKind: TypeAlias = Literal["sees", "prefers", "chance", "unknown", "fails", "fair"]
-_BIASES = {
-    (PlaceboKind.EDIT, True): "takes {name} for a degradation",
-    (PlaceboKind.EDIT, False): "prefers {name}",
-    (PlaceboKind.INSTRUCTION, True): "avoids painted instructions",
-    (PlaceboKind.INSTRUCTION, False): "prefers painted instructions",
-    (PlaceboKind.OTHER_VIDEO, True): "prefers the true prompt beside any video: {name}",
-    (PlaceboKind.OTHER_VIDEO, False): "prefers the false prompt beside any video: {name}",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,10 +232,11 @@ def claim_words(finding: Finding) -> str:
 def bias_words(bias: PlaceboBias) -> str:
     """Return a bias on a placebo."""
     name = bias.name.removesuffix(ELSEWHERE).replace("_", " ")
-    words = _BIASES[bias.kind, bias.toward_original].format(name=name)
+    toward_original, away = words("biases")[bias.kind]
+    text = (toward_original if bias.toward_original else away).format(name=name)
     unit = "prompt" if bias.kind is PlaceboKind.OTHER_VIDEO else "film"
     maybe = "" if bias.certain else "possibly "
-    return f"{maybe}{words} ({percent(bias.share, 1)} of {plural(bias.films, unit)})"
+    return f"{maybe}{text} ({percent(bias.share, 1)} of {plural(bias.films, unit)})"
 
 
 def _unit(certificate: Certificate) -> str:
@@ -286,16 +279,10 @@ def _why_open(finding: Finding) -> str:
     bar = f"{noun} {', '.join(unsettled.kinds)}" if unsettled.kinds else f"its {noun}s"
     if unsettled.reason is WhyUnsettled.LIKE_PLACEBO:
         shares = (f"{100 * (share or 0):.0f}%" for share in (unsettled.points, unsettled.placebo))
-        words = f"not distinguished from {bar} ({' against '.join(shares)})"
-        return f"{words}; {_more([finding])}" if finding.more else words
-    return {
-        WhyUnsettled.PLACEBO_UNANSWERED: f"no answer on {bar}",
-        WhyUnsettled.PLACEBO_RARELY_ANSWERED: f"{bar} answered on {unsettled.count:,} of"
-        f" {plural(finding.films, unit)}",
-        WhyUnsettled.CORRECTED: "not significant after correction",
-        WhyUnsettled.ONE_NUMBER_PER_MODEL: f"separates {unsettled.count} models, not videos",
-        WhyUnsettled.NO_ANSWER: "no answer",
-    }[unsettled.reason]
+        text = f"not distinguished from {bar} ({' against '.join(shares)})"
+        return f"{text}; {_more([finding])}" if finding.more else text
+    text = str(words("unsettled")[unsettled.reason])
+    return text.format(bar=bar, count=unsettled.count, films=plural(finding.films, unit))
 
 
 def _more(findings: Sequence[Finding]) -> str:
@@ -491,14 +478,7 @@ def _remark(remark: Remark, unit: str) -> str:
     if remark.kind is RemarkKind.SAME_FILM:
         return f"{remark.count:,} sources are {plural(remark.of, unit)}; each counts once"
     many = f"{remark.count:,} of {remark.of:,}" if remark.of else f"{remark.count:,}"
-    label = {
-        RemarkKind.UNKNOWN_IDS: "ids unknown to the release",
-        RemarkKind.NO_SCORE: "videos without a score",
-        RemarkKind.NOT_NUMBERS: "values are no numbers",
-        RemarkKind.UNREADABLE_SCORES: "rows of scores unreadable",
-        RemarkKind.UNREADABLE_VOTES: "rows of votes unreadable",
-    }[remark.kind]
-    return f"{many} {label}{names}"
+    return f"{many} {words('remarks')[remark.kind]}{names}"
 
 
 def _people(result: PeopleResult) -> Iterator[tuple[str, str]]:

@@ -111,15 +111,14 @@ def _nullable(rows: Records) -> dict[str, str]:
     return types
 
 
-def short_text(headline: str, table: Table | None, most: int = MOST_LINES, more: str = "") -> str:
-    """Return a headline and the first rows of a table, in ``most`` lines; ``more`` says where the
-    rest is.
+def short_text(headline: str, table: Table | None, most: int = MOST_LINES) -> str:
+    """Return a headline and the first rows of a table, in ``most`` lines.
 
     >>> table = Table("t", "T", ("name", "value"), [("flicker", 0.5), ("noise", 1.25), ("x", 2.0)])
-    >>> print(short_text("Scores of one video", table, 3, more="records()"))
+    >>> print(short_text("Scores of one video", table, 3))
     Scores of one video
       flicker  0.500
-      and 2 more: records()
+      and 2 more
     """
     lines = [shortened(escaped(line), _WIDTH) for line in headline.splitlines()]
     brief = table.short() if table is not None else None
@@ -131,12 +130,11 @@ def short_text(headline: str, table: Table | None, most: int = MOST_LINES, more:
     texts = [[escaped(cell) for cell in row] for row in islice(brief.texts(), room)]
     lines += [shortened(f"  {line}", _WIDTH) for line in aligned(texts, brief.alignments())]
     if len(brief.rows) > room:
-        rest = f"and {len(brief.rows) - room:,} more"
-        lines.append(f"  {rest}: {more}" if more else f"  {rest}")
+        lines.append(f"  and {len(brief.rows) - room:,} more")
     return "\n".join(lines)
 
 
-def html_page(headline: str, tables: Sequence[Table], most: int = _MOST_ROWS) -> str:
+def html_page(headline: str, tables: Sequence[Table]) -> str:
     """Return a headline and tables for a notebook, the first rows of each; all text is escaped."""
     first, *rest = headline.splitlines()
     parts = [f"<div><strong>{escape(escaped(first))}</strong>"]
@@ -157,13 +155,13 @@ def html_page(headline: str, tables: Sequence[Table], most: int = _MOST_ROWS) ->
                 for cell, side in zip(row, sides, strict=True)
             )
             + "</tr>"
-            for row in islice(brief.texts(), most)
+            for row in islice(brief.texts(), _MOST_ROWS)
         )
         if len(tables) > 1:
             parts.append(f"<p>{escape(escaped(brief.title))}</p>")
         parts.append(f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
-        if len(brief.rows) > most:
-            parts.append(f"<p>and {len(brief.rows) - most:,} more rows</p>")
+        if len(brief.rows) > _MOST_ROWS:
+            parts.append(f"<p>and {len(brief.rows) - _MOST_ROWS:,} more rows</p>")
         if brief.note:
             parts.append(f"<p><small>{escape(escaped(brief.note))}</small></p>")
     return "".join([*parts, "</div>"])

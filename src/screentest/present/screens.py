@@ -67,6 +67,8 @@ NAMED = 4
 """Metrics that a line names."""
 WORST = 3
 """Videos of one model that have a line each."""
+_NAMES_WIDTH = 30
+"""Characters that the names of models may take above the columns of a table."""
 Lines = Iterator[tuple[str, str]]
 
 
@@ -113,12 +115,12 @@ def _aligned(table: Table) -> list[str]:
 # Several models.
 
 
-def comparison_screen(comparison: ModelComparison, sees: Mapping[str, str] | None = None) -> Screen:
-    """Return the first screen of a comparison; ``sees`` has the evidence on a metric, by value."""
+def comparison_screen(comparison: ModelComparison) -> Screen:
+    """Return the first screen of a comparison."""
     return Screen(
         headline(comparison),
         tuple(_lines(comparison)),
-        comparison_table(comparison, sees),
+        comparison_table(comparison),
         tuple(_notes(comparison)),
     )
 
@@ -512,12 +514,10 @@ def _notes(comparison: ModelComparison) -> Iterator[str]:
         yield say("get_models")
 
 
-def comparison_table(
-    comparison: ModelComparison, sees: Mapping[str, str] | None = None, *, width: int = 30
-) -> Table:
+def comparison_table(comparison: ModelComparison) -> Table:
     """Return the models side by side, in the metrics in which there is something to see.
 
-    Models whose names need more than ``width`` get letters. Where something was tested, values
+    Models whose names are too wide get letters. Where something was tested, values
     that only describe are no rows.
     """
     rows = tuple(row for row in comparison.rows if row.shows)
@@ -526,7 +526,7 @@ def comparison_table(
     lengths = [len(name) for name in comparison.models]
     # Of several, the column of wins has a name too.
     longest = max(lengths) if len(lengths) > 2 else 0
-    letters = sum(lengths) + len(lengths) + longest > width
+    letters = sum(lengths) + len(lengths) + longest > _NAMES_WIDTH
     heads = {name: _letter(n) if letters else name for n, name in enumerate(comparison.models)}
     label_of = row_labels(comparison.rows)
     columns = [
@@ -540,7 +540,6 @@ def comparison_table(
         Column("p", "p", align="right", show=p_value, detail=not comparison.tested),
         Column("state", detail=True),
         Column("needed", detail=True),
-        *([Column("sees", "sees", derived=True)] if sees else []),
     ]
     cells: list[tuple[Cell, ...]] = []
     last = ""
@@ -550,11 +549,13 @@ def comparison_table(
             (
                 *(row.group, "" if title == last else title),
                 f"{label_of[row.name]} {ARROWS[row.better]}".rstrip(),
-                *(_marked(value) for value in row.values),
+                *(
+                    None if value.mean is None else [value.mean, mark(value) or " "]
+                    for value in row.values
+                ),
                 *(row.leader or None, row.ahead, row.last or None, row.behind, row.prompts),
                 *(row.margin.value if row.margin else None, row_wins(row, heads), row.p),
                 *(row.state.value, row.needed),
-                *([sees.get(row.name, "not certified")] if sees else []),
             )
         )
         last = title
@@ -585,10 +586,6 @@ def _orders(row: MetricRow, heads: Mapping[str, str]) -> str:
     over = grouped((pair.better, heads[pair.worse]) for pair in row.pairs if pair.significant)
     sides = grouped((", ".join(sorted(worse)), heads[better]) for better, worse in over.items())
     return "; ".join(f"{', '.join(better)} > {worse}" for worse, better in sides.items())
-
-
-def _marked(value: ModelValue) -> Cell:
-    return None if value.mean is None else [value.mean, mark(value) or " "]
 
 
 def mark(value: ModelValue) -> str:

@@ -1,9 +1,10 @@
 """The database of a run: its schema and migrations; SQLite durable, checked, with clear errors.
 
-The schema is numbered steps that are only ever appended. ``PRAGMA user_version`` says how many
-steps a database has taken. A step, once released, is never edited: databases that took it exist.
-Each table starts with an id and ends with a checksum that covers all its columns, so a table keeps
-its columns for ever; what is new goes into a new table.
+The schema is numbered steps in ``schema``, which are only ever appended. ``PRAGMA user_version``
+says how many steps a database has taken. A step, once released, is never edited, nor are its spaces
+(SQLite keeps the text of a table): databases that took it exist. Each table starts with an id and
+ends with a checksum that covers all its columns, so a table keeps its columns for ever; what is new
+goes into a new table.
 """
 
 from __future__ import annotations
@@ -19,127 +20,8 @@ from screentest.core import RunDamaged, RunError, RunTooNew, ScreentestError, St
 
 APPLICATION_ID: Final = 0x53435254  # "SCRT", in the header of every run database
 
-_KEY = 'item, evaluator, aspect, "order", repeat, signature'
-_KEY_COLUMNS = """
-    item      TEXT NOT NULL,
-    evaluator TEXT NOT NULL,
-    aspect    TEXT NOT NULL,
-    "order"   TEXT NOT NULL,
-    repeat    INTEGER NOT NULL,
-    signature TEXT NOT NULL,
-    inputs    TEXT NOT NULL,"""
-
-# Money is in trillionths, times in microseconds: whole numbers are exact and add up.
-# An id is an INT, not an INTEGER: then it has an index, which tells `repair` how many rows there
-# were where pages of the table itself are gone.
-MIGRATIONS: tuple[str, ...] = (
-    f"""
-    CREATE TABLE starts (
-        id        INT PRIMARY KEY,
-        command   TEXT NOT NULL,
-        arguments TEXT NOT NULL,
-        package   TEXT NOT NULL,
-        host      TEXT NOT NULL,
-        pid       INTEGER NOT NULL,
-        started   TEXT NOT NULL,
-        ended     TEXT NOT NULL,
-        ending    TEXT NOT NULL,
-        checksum  TEXT NOT NULL
-    );
-    CREATE TABLE plan (
-        id        INT PRIMARY KEY,{_KEY_COLUMNS}
-        start     INTEGER NOT NULL REFERENCES starts (id),
-        checksum  TEXT NOT NULL,
-        UNIQUE ({_KEY})
-    );
-    CREATE TABLE records (
-        id         INT PRIMARY KEY,{_KEY_COLUMNS}
-        outcomes   TEXT NOT NULL,
-        reasons    TEXT NOT NULL,
-        requests   TEXT NOT NULL,
-        elapsed_us INTEGER NOT NULL,
-        attempts   INTEGER NOT NULL,
-        start      INTEGER NOT NULL REFERENCES starts (id),
-        written    TEXT NOT NULL,
-        checksum   TEXT NOT NULL,
-        UNIQUE ({_KEY}, inputs)
-    );
-    CREATE TABLE calls (
-        id       INT PRIMARY KEY,
-        call     TEXT NOT NULL UNIQUE,
-        request  TEXT NOT NULL,
-        model    TEXT NOT NULL,
-        attempt  INTEGER NOT NULL,
-        purpose  TEXT NOT NULL,
-        images   INTEGER NOT NULL,
-        max_cost INTEGER,
-        start    INTEGER NOT NULL REFERENCES starts (id),
-        intended TEXT NOT NULL,
-        checksum TEXT NOT NULL
-    );
-    CREATE TABLE receipts (
-        id          INT PRIMARY KEY,
-        call        TEXT NOT NULL UNIQUE REFERENCES calls (call),
-        status      TEXT NOT NULL,
-        model       TEXT NOT NULL,
-        fingerprint TEXT NOT NULL,
-        tokens_in   INTEGER,
-        tokens_out  INTEGER,
-        cost        INTEGER,
-        latency_us  INTEGER NOT NULL,
-        detail      TEXT NOT NULL,
-        received    TEXT NOT NULL,
-        checksum    TEXT NOT NULL
-    );
-    CREATE TABLE answers (
-        id       INT PRIMARY KEY,
-        call     TEXT NOT NULL UNIQUE REFERENCES calls (call),
-        request  TEXT NOT NULL,
-        body     TEXT NOT NULL,
-        checksum TEXT NOT NULL
-    );
-    CREATE INDEX answers_by_request ON answers (request);
-    CREATE TABLE inputs (
-        id       INT PRIMARY KEY,
-        path     TEXT NOT NULL UNIQUE,
-        size     INTEGER NOT NULL,
-        mtime_ns INTEGER NOT NULL,
-        ctime_ns INTEGER NOT NULL,
-        inode    TEXT NOT NULL,
-        sha256   TEXT NOT NULL,
-        checksum TEXT NOT NULL
-    );
-    """,
-    """
-    CREATE TABLE items (
-        id       INT PRIMARY KEY,
-        item     TEXT NOT NULL UNIQUE,
-        body     TEXT NOT NULL,
-        probe    TEXT,
-        start    INTEGER NOT NULL REFERENCES starts (id),
-        written  TEXT NOT NULL,
-        checksum TEXT NOT NULL
-    );
-    CREATE TABLE evaluators (
-        id        INT PRIMARY KEY,
-        evaluator TEXT NOT NULL,
-        kind      TEXT NOT NULL,
-        signature TEXT NOT NULL,
-        about     TEXT NOT NULL,
-        start     INTEGER NOT NULL REFERENCES starts (id),
-        written   TEXT NOT NULL,
-        checksum  TEXT NOT NULL,
-        UNIQUE (kind, evaluator, signature)
-    );
-    CREATE TABLE notes (
-        id       INT PRIMARY KEY,
-        name     TEXT NOT NULL UNIQUE,
-        body     TEXT NOT NULL,
-        start    INTEGER NOT NULL REFERENCES starts (id),
-        written  TEXT NOT NULL,
-        checksum TEXT NOT NULL
-    );
-    """,
+MIGRATIONS: Final = tuple(
+    step.read_text(encoding="utf-8") for step in sorted(Path(__file__).parent.glob("schema/*.sql"))
 )
 
 
@@ -203,12 +85,6 @@ def _columns(connection: sqlite3.Connection) -> dict[str, tuple[str, ...]]:
     for table, column in connection.execute(query):
         tables[table] = (*tables.get(table, ()), column)
     return tables
-
-
-def has_its_schema(connection: sqlite3.Connection) -> bool:
-    """Check that tables and columns are those of its version: SQLite takes any names as sound."""
-    steps = connection.execute("PRAGMA user_version").fetchone()[0]
-    return _columns(connection) == _columns_after(steps)
 
 
 FILE: Final = "run.db"
@@ -318,7 +194,9 @@ def _check(connection: sqlite3.Connection, folder: Path) -> None:
     verdict = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
     if verdict != "ok":
         raise damaged(folder, verdict)
-    if check_version(connection, folder) and not has_its_schema(connection):
+    version = check_version(connection, folder)
+    # SQLite takes any names of tables and columns as sound.
+    if version and _columns(connection) != _columns_after(version):
         raise damaged(folder, "its tables are not those of a run")
 
 

@@ -182,12 +182,8 @@ def _write_json(run: RunReader, file: IO[bytes]) -> None:
             "starts": len(starts),
         },
         "coverage": {
-            "total": coverage.total,
-            "scored": coverage.scored,
-            "failed": coverage.failed,
-            "inapplicable": coverage.inapplicable,
-            "pending": coverage.pending,
-            "reasons": coverage.reasons,
+            name: getattr(coverage, name)
+            for name in ("total", "scored", "failed", "inapplicable", "pending", "reasons")
         },
         "spending": {name: _exact(getattr(spending, name)) for name in spending.__slots__},
         "records": [_filled(row) for row in rows(run)],

@@ -51,14 +51,12 @@ class Stamp:
         """Return the stamp of a plain file; None for anything else."""
         path = path.absolute()
         try:
-            status = path.stat()
+            file = path.stat()
         except (OSError, ValueError):  # ValueError: a name with a NUL in it
             return None
-        return cls._from(str(path), status) if stat.S_ISREG(status.st_mode) else None
-
-    @classmethod
-    def _from(cls, path: str, found: os.stat_result) -> Stamp:
-        return cls(path, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+        if not stat.S_ISREG(file.st_mode):
+            return None
+        return cls(str(path), file.st_size, file.st_mtime_ns, file.st_ctime_ns, file.st_ino)
 
     @property
     def current(self) -> bool:

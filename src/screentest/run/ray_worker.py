@@ -103,11 +103,6 @@ def replicas_of(nodes: Sequence[Mapping[str, Any]], gpus: float) -> int:
     return sum(int(resources.get("GPU", 0) / gpus) for resources in living)
 
 
-def keep_to_processors() -> None:
-    """Hide GPUs from a worker without one: its models are with the hosts."""
-    os.environ["CUDA_VISIBLE_DEVICES"] = ""
-
-
 @dataclass(frozen=True, slots=True)
 class LedgerAddress:
     """Where the driver answers for its ledger."""
@@ -142,7 +137,7 @@ class RayWorker:
         hosts: Sequence[Any] = (),
     ) -> None:
         take(threads)
-        keep_to_processors()
+        os.environ["CUDA_VISIBLE_DEVICES"] = ""  # its models are with the hosts
         if hosts:
             use_remote(RayModels(hosts))
         with suppress(OSError):  # where all paths are absolute, another folder does as well

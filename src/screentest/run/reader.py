@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -128,7 +127,7 @@ class RunReader:
     def coverage(self) -> Coverage:
         """Return the progress of the run."""
         with self._explained():
-            total = _count(self._reading, "SELECT count(*) FROM plan")
+            (total,) = self._reading.execute("SELECT count(*) FROM plan").fetchone()
             query = f"SELECT reasons, {_HAS_VALUES}, count(*) FROM records {_CURRENT} GROUP BY 1, 2"
             counts, reasons = Counter[str](), dict[Reason, int]()
             for names, valued, count in self._reading.execute(query):
@@ -193,11 +192,6 @@ class RunReader:
 
     def _explained(self) -> Any:
         return explained(self.folder / FILE)
-
-
-def _count(connection: sqlite3.Connection, query: str) -> int:
-    number: int = connection.execute(query).fetchone()[0]
-    return number
 
 
 def _start(row: SqlRow) -> Start:

@@ -156,7 +156,7 @@ class Tools:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.models = Models(settings.models, device=settings.device)
-        self._prompts = Prompts(settings.prompts)
+        self.prompts = Prompts(settings.prompts)
         self._info = lru_cache(_REMEMBERED)(self._probe)
         self._shots = lru_cache(_REMEMBERED)(self._find_shots)
         self._borders = lru_cache(_REMEMBERED)(self._find_borders)
@@ -170,10 +170,6 @@ class Tools:
     def attach(self, ledger: LedgerClient) -> None:
         """Write paid calls into ``ledger`` from now on."""
         self.models.attach(ledger, self.settings.prices)
-
-    @property
-    def prompts(self) -> Prompts:
-        return self._prompts
 
     def role(self, name: str) -> Any:
         """Return the backend chosen for a role."""

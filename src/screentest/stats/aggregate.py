@@ -13,11 +13,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from screentest.core import Failure, NoValue, Outcome, Reason, Summary
+from screentest.core import Failure, Outcome, Reason, Summary, attempt
 from screentest.stats.arrays import Labels, Numbers, some
-from screentest.stats.intervals import (
-    source_interval,
-)
+from screentest.stats.intervals import source_interval
 
 TAIL = 0.1
 """The smallest round share that holds five bad clips of sixty, which is how a long video is
@@ -49,18 +47,12 @@ def summarise(
     scored = [place for place, outcome in enumerate(listed) if outcome.ok]
     if not scored:
         return Outcome(failure=_nothing_scored(listed))
-    values = np.sort([listed[place].unwrap() for place in scored])
-    mean = float(np.mean(values))
-    interval = None
-    try:
-        chosen = None if sources is None else [sources[place] for place in scored]
-        if chosen is None or len(set(chosen)) == len(chosen):
-            interval = source_interval(values)
-        else:
-            subset = [listed[place].unwrap() for place in scored]
-            interval = source_interval(subset, chosen)
-    except NoValue:
-        pass  # no spread, no interval
+    values = [listed[place].unwrap() for place in scored]
+    mean = float(np.mean(np.sort(values)))
+    chosen = None if sources is None else [sources[place] for place in scored]
+    if chosen is not None and len(set(chosen)) == len(chosen):
+        chosen = None  # each value is one of its own
+    interval = attempt(lambda: source_interval(values, chosen)).value  # no spread, no interval
     if interval is not None:
         interval = (interval.within(*bounds) if bounds is not None else interval).holding(mean)
     return Outcome.of(
@@ -104,8 +96,7 @@ def lower_tail(
 
 
 def lower_tails(values: Numbers, weights: Numbers | None = None) -> float:
-    """Return the mean of the lower tails of a video: of its worst tenth, quarter and half, and of
-    all.
+    """Return the mean of a video's lower tails: its worst tenth, quarter, half, and all.
 
     The worst tenth alone does not change when harm strikes clips that are not among it: a film with
     bad clips of its own would hide it.

@@ -10,15 +10,16 @@ is missing is simply not in the list.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, TypeAlias
 
 import numpy as np
 
-from screentest.core import Outcome, Reason
-from screentest.stats.arrays import Floats
+from screentest._util.collect import grouped
+from screentest.core import Outcome
+from screentest.stats.arrays import Floats, undefined
 
 Units: TypeAlias = Sequence[Sequence[Hashable]]
 Level: TypeAlias = Literal["nominal", "ordinal", "interval"]
@@ -32,10 +33,10 @@ def krippendorff(units: Units, *, level: Level = "nominal") -> Outcome[float]:
     """
     rated = [list(unit) for unit in units if len(unit) >= 2]
     if not rated:
-        return _undefined("no unit has two ratings")
+        return undefined("no unit has two ratings")
     categories = _categories(rated, level)
     if len(categories) < 2:
-        return _undefined("all ratings are the same, so chance would agree as well")
+        return undefined("all ratings are the same, so chance would agree as well")
     place = {category: number for number, category in enumerate(categories)}
     coincidences = np.zeros((len(categories), len(categories)))
     for unit in rated:
@@ -52,10 +53,10 @@ def krippendorff(units: Units, *, level: Level = "nominal") -> Outcome[float]:
 def fleiss(units: Units) -> Outcome[float]:
     """Fleiss' κ of equally many raters per unit, who need not be the same people."""
     if not units or len(units[0]) < 2:
-        return _undefined("no unit has two ratings")
+        return undefined("no unit has two ratings")
     raters = len(units[0])
     if any(len(unit) != raters for unit in units):
-        return _undefined(
+        return undefined(
             "units have unequally many ratings", "Use Krippendorff's alpha, which allows it."
         )
     counts = [Counter(unit) for unit in units]
@@ -65,7 +66,7 @@ def fleiss(units: Units) -> Outcome[float]:
     ratings = len(units) * raters
     chance = sum((n / ratings) ** 2 for n in pooled.values())
     if len(pooled) < 2:
-        return _undefined("all ratings are the same, so chance would agree as well")
+        return undefined("all ratings are the same, so chance would agree as well")
     return Outcome.of((observed - chance) / (1 - chance))
 
 
@@ -89,10 +90,6 @@ def _distances(categories: Sequence[Hashable], totals: Floats, level: Level) -> 
         # An ordinal step is as wide as the ratings on it.
         values = np.cumsum(totals) - totals / 2
     return np.subtract.outer(values, values) ** 2
-
-
-def _undefined(why: str, advice: str = "") -> Outcome[float]:
-    return Outcome.failed(Reason.NOT_APPLICABLE, why, advice)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +159,6 @@ class Evidence:
 
     @property
     def share(self) -> float:
-        """The part of the votes that show it."""
         return self.count / self.of
 
 
@@ -235,14 +231,12 @@ def _disagreeing(votes: Sequence[Vote], rules: WorkerRules) -> dict[str, Evidenc
         others[vote.answer] -= 1
         answer, count = max(others.items(), key=lambda entry: entry[1])
         if others.total() >= rules.others and count >= rules.agreeing * others.total():
-            shown.append((vote.worker, _contradict(vote.answer, answer, rules)))
+            if {vote.answer, answer} <= set(rules.scale):
+                apart = abs(rules.scale.index(vote.answer) - rules.scale.index(answer))
+                shown.append((vote.worker, apart >= rules.steps))
+            else:
+                shown.append((vote.worker, vote.answer != answer))
     return _habits(Sign.DISAGREES, shown, rules.repeatedly, rules)
-
-
-def _contradict(one: str, other: str, rules: WorkerRules) -> bool:
-    if one in rules.scale and other in rules.scale:
-        return abs(rules.scale.index(one) - rules.scale.index(other)) >= rules.steps
-    return one != other
 
 
 def _inaccurate(votes: Sequence[Vote], rules: WorkerRules) -> dict[str, Evidence]:
@@ -266,12 +260,9 @@ def _inaccurate(votes: Sequence[Vote], rules: WorkerRules) -> dict[str, Evidence
 def _habits(
     sign: Sign, shown: Iterable[tuple[str, bool]], often: float, rules: WorkerRules
 ) -> dict[str, Evidence]:
-    times: Mapping[str, list[bool]] = defaultdict(list)
-    for worker, shows in shown:
-        times[worker].append(shows)
     return {
         worker: Evidence(sign, sum(mine), len(mine))
-        for worker, mine in times.items()
+        for worker, mine in grouped(shown).items()
         if len(mine) >= rules.votes and sum(mine) > 1 and _share(mine) >= often
     }
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from screentest.core import NoValue, Reason
+from screentest.core import NoValue, Outcome, Reason
 
 Floats: TypeAlias = NDArray[np.float64]
 Numbers: TypeAlias = (
@@ -64,3 +64,8 @@ def proportion(number: float, what: str) -> float:
     if not 0 < number < 1:
         raise ValueError(f"invalid {what} {number}: must be in (0, 1)")
     return number
+
+
+def undefined(why: str, advice: str = "") -> Outcome[Any]:
+    """Return the failure of a statistic that these values do not have."""
+    return Outcome.failed(Reason.NOT_APPLICABLE, why, advice)

@@ -308,7 +308,6 @@ class _Test:
 
     @property
     def mean(self) -> float:
-        """The mean points of a film."""
         return CHANCE + float(self.against_chance.mean()) if self.against_chance.size else CHANCE
 
     @property

@@ -155,8 +155,7 @@ def _share(successes: float, n: int) -> float:
 
 
 def share_interval(points: Numbers, sources: Labels | None = None) -> Interval:
-    """Return the interval of a share of points that come in clusters, one per source; never too
-    narrow.
+    """Return the interval of a share of points that come in clusters, one per source.
 
     Korn and Graubard's (1998): Clopper and Pearson's exact interval on as many trials as the
     answers are worth. That number comes from how much sources differ, is cut down by what few
@@ -168,7 +167,7 @@ def share_interval(points: Numbers, sources: Labels | None = None) -> Interval:
     >>> print(share_interval([1, 1, 1, 1]), share_interval([1, 0, 1, 0], [0, 0, 1, 1]))
     [0.398, 1.000] [0.013, 0.987]
     """
-    from scipy.special import betaincinv, stdtrit
+    from scipy.special import stdtrit
 
     array = some(points, "judgements")
     if array.min() < 0 or array.max() > 1:
@@ -182,6 +181,13 @@ def share_interval(points: Numbers, sources: Labels | None = None) -> Interval:
     if count > 1 and variance > 1e-15:
         available = (float(stdtrit(array.size - 1, tail)) / float(stdtrit(count - 1, tail))) ** 2
         trials = min(array.size, share * (1 - share) / variance * available)
+    return exact_interval(share, trials, tail)
+
+
+def exact_interval(share: float, trials: float, tail: float) -> Interval:
+    """Return Clopper and Pearson's interval of a share; trials need not be a whole number."""
+    from scipy.special import betaincinv
+
     right = share * trials
     low = float(betaincinv(right, trials - right + 1, 1 - tail)) if right > 1e-12 else 0.0
     high = float(betaincinv(right + 1, trials - right, tail)) if trials - right > 1e-12 else 1.0
@@ -303,8 +309,7 @@ GROUPS = 50
 def coefficient_interval(
     estimate: Callable[[np.ndarray], float], sources: Labels, count: int
 ) -> Interval:
-    """Return the interval of a coefficient between -1 and 1 over ``count`` values that come in
-    clusters.
+    """Return the interval of a coefficient between -1 and 1 of ``count`` clustered values.
 
     ``estimate`` works it out from the values that a mask keeps. A jackknife: one group of sources
     after the other is left out, and Student's t is taken of Fisher's z over the groups. The cost is

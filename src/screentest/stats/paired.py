@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from screentest.core import Choice, Outcome, Reason
-from screentest.stats.arrays import Labels, Numbers, together
+from screentest.core import Choice, Outcome
+from screentest.stats.arrays import Labels, Numbers, together, undefined
 from screentest.stats.intervals import Interval, by_source, wilson
 from screentest.stats.signflip import LEVEL, sign_flip_interval, sign_flip_p
 
@@ -70,11 +70,7 @@ def mcnemar(first: Numbers, second: Numbers) -> McNemar:
     left, right = together(first, second)
     better = int(np.count_nonzero(left > right))
     worse = int(np.count_nonzero(left < right))
-    if better + worse == 0:
-        return McNemar(0, 0, 1.0)
-    from scipy.stats import binomtest
-
-    return McNemar(better, worse, float(binomtest(better, better + worse).pvalue))
+    return McNemar(better, worse, _even(better, worse))
 
 
 def paired_difference(first: Numbers, second: Numbers, sources: Labels | None = None) -> Difference:
@@ -165,10 +161,8 @@ def order_effect(verdicts: Iterable[tuple[Choice, Choice]]) -> Outcome[OrderEffe
     """
     both = list(verdicts)
     if not both:
-        return Outcome.failed(
-            Reason.NOT_APPLICABLE,
-            "no pair was judged in both orders",
-            "Judge both orders, which is the default.",
+        return undefined(
+            "no pair was judged in both orders", "Judge both orders, which is the default."
         )
     firsts = sum((_firstness(item) + _firstness(other)) / 2 for item, other in both)
     consistent = sum(item is other.flipped for item, other in both)

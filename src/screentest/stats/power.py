@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from statistics import NormalDist
@@ -125,7 +125,8 @@ def power_of_each(power: float, kinds: int) -> float:
 
 @cache
 def _films_alone(accuracy: float, level: float) -> int:
-    enough = next(count for count in _doubling() if found(accuracy, count, level) >= POWER)
+    doubling = [2**step for step in range(MOST_FILMS.bit_length())]
+    enough = next(count for count in doubling if found(accuracy, count, level) >= POWER)
     # The teeth of the saw are short against the doubling, so none is beyond twice the number.
     weak = [count for count in range(1, 2 * enough) if found(accuracy, count, level) < POWER]
     return max(weak, default=0) + 1
@@ -140,8 +141,7 @@ def films_beyond(gap: float, square: float, level: float, power: float) -> int:
 
 
 def found(accuracy: float, films: int, level: float = LEVEL) -> float:
-    """Return the chance that the exact test at ``level`` tells a judge of this accuracy from
-    chance.
+    """Return the power of the exact test at ``level`` for a judge of this accuracy.
 
     >>> round(found(0.9, 12), 2), found(1.0, 5)
     (0.89, 0.0)
@@ -175,10 +175,6 @@ def smallest_found(
     return next((item for item in accuracies if films and is_found(item)), None)
 
 
-def _doubling() -> Sequence[int]:
-    return [2**step for step in range(MOST_FILMS.bit_length())]
-
-
 # Which degraded pairs people confirm, by the filter of the SLVMEval paper's appendix A.5.
 
 CLEAR, WEAK, FAILED = "A", "B", "C"
@@ -203,7 +199,6 @@ class Retention:
 
     @property
     def final(self) -> int:
-        """Pairs that stay."""
         return self.initial - self.failed - self.weak
 
     @property
@@ -231,7 +226,6 @@ class FilteredPairs:
 
     @property
     def retention(self) -> Retention:
-        """Counts of those that stayed."""
         initial = len(self.kept) + len(self.failed) + len(self.weak)
         return Retention(initial, len(self.failed), len(self.weak))
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from screentest.core import NoValue, Reason
 from screentest.stats.arrays import Floats, Labels, Numbers, codes, proportion, some
-from screentest.stats.intervals import CONFIDENCE, Interval
+from screentest.stats.intervals import CONFIDENCE, Interval, exact_interval
 from screentest.stats.signflip import LEVEL
 
 POINTS = 400 / math.log(10)
@@ -56,7 +56,7 @@ class WinRate:
         trials as effective prompts or workers, whichever are fewer. Fewer than two say nothing,
         and a half is excluded only where so many could do that by all agreeing.
         """
-        from scipy.special import betaincinv, stdtrit
+        from scipy.special import stdtrit
 
         tail = 1 - proportion(level, "level") / 2
         trials = self.effective
@@ -66,10 +66,7 @@ class WinRate:
             available = stdtrit(self.votes - 1, tail) / stdtrit(self.effective - 1, tail)
             worth = self.share * (1 - self.share) / self.variance * float(available) ** 2
             trials = min(float(self.votes), worth)
-        won = self.share * trials
-        low = float(betaincinv(won, trials - won + 1, 1 - tail)) if won > 1e-12 else 0.0
-        high = float(betaincinv(won + 1, trials - won, tail)) if trials - won > 1e-12 else 1.0
-        result = Interval(low, high).holding(self.share)
+        result = exact_interval(self.share, trials, tail)
         return result if can_settle(self.effective, level) else result.holding(0.5)
 
     @property
@@ -131,8 +128,7 @@ def effective(weights: Floats, groups: np.ndarray) -> Floats:
 
 
 def two_way(pulls: Floats, weights: Floats, prompts: np.ndarray, workers: np.ndarray) -> Floats:
-    """Return the variance of each column's sum, of rows that go together within a prompt and a
-    worker.
+    """Return the variance of each column's sum, rows being clustered by prompt and worker.
 
     ``weights`` is the share of each row in what the sum is about; a column sums to 1. What prompts
     explain and what workers explain, less what both count twice. That may come out too small by

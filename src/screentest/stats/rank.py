@@ -20,8 +20,8 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from screentest.core import NoValue, Outcome, Reason
-from screentest.stats.arrays import Floats, Labels, Numbers, together
+from screentest.core import NoValue, Outcome
+from screentest.stats.arrays import Floats, Labels, Numbers, together, undefined
 from screentest.stats.intervals import Interval, coefficient_interval
 from screentest.stats.paired import Difference, holm, paired_difference
 from screentest.stats.signflip import LEVEL
@@ -103,6 +103,17 @@ class ClusteredCorrelation:
     n: int
     clusters: int
 
+    @classmethod
+    def of(cls, estimate: Callable[[np.ndarray], float], sources: Labels) -> ClusteredCorrelation:
+        """Return what ``estimate`` works out from the values that a mask keeps: from all."""
+        count = len(sources)
+        try:
+            interval = coefficient_interval(estimate, sources, count)
+        except NoValue:  # too few clusters, or constant without one of them
+            interval = None
+        value = estimate(np.ones(count, dtype=bool))
+        return cls(value, interval, count, len(set(sources)))
+
     def __str__(self) -> str:
         return f"{self.value:.3f}" + (f" {self.interval}" if self.interval else "")
 
@@ -120,19 +131,14 @@ def clustered(
     (0.538, 12, 6)
     """
     left, right = together(first, second)
-    whole = (spearman if method == "spearman" else kendall)(left, right)
+    whole = coefficient(left, right, method)
     if whole.failure is not None:
         return Outcome(failure=whole.failure)
 
     def estimate(kept: np.ndarray) -> float:
         return coefficient(left[kept], right[kept], method).unwrap()
 
-    count = len(set(sources))
-    try:
-        interval = coefficient_interval(estimate, sources, left.size)
-    except NoValue:  # too few clusters, or constant without one of them
-        interval = None
-    return Outcome.of(ClusteredCorrelation(whole.unwrap().value, interval, left.size, count))
+    return Outcome.of(ClusteredCorrelation.of(estimate, sources))
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,21 +171,12 @@ def _correlate(
 ) -> Outcome[Correlation]:
     left, right = together(first, second)
     if left.size < SMALLEST:
-        return Outcome.failed(
-            Reason.NOT_APPLICABLE, f"{left.size} points have no correlation; {SMALLEST} are needed"
-        )
+        return undefined(f"{left.size} points have no correlation; {SMALLEST} are needed")
     for name, array in (("first", left), ("second", right)):
-        if _constant(array):
-            return Outcome.failed(
-                Reason.NOT_APPLICABLE,
-                f"all values of the {name} are equal, so nothing can go with them",
-            )
+        # Differences of this size are rounding, from which a correlation would be made of noise.
+        if float(np.ptp(array)) <= 1e-13 * float(np.abs(array).max()):
+            return undefined(f"all values of the {name} are equal, so nothing can go with them")
     return Outcome.of(measure(left, right))
-
-
-def _constant(array: Floats) -> bool:
-    # Differences of this size are rounding, from which a correlation would be made of noise.
-    return float(np.ptp(array)) <= 1e-13 * float(np.abs(array).max())
 
 
 def _rho(left: Floats, right: Floats) -> float:
@@ -195,13 +192,12 @@ def _tau(left: Floats, right: Floats) -> float:
 
 
 def _spearman(left: Floats, right: Floats) -> Correlation:
+    rho = _rho(left, right)
+    if left.size >= _MANY:
+        return Correlation(rho, spearman_p(rho, left.size), left.size)
     from scipy.stats import rankdata
 
-    item, other = rankdata(left), rankdata(right)
-    rho = _product_moment(item, other)
-    few = left.size < _MANY
-    p = permutation_p(item, other) if few else spearman_p(rho, left.size)
-    return Correlation(rho, p, left.size)
+    return Correlation(rho, permutation_p(rankdata(left), rankdata(right)), left.size)
 
 
 def _kendall(left: Floats, right: Floats) -> Correlation:
@@ -242,20 +238,19 @@ def _bounded(coefficient: float) -> float:
 
 
 def permutation_p(ranks: Floats, others: Floats) -> float:
-    """Return the share of orders in which two lists of ranks go together, or against each other, as
-    much.
+    """Return the share of orders in which two lists of ranks are as far from unrelated.
 
     The same for any order of the pairs.
     """
     item, other = _in_order(ranks, others)
     item, other = item - item.mean(), other - other.mean()
     seen = abs(float(item @ other)) - 1e-9
-    return _extreme(np.abs(other[_orders(item.size)] @ item) >= seen)
+    # What was seen is one of the orders, so p is never 0.
+    return float(np.mean(np.abs(other[_orders(item.size)] @ item) >= seen))
 
 
 def _kendall_p(left: Floats, right: Floats) -> float:
-    """Return the same with concordant pairs less discordant ones; ties leave τ-b's divisor as it
-    is."""
+    """Return the same of concordant less discordant pairs; τ-b's divisor stays the same."""
     item, other = _in_order(left, right)
     first, second = np.triu_indices(item.size, 1)
     signs = np.sign(item[first] - item[second])
@@ -264,7 +259,7 @@ def _kendall_p(left: Floats, right: Floats) -> float:
     agreeing = np.zeros(len(shuffled))
     for sign, i, j in zip(signs, first, second, strict=True):
         agreeing += sign * np.sign(shuffled[:, i] - shuffled[:, j])
-    return _extreme(np.abs(agreeing) >= seen)
+    return float(np.mean(np.abs(agreeing) >= seen))
 
 
 def _in_order(left: Floats, right: Floats) -> tuple[Floats, Floats]:
@@ -281,11 +276,6 @@ def _orders(count: int) -> np.ndarray:
     given = np.arange(count)
     drawn = np.random.default_rng(0).permuted(np.tile(given, (_ORDERS, 1)), axis=1)
     return np.vstack([given, drawn])
-
-
-def _extreme(marks: np.ndarray) -> float:
-    # What was seen is one of the orders, so p is never 0.
-    return float(np.mean(marks))
 
 
 # Many systems on the same pairs: a ranking, and the sets without a significant difference.

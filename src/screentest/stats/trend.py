@@ -14,8 +14,8 @@ from statistics import NormalDist
 
 import numpy as np
 
-from screentest.core import Outcome, Reason
-from screentest.stats.arrays import Floats, Labels, Numbers, finite, together
+from screentest.core import Outcome
+from screentest.stats.arrays import Floats, Labels, Numbers, finite, together, undefined
 from screentest.stats.intervals import Interval, by_source, wilson
 from screentest.stats.rank import SMALLEST, Correlation, permutation_p, spearman
 
@@ -57,9 +57,8 @@ def duration_trend(durations: Numbers, points: Numbers, *, bins: int = BINS) -> 
     times, right = together(durations, points)
     count = min(bins, times.size // PER_BIN)
     if count < SMALLEST:
-        return Outcome.failed(
-            Reason.NOT_APPLICABLE,
-            f"{times.size} judgements are too few for a trend; {SMALLEST * PER_BIN} are needed",
+        return undefined(
+            f"{times.size} judgements are too few for a trend; {SMALLEST * PER_BIN} are needed"
         )
     order = np.argsort(times, kind="stable")
     sorted_times, shared = times[order], _shared_points(times, right)[order]
@@ -86,15 +85,14 @@ def source_trend(durations: Numbers, points: Numbers, sources: Labels) -> Outcom
     """
     times, right = together(durations, points)
     if times.size == 0:
-        return Outcome.failed(Reason.NOT_APPLICABLE, "nothing was judged")
+        return undefined("nothing was judged")
     sums, sizes = by_source(right, sources)
     lengths, _ = by_source(times, sources)
     length, earned = lengths / sizes, np.round(sums / sizes, 12)
     distinct = np.unique(np.round(length, 6)).size
     if distinct < FEWEST_DURATIONS:
-        return Outcome.failed(
-            Reason.NOT_APPLICABLE,
-            f"{distinct} distinct durations are too few for a trend; {FEWEST_DURATIONS} are needed",
+        return undefined(
+            f"{distinct} distinct durations are too few for a trend; {FEWEST_DURATIONS} are needed"
         )
     result = spearman(np.round(length, 6), earned)
     if result.value is None:
@@ -174,6 +172,8 @@ def dose_response(
     >>> found.monotone, round(found.threshold.unwrap(), 2)
     (True, 2.75)
     """
+    from scipy.optimize import isotonic_regression
+
     if not len(severities) == len(points) == len(counts):
         raise ValueError("severities, points and counts must be equally many")
     used = [place for place in range(len(counts)) if counts[place] > 0]
@@ -182,13 +182,11 @@ def dose_response(
     if len(set(dose.tolist())) != dose.size:
         raise ValueError("each severity must come once, with all its judgements")
     if dose.size < 2:
-        return Outcome.failed(
-            Reason.NOT_APPLICABLE, "a dose-response needs two severities with judgements"
-        )
+        return undefined("a dose-response needs two severities with judgements")
     number = np.array([counts[place] for place in used], dtype=np.float64)
     earned = finite([points[place] for place in used], "points")
     accuracy = earned / number
-    fitted = _never_falling(accuracy, number)
+    fitted = np.clip(isotonic_regression(accuracy, weights=number).x, 0.0, 1.0)
     doses = tuple(
         Dose(float(s), int(n), float(a), wilson(float(e), int(n)), float(f))
         for s, n, a, e, f in zip(dose, number, accuracy, earned, fitted, strict=True)
@@ -211,30 +209,20 @@ def cochran_armitage(dose: Floats, earned: Floats, number: Floats) -> tuple[floa
     return z, NormalDist().cdf(-z)
 
 
-def _never_falling(accuracy: Floats, number: Floats) -> Floats:
-    from scipy.optimize import isotonic_regression
-
-    fitted: Floats = isotonic_regression(accuracy, weights=number).x
-    return np.clip(fitted, 0.0, 1.0)
-
-
 def _passes(dose: Floats, fitted: Floats, harmless: float | None) -> Outcome[float]:
     if harmless is not None and harmless < dose[0]:
         dose = np.concatenate(([harmless], dose))
         fitted = np.concatenate(([min(0.5, float(fitted[0]))], fitted))
     above = np.flatnonzero(fitted >= TARGET)
     if above.size == 0:
-        return Outcome.failed(
-            Reason.NOT_APPLICABLE,
-            f"accuracy never reaches {TARGET:.0%}",
-            "Test stronger severities, if there are any.",
+        return undefined(
+            f"accuracy never reaches {TARGET:.0%}", "Test stronger severities, if there are any."
         )
     first = int(above[0])
     if fitted[first] == TARGET:
         return Outcome.of(float(dose[first]))
     if first == 0:
-        return Outcome.failed(
-            Reason.NOT_APPLICABLE,
+        return undefined(
             f"accuracy is above {TARGET:.0%} at the lowest severity already",
             "Test weaker severities.",
         )

@@ -128,8 +128,7 @@ def build_testbed(
 def _reader(
     options: BuildOptions, extractor: Extractor | None, chat: Settings | None
 ) -> tuple[Extractor | None, str]:
-    """Return the reader of captions in this process, None for the chat model; and the reader's
-    name."""
+    """Return the reader of captions in this process, None for a chat model; and its name."""
     if extractor is None and options.extract == "chat":
         if chat is None:
             raise BadOption(
@@ -266,8 +265,7 @@ def _listed(
 
 
 def _places(sources: Sequence[BuildSource], options: BuildOptions) -> Iterator[Path]:
-    """Yield every place on this machine that a build may mention: sources, files of operators,
-    models."""
+    """Yield every place that a build may mention: sources, files of operators, models."""
     yield from (source.item.video for source in sources)
     given: list[object] = []
     for spec in (*options.degradations, *options.placebos):

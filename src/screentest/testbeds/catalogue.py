@@ -59,8 +59,7 @@ def aspect_of(spec: str) -> Aspect:
 
 
 def operators() -> list[Operator]:
-    """Return all that are registered, by aspect in the order of the paper's tables, the paper's
-    first."""
+    """Return all that are registered, by aspect as in the paper's tables, the paper's first."""
     order = {aspect: place for place, aspect in enumerate(all_aspects())}
     rank = {member: place for place, member in enumerate(OperatorSet)}
     infos = [
@@ -112,7 +111,13 @@ def choose_operators(
     by_aspect = {spec: aspect_of(spec) for spec in specs}
     for aspect in wanted:
         if specs and aspect not in by_aspect.values():
-            raise _none_for(aspect)
+            available = [operator.name for operator in operators() if operator.aspect is aspect]
+            raise BadOption(
+                f"none of the operators asked for degrades {aspect.value}",
+                advice=f"Give `operators={','.join(available)}`."
+                if available
+                else "No operator degrades it.",
+            )
     return tuple(spec for spec, aspect in by_aspect.items() if aspect in wanted)
 
 
@@ -164,12 +169,6 @@ def _aspects(given: str | Sequence[str]) -> set[Aspect] | None:
         raise BadOption(
             str(error), advice=f"Aspects: {', '.join(aspect.value for aspect in all_aspects())}."
         ) from None
-
-
-def _none_for(aspect: Aspect) -> BadOption:
-    names = [operator.name for operator in operators() if operator.aspect is aspect]
-    advice = f"Give `operators={','.join(names)}`." if names else "No operator degrades it."
-    return BadOption(f"none of the operators asked for degrades {aspect.value}", advice=advice)
 
 
 def left_out(specs: Sequence[str]) -> list[str]:

@@ -182,11 +182,9 @@ def categorise(
         raise BadOption("a choice needs two categories or more", advice="Give a longer list.")
     query = Query(CATEGORY, _schema(names), use="slvm.category")
     prompts = prompts or Prompts()
-    outcomes: list[Outcome[Item]] = []
-    asked: list[int] = []
-    requests: list[ChatRequest] = []
+    outcomes = [Outcome.of(item) for item in items]
+    requests: dict[int, ChatRequest] = {}
     for place, item in enumerate(items):
-        outcomes.append(Outcome.of(item))
         if item.groups.get(GROUP):
             continue
         if not item.text.strip():
@@ -195,10 +193,8 @@ def categorise(
             )
             continue
         slots: dict[str, Slot] = {"description": item.text[:LONGEST], "categories": names}
-        asked.append(place)
-        requests.append(query.request(prompts, slots))
-    answers = send(chat, requests)
-    for place, answer in zip(asked, answers, strict=True):
+        requests[place] = query.request(prompts, slots)
+    for place, answer in zip(requests, send(chat, requests.values()), strict=True):
         outcomes[place] = answer.map(partial(_with_category, items[place]))
     return outcomes
 

@@ -108,8 +108,7 @@ def ladder_fault(rungs: Mapping[float, Mapping[str, float]]) -> Fault | None:
 
 
 def check_signature(info: DegradationInfo, models: Models) -> Signature:
-    """Return the version and models that decide whether a pair passes, the operator's promises
-    apart."""
+    """Return the version and models that, beside the operator, decide whether a pair passes."""
     asked = {role: backend_of(models, role) for role in roles_asked(info)}
     return Signature.of("check", version=VERSION, **asked)
 
@@ -142,7 +141,8 @@ class _Check:
     _distance: float = 0.0
 
     def run(self) -> PairCheck:
-        intact, changed = self._track(self.pair.intact), self._track(self.pair.changed.path)
+        paths = (self.pair.intact, self.pair.changed.path)
+        intact, changed = (read_track(self.folder / path) for path in paths)
         if not self.pair.touched:
             self._fault("none_touched", unchanged=True)
         self.faults += compare_tracks(self.pair, intact, changed)
@@ -165,9 +165,6 @@ class _Check:
     @property
     def _severity(self) -> float:
         return 1.0 if self.pair.severity is None else self.pair.severity
-
-    def _track(self, path: str) -> Track:
-        return read_track(self.folder / path)
 
     def _fault(
         self, kind: str, clip: int | None = None, *, unchanged: bool = False, **values: int

@@ -207,19 +207,6 @@ class DegradationInfo:
     """What else is checked of each touched clip, by name: see ``sightings.CLIP_CHECKS``."""
 
 
-class Look(Protocol):
-    """A look at the film before anything is settled."""
-
-    @property
-    def models(self) -> Models: ...
-
-    def pictures(self, clip: FilmClip) -> Sequence[Image]:
-        """Return a few pictures of a clip, in order, RGB."""
-
-    def steps(self, clip: FilmClip) -> Sequence[tuple[Image, Image]]:
-        """Return a few times two pictures of a clip, a ``STEP`` apart, RGB."""
-
-
 @dataclass(frozen=True, slots=True)
 class Context:
     """What a degradation works with: the film, the rng for it, the backends."""
@@ -305,8 +292,7 @@ def places_of(video: NormalizedVideo) -> Mapping[Time, Time]:
 
 
 def film_of(video: NormalizedVideo, script: Script, facts: Sequence[CaptionFacts | None]) -> Film:
-    """Return the film with its captioned clips. Clips of which no frame is left have no place in
-    it.
+    """Return the film with its captioned clips, without those of which no frame is left.
 
     That is so for a caption beyond the end of the film, and for one shorter than a frame.
     Facts are None where a caption could not be read.
@@ -331,8 +317,8 @@ STEP = Time(1, 4)
 """Seconds over which motion is seen; a frame, where that is longer."""
 
 
-class FilmLook:
-    """Looks at the intact film, inside its borders. Only the pictures of the last clip are kept."""
+class Look:
+    """A look at the intact film, inside its borders. Only the last clip's pictures are kept."""
 
     def __init__(self, film: Film, models: Models) -> None:
         self.models = models
@@ -349,7 +335,7 @@ class FilmLook:
         return self._last[1]
 
     def steps(self, clip: FilmClip) -> Sequence[tuple[Image, Image]]:
-        """Return a few times two pictures of the clip, evenly spread, RGB."""
+        """Return a few times two pictures of the clip, a ``STEP`` apart, evenly spread, RGB."""
         step = max(STEP, clip.span.duration / clip.frames)
         if step >= clip.span.duration:
             return []

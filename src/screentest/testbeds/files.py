@@ -49,8 +49,7 @@ def file_in(folder: Path, path: str) -> Path:
 
 
 def video_in(folder: Path, file: VideoFile, hash_path: Callable[[Path], str] | None = None) -> Path:
-    """Return a video of the testbed; raises NoValue where it is not the one that testbed.json
-    lists.
+    """Return a video of the testbed; raises NoValue where it is not the one that is listed.
 
     Its size is looked at first: a file of another size is never read. Without ``hash_path`` the
     hash is left to whoever reads the file; ``Item.sha256`` has it.

@@ -38,13 +38,13 @@ at either (``place``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from screentest.core import Aspect, Frame, Image, Time, register
+from screentest.core import Aspect, Image, register
 from screentest.core.functions import (
     Setting,
     decorator,
@@ -73,8 +73,7 @@ from screentest.testbeds.timeline import (
     NeighbourDegradation,
     OrderDegradation,
     TimeDegradation,
-    fitting,
-    generator,
+    every_frame,
 )
 from screentest.video.edit.pictures import FrameFunction, Pixels, VideoPart
 from screentest.video.edit.splice import splice
@@ -164,9 +163,7 @@ def degradation(
 
         def make(call: Callable[..., Any], chosen: Mapping[str, Any]) -> Degradation:
             if masked is not None:
-                return MaskDegradation(
-                    masked.info(aspect, region, reach), call, besides, masked, _every_frame
-                )
+                return MaskDegradation(masked.info(aspect, region, reach), call, besides, masked)
             if form == TIME:
                 kind = OrderDegradation if consecutive else TimeDegradation
                 return kind(info, call, besides, need)
@@ -225,7 +222,7 @@ def placebo(
         def make(call: Callable[..., Any], chosen: Mapping[str, Any]) -> ClipPlacebo:
             if chosen["clips"] < 1:
                 raise ValueError(f"invalid clips {chosen['clips']}: must be at least 1")
-            change = partial(_every_frame, call, besides)
+            change = partial(every_frame, call, besides)
             return ClipPlacebo(change, layout, chosen["clips"])
 
         settings = {"clips": Setting(int, clips)}
@@ -244,16 +241,16 @@ class FunctionDegradation(NeedingDegradation):
     pixels: Pixels
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
-        """Change the pictures of the chosen clips."""
-
         def change(place: Chosen) -> FrameFunction:
             return self.frames(context.rng_of(place.clip), severity)
 
         return changed_clips(context, chosen, change, self.pixels)
 
     def frames(self, rng: Rng, severity: float) -> FrameFunction:
-        """Change the frames of one clip."""
-        return _every_frame(partial(_with, self.call, severity), self.besides, rng)
+        def call(image: Image, **more: Any) -> Any:
+            return self.call(image, severity, **more)
+
+        return every_frame(call, self.besides, rng)
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +264,7 @@ class ShareDegradation(NeedingDegradation):
         share = chosen[: share_of(len(chosen), severity)]
 
         def change(place: Chosen) -> FrameFunction:
-            return _every_frame(self.call, self.besides, context.rng_of(place.clip))
+            return every_frame(self.call, self.besides, context.rng_of(place.clip))
 
         return changed_clips(context, share, change, self.pixels)
 
@@ -282,7 +279,6 @@ class ClipPlacebo:
     suffix: str = ".mp4"
 
     def eligible(self, film: Film) -> bool:
-        """Require a clip to touch."""
         return bool(film.clips)
 
     def write(self, context: Context, out: Path) -> None:
@@ -294,28 +290,3 @@ class ClipPlacebo:
 
         parts = changed_clips(context, [Chosen(clip) for clip in drawn], change, self.pixels)
         splice(context.film.video, parts, out)
-
-
-def _with(call: Callable[..., Any], severity: float, image: Image, **more: Any) -> Any:
-    return call(image, severity, **more)
-
-
-def _every_frame(call: Callable[..., Any], besides: Sequence[str], rng: Rng) -> FrameFunction:
-    """Pass each frame of a clip through the function."""
-
-    def run(frames: Iterator[Frame]) -> Iterator[Image]:
-        start: Time | None = None
-        for number, frame in enumerate(frames):
-            start = frame.time if start is None else start
-            more: dict[str, Any] = {}
-            if "number" in besides:
-                more["number"] = number
-            if "seconds" in besides:
-                more["seconds"] = float(frame.time - start)
-            if "rng" in besides:
-                more["rng"] = generator(rng, "frame", number)
-            if "clip_rng" in besides:
-                more["clip_rng"] = generator(rng, "clip")
-            yield fitting(call(frame.image, **more), frame.image)
-
-    return run

@@ -94,8 +94,7 @@ def as_data(text: str) -> dict[str, object]:
 
 
 def timed_script(item: Item) -> Script:
-    """Return the script of a source; raises NoValue where it has none that a testbed can be made
-    of."""
+    """Return the script of a source; raises NoValue where it has none with times."""
     script = item.script
     if script is None or not script.timed:
         raise NoValue(
@@ -162,6 +161,12 @@ def _made(task: IntactTask) -> Intact:
         by_side[str(side)] = files[pixels].path
     # Of a film whose clips have no captions there may still be a prompt.
     write_whole(folder / PROMPT, f"{script.text.strip() or item.prompt}\n")
+    places = places_of(films[0])
+    lost = tuple(  # beyond the end, or between two frames
+        number
+        for number, clip in enumerate(script.clips)
+        if clip.span is not None and places[clip.span.start] >= places[clip.span.end]
+    )
     source = SourceFilm(
         id=item.id,
         video=item.video.name,
@@ -170,7 +175,7 @@ def _made(task: IntactTask) -> Intact:
         prompt=(folder / PROMPT).relative_to(task.testbed).as_posix(),
         clips=script.clips,
         intact=tuple(files.values()),
-        lost=_lost(films[0], script),
+        lost=lost,
         faults=tuple(dict.fromkeys(f"{fault.kind}: {fault.detail}" for fault in films[0].faults)),
         groups=item.groups,
     )
@@ -195,13 +200,3 @@ def _normalised(
     kept = replace(film, path=Path(out.name), source=Path(item.video.name))
     write_whole(out.with_suffix(".json"), f"{to_json(kept)}\n")
     return film
-
-
-def _lost(film: NormalizedVideo, script: Script) -> tuple[int, ...]:
-    """Clips beyond the end, or between two frames."""
-    places = places_of(film)
-    return tuple(
-        number
-        for number, clip in enumerate(script.clips)
-        if clip.span is not None and places[clip.span.start] >= places[clip.span.end]
-    )

@@ -87,15 +87,22 @@ def join_sources(
 
 def _join(work: _Work) -> tuple[Item, list[str]]:
     """In the worker: the film of one source, made or found."""
-    source, faults = work.source, []
-    for part in source.parts:
+    kept, faults = [], []
+    for part in work.source.parts:
         try:
             _require_picture(part.file)
+            kept.append(part)
         except NoValue as error:
             if not work.gaps:
                 raise
             faults.append(f"{part.file.name} is left out: {error.message}")
-            source = _without(source, part)
+    if not kept:
+        raise VideoError(
+            Reason.UNDECODABLE,
+            "not one of its clips can be decoded",
+            advice="Download them again.",
+        )
+    source = replace(work.source, parts=tuple(kept))
     digest = hash_parts({**_content(source.parts), "long_side": str(work.long_side)})[:12]
     out = work.testbed / FOLDER / f"{folder_name(source.id)}-{digest}.mp4"
     record = out.with_suffix(".json")
@@ -105,17 +112,6 @@ def _join(work: _Work) -> tuple[Item, list[str]]:
     item = joined(source, out, size=Size(long_side=work.long_side), settings=LOSSLESS)
     write_whole(record, to_json(item.script, Script))
     return item, faults
-
-
-def _without(source: PartedSource, part: SourcePart) -> PartedSource:
-    left = tuple(other for other in source.parts if other is not part)
-    if not left:
-        raise VideoError(
-            Reason.UNDECODABLE,
-            "not one of its clips can be decoded",
-            advice="Download them again.",
-        )
-    return replace(source, parts=left)
 
 
 def _require_picture(path: Path) -> None:

@@ -33,6 +33,7 @@ from screentest.testbeds.operators.shared import (
     must_have_foreground,
 )
 from screentest.testbeds.operators.tracker import ThingShapes, is_shown, settle_thing
+from screentest.testbeds.timeline import every_frame
 from screentest.video.edit.pictures import FrameFunction, Pixels, VideoPart
 
 if TYPE_CHECKING:
@@ -60,7 +61,6 @@ class MaskKind:
     checks: tuple[str, ...] = ()
 
     def info(self, aspect: str, region: str = "", reach: Reach | None = None) -> DegradationInfo:
-        """Return the declaration of an operator with such a mask."""
         where = Region(region) if region else self.region
         checks = self.checks if where is self.region else ()
         return DegradationInfo(
@@ -171,7 +171,6 @@ class MaskDegradation:
     call: Callable[..., Any]
     besides: tuple[str, ...]
     kind: MaskKind
-    every_frame: Callable[..., FrameFunction]
 
     def eligible(self, clip: FilmClip) -> bool:
         return self.kind.allows(clip)
@@ -181,8 +180,6 @@ class MaskDegradation:
         return self.kind.settle(clip, look, rng)
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
-        """Return the film with the things or backgrounds of the chosen clips changed."""
-
         def change(choice: Chosen) -> FrameFunction:
             find = self.kind.finder(context.models, choice.details)
             return self.frames(find, context.rng_of(choice.clip), severity)
@@ -198,4 +195,4 @@ class MaskDegradation:
             mask = find(image) if severity > 0 else None
             return image if mask is None else self.call(image, mask, severity, **more)
 
-        return self.every_frame(call, self.besides, rng)
+        return every_frame(call, self.besides, rng)

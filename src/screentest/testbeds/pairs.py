@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -33,7 +33,6 @@ from screentest.testbeds.contract import (
     Degradation,
     Film,
     FilmClip,
-    FilmLook,
     Look,
     Placebo,
     Rng,
@@ -211,11 +210,8 @@ def make_pairs(job: Job) -> TaskResults:
     run = _OperatorRun(task, (task.rungs[key] for key in job.keys))
     made = {}
     for key in job.keys:
-        try:
-            outcome = Outcome.of(as_data(to_json(run.make(task.rungs[key]))))
-        except NoValue as error:
-            outcome = Outcome(failure=error.failure)
-        made[key] = {key.evaluator: outcome}
+        pair = attempt(partial(run.make, task.rungs[key]))
+        made[key] = {key.evaluator: pair.map(lambda pair: as_data(to_json(pair)))}
     return made
 
 
@@ -245,7 +241,6 @@ class _OperatorRun:
         """By number of clips, where more severity harms less."""
 
     def make(self, rung: Rung | None) -> Pair:
-        """Return the pair of one rung."""
         return self._placebo() if rung is None else self._degraded(rung)
 
     def _degraded(self, rung: Rung) -> Pair:
@@ -287,7 +282,7 @@ class _OperatorRun:
     def _draw(self) -> ClipDraw:
         degradation: Degradation = self._built.thing
         must_name_things(self._context.models, degradation.info.roles)
-        look = FilmLook(self._context.film, self._context.models)
+        look = Look(self._context.film, self._context.models)
         return ClipDraw(degradation, self._context, look)
 
     def _settled(self, count: int) -> Mapping[int, Fault]:

@@ -17,7 +17,7 @@ from screentest.testbeds.contract import (
     Context,
     Degradation,
     Film,
-    FilmLook,
+    Look,
     Rng,
     Unfit,
 )
@@ -137,15 +137,13 @@ def painted(picture: Image, text: str) -> Image:
 
 
 @register("placebo", "severity_zero", version=1, summary="an operator that does nothing")
-class SeverityZero:
+class SeverityZero(AnyFilm):
     """The intact video, through an operator that does nothing to it.
 
     It is done in ``clips`` clips, or as many as ``operator`` can harm. An operator that works on
     RGB pictures leaves the rounding of that way and of the encoder; one that works on what is
     coded, or that copies, leaves the intact video to the bit.
     """
-
-    suffix = ".mp4"
 
     def __init__(self, *, operator: str = "technical_quality", clips: int = 5) -> None:
         _must_have_clips(clips)
@@ -166,7 +164,7 @@ class SeverityZero:
         drawn = context.rng.shuffled(able, "draw")
         if self._degradation.info.consecutive or self._degradation.info.at_end:
             drawn = able
-        look = FilmLook(context.film, context.models)
+        look = Look(context.film, context.models)
         chosen: list[Chosen] = []
         for clip in drawn:
             with suppress(Unfit):
@@ -191,7 +189,6 @@ class SecondGeneration(AnyFilm):
     """All clips are encoded from the intact video instead of from the source."""
 
     def write(self, context: Context, out: Path) -> None:
-        """Encode what the intact video shows."""
         video = context.film.video
         unchanged = frame_by_frame(lambda picture: picture)
         parts: list[VideoPart] = [
@@ -202,13 +199,10 @@ class SecondGeneration(AnyFilm):
 
 
 @register("placebo", "trim", version=1, summary="the last frame cut off")
-class Trim:
+class Trim(AnyFilm):
     """The intact video without its last frame."""
 
-    suffix = ".mp4"
-
     def eligible(self, film: Film) -> bool:
-        """Return True if a frame is left."""
         return film.video.frames > 1
 
     def write(self, context: Context, out: Path) -> None:

@@ -7,17 +7,16 @@ is refused before anything is made, with how to get it; nothing stands in for it
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from pathlib import Path
 
 from screentest.core import BadOption, NoValue, UserError
 from screentest.models.choice import ModelChoice, check_loads
 from screentest.testbeds.options import BuildOptions
 from screentest.testbeds.sources import roles_of
-
-U2NET = "~/.u2net/u2net.onnx"
-"""Where rembg keeps it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +24,7 @@ class Preset:
     """What is fixed."""
 
     name: str
-    operators: tuple[str, ...]
+    operators: Sequence[str]
     """As ``build`` takes them."""
     models: Mapping[str, str]
     """Backend and model by role."""
@@ -89,7 +88,8 @@ class Preset:
                 f"captions: {self.reader} reads them: "
                 "`model=chat=openai:NAME,base_url=http://HOST:PORT/v1`"
             )
-        if not backgrounds and _harms_background(options.degradations):
+        names = [spec.partition(":")[0] for spec in options.degradations]
+        if not backgrounds and "background_consistency" in names:
             missing.append(f"backgrounds: {self.pictures}: `backgrounds=DIR`")
         if missing:
             raise UserError(
@@ -110,21 +110,9 @@ _FIELDS = {
 }
 
 
-def _harms_background(specs: Iterable[str]) -> bool:
-    return any(spec.partition(":")[0] == "background_consistency" for spec in specs)
-
-
 PAPER = Preset(
-    name="paper",
-    operators=("paper", "object_integrity:mask=box", "color:mask=none"),
-    models={
-        "matting": f"u2net:{U2NET}",
-        "detection": "grounding_dino:IDEA-Research/grounding-dino-base",
-        "inpainting": "stable_diffusion:stable-diffusion-v1-5/stable-diffusion-inpainting",
-        "image_edit": "qwen:Qwen/Qwen-Image-Edit-2509",
-    },
-    reader="Qwen3-8B in thinking mode",
-    pictures="landscapes of the nature-dataset, or pictures of your own",
+    "paper",
+    **tomllib.loads(Path(__file__).with_name("paper.toml").read_text(encoding="utf-8")),
     options=BuildOptions(rate=Fraction(1), extract="chat", detector="scdet"),
 )
 PRESETS = {PAPER.name: PAPER}

@@ -155,8 +155,7 @@ def _sources(
 
 
 def _placed(item: Item, folder: Path) -> Path:
-    """Return the video of an item in the folder of the testbed; NoValue where it has none, or no
-    words."""
+    """Put the video of an item into the folder; NoValue where it has none, or no words."""
     if not captions_of(item):
         raise NoValue(Reason.NOT_APPLICABLE, "it has no prompt", advice="Give its row a prompt.")
     if not item.video.is_file():
@@ -252,9 +251,7 @@ class _Texts:
             return changed_prompt(_captions(source), source.id, change, self._seed)
         other = self._other(source, change, ())
         if other is None:
-            raise NoValue(
-                Reason.NOT_APPLICABLE, "no other video has a prompt that is about something else"
-            )
+            raise NoValue(Reason.NOT_APPLICABLE, CHANGES[SWAPPED]["missing"])
         return PromptPair(_captions(source), _captions(other))
 
     def elsewhere(self, source: SourceFilm, change: str, prompts: PromptPair) -> SourceFilm:
@@ -306,18 +303,8 @@ def changed_prompt(captions: Sequence[str], source: str, change: str, seed: int)
     else:
         altered = alter(captions, WordChange(change), lambda words: rng.pick(words, *words))
     if altered is None:
-        raise NoValue(Reason.NOT_APPLICABLE, _MISSING[change])
+        raise NoValue(Reason.NOT_APPLICABLE, CHANGES[change]["missing"])
     return PromptPair(tuple(captions), altered.captions, dict(altered.words))
-
-
-_MISSING: Mapping[str, str] = {
-    "object": "the prompt names no thing that another kind of thing could stand for",
-    "color": "the prompt gives nothing one of the basic colours",
-    "number": "the prompt has no number, from two to six, of things",
-    "place": "the prompt has no left or right, above or below, inside or outside",
-    "action": "the prompt has no action of a person or an animal that another could stand for",
-    ORDER: "the prompt has neither several captions nor events before or after one another",
-}
 
 
 def _reordered(captions: Sequence[str], rng: Rng) -> Alteration | None:

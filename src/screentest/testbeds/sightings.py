@@ -7,8 +7,10 @@ nothing can tell (no detector), these checks measure nothing.
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -18,7 +20,7 @@ from screentest.core import BadOption, Image, NoValue
 from screentest.models import Models
 from screentest.testbeds.contract import DegradationInfo, Details, Reach, Region
 from screentest.testbeds.faults import Fault
-from screentest.testbeds.operators.tracker import Box, boxes_of, guesses, overlap
+from screentest.testbeds.operators.tracker import Box, box_mask, boxes_of, guesses, overlap
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -202,13 +204,15 @@ def _reached(like: Map, boxes: Sequence[Box], region: Region, reach: Reach | Non
 
 
 def _boxes_map(like: Map, boxes: Sequence[Box], *, wider: bool = False) -> Map:
-    area = np.zeros(like.shape, bool)
-    for left, top, right, bottom in boxes:
-        across = wider * (MARGIN * (right - left) + PIXELS)
-        down = wider * (MARGIN * (bottom - top) + PIXELS)
-        rows = slice(max(0, int(top - down)), max(0, int(np.ceil(bottom + down))))
-        area[rows, max(0, int(left - across)) : max(0, int(np.ceil(right + across)))] = True
-    return area
+    if wider:
+        boxes = [_widened(box) for box in boxes]
+    return box_mask(like, boxes) > 0
+
+
+def _widened(box: Box) -> Box:
+    left, top, right, bottom = box
+    across, down = MARGIN * (right - left) + PIXELS, MARGIN * (bottom - top) + PIXELS
+    return left - across, top - down, right + across, bottom + down
 
 
 def _beside_region(sample: ClipSample, region: Region, matting: Matting) -> Measured:
@@ -290,8 +294,7 @@ def colour_reached(sample: ClipSample) -> Measured:
 
 
 def _shrunk(moved: Map) -> Map:
-    """Return a map without its rim, where pixels are of both colours; itself where nothing would
-    stay."""
+    """Return a map without its rim, where colours mix; itself where nothing would stay."""
     import cv2
 
     inner = cv2.erode(moved.astype(np.uint8), np.ones((BLUR, BLUR), np.uint8)) > 0
@@ -310,21 +313,10 @@ def _boxiness(moved: Map) -> float:
     return float(area / (across * down))
 
 
-# Basic colours by hue (degrees), saturation and value, with room for light and shade; the
-# recolouring goes by another space and by typical colours. Hues may go round past 360.
-_RANGES: Mapping[str, tuple[tuple[float, float], tuple[float, float], tuple[float, float]]] = {
-    "black": ((0, 360), (0.0, 1.0), (0.0, 0.3)),
-    "white": ((0, 360), (0.0, 0.22), (0.7, 1.0)),
-    "grey": ((0, 360), (0.0, 0.2), (0.18, 0.88)),
-    "red": ((340, 375), (0.5, 1.0), (0.25, 1.0)),
-    "orange": ((10, 44), (0.45, 1.0), (0.5, 1.0)),
-    "brown": ((5, 46), (0.2, 1.0), (0.12, 0.72)),
-    "yellow": ((38, 72), (0.3, 1.0), (0.45, 1.0)),
-    "green": ((66, 172), (0.15, 1.0), (0.1, 1.0)),
-    "blue": ((165, 262), (0.15, 1.0), (0.12, 1.0)),
-    "purple": ((245, 325), (0.12, 1.0), (0.12, 1.0)),
-    "pink": ((300, 378), (0.1, 0.85), (0.5, 1.0)),
-}
+COLOURS: Mapping[str, Mapping[str, Any]] = tomllib.loads(
+    Path(__file__).with_name("colours.toml").read_text(encoding="utf-8")
+)
+"""By name; ``colours.toml`` says what is known of each."""
 _ANY_LIGHT = {"white": ("white", "grey"), "black": ("black", "grey")}
 
 
@@ -344,7 +336,9 @@ def has_colour(pixels: Image, name: str, *, in_any_light: bool = False) -> Map:
     hue, saturation, value = cv2.cvtColor(rows, cv2.COLOR_RGB2HSV).reshape(-1, 3).T
     matches = np.zeros(len(rows), bool)
     for colour in _ANY_LIGHT.get(name, (name,)) if in_any_light else (name,):
-        (low, high), (dull, vivid), (dark, light) = _RANGES[colour]
+        low, high = COLOURS[colour]["hue"]
+        dull, vivid = COLOURS[colour]["saturation"]
+        dark, light = COLOURS[colour]["value"]
         right_hue = ((hue - low) % 360) <= high - low
         matches |= (
             right_hue
@@ -470,9 +464,6 @@ def clip_check(name: str) -> ClipCheck:
 
 def roles_asked(info: DegradationInfo) -> tuple[str, ...]:
     """Return the roles that the check of an operator's pairs asks, where something fills them."""
-    roles = set()
-    if info.region in (Region.THING, Region.AROUND) or info.checks:
-        roles.add("detection")
-    if info.region in (Region.FOREGROUND, Region.BACKGROUND):
-        roles.add("matting")
-    return tuple(sorted(roles))
+    detects = info.region in (Region.THING, Region.AROUND) or info.checks
+    mattes = info.region in (Region.FOREGROUND, Region.BACKGROUND)
+    return tuple(role for role, asks in (("detection", detects), ("matting", mattes)) if asks)

@@ -70,12 +70,10 @@ class BuildSource:
 
     @property
     def usable(self) -> bool:
-        """True if it can be worked on."""
         return self.lost is None and not self.waiting
 
     @property
     def clips(self) -> Sequence[Clip]:
-        """The clips of its script."""
         return self.item.script.clips if self.item.script is not None else ()
 
     @property

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
+from typing import TypeVar
 
 from screentest.core import PairKind, Reason, Time, all_aspects
 from screentest.core.item import joined
 from screentest.testbeds.testbed import Pair, Skip, SourceFilm, Testbed
+
+T = TypeVar("T", bound=Hashable)
 
 BIN = 100
 """Seconds in a bar of the durations, as in the paper's figure 9."""
@@ -169,13 +172,9 @@ def _aspects(testbed: Testbed) -> list[AspectCount]:
 
 def _durations(testbed: Testbed) -> list[DurationBin]:
     """From 0 to the longest, empty ones included."""
-    pairs = Counter(pair.source for pair in testbed.pairs)
-    sources: Counter[int] = Counter()
-    weights: Counter[int] = Counter()
-    for source in testbed.sources:
-        number = int(duration_of(source) // BIN)
-        sources[number] += 1
-        weights[number] += pairs[source.id]
+    sources, weights = _weighed(
+        testbed, [int(duration_of(source) // BIN) for source in testbed.sources]
+    )
     return [
         DurationBin(number * BIN, (number + 1) * BIN, sources[number], weights[number])
         for number in range(max(sources, default=-1) + 1)
@@ -183,18 +182,23 @@ def _durations(testbed: Testbed) -> list[DurationBin]:
 
 
 def _groups(testbed: Testbed) -> dict[str, tuple[GroupCount, ...]]:
-    pairs = Counter(pair.source for pair in testbed.pairs)
     names = dict.fromkeys(name for source in testbed.sources for name in source.groups)
     groups = {}
     for name in names:
-        sources: Counter[str] = Counter()
-        weights: Counter[str] = Counter()
-        for source in testbed.sources:
-            value = source.groups.get(name, NO_GROUP)
-            sources[value] += 1
-            weights[value] += pairs[source.id]
+        values = [source.groups.get(name, NO_GROUP) for source in testbed.sources]
+        sources, weights = _weighed(testbed, values)
         groups[name] = tuple(
             GroupCount(value, count, weights[value])
             for value, count in sorted(sources.items(), key=lambda entry: (-entry[1], entry[0]))
         )
     return groups
+
+
+def _weighed(testbed: Testbed, values: Sequence[T]) -> tuple[Counter[T], Counter[T]]:
+    """Count the sources of each value, and their pairs; there is one value for each source."""
+    pairs = Counter(pair.source for pair in testbed.pairs)
+    sources, weights = Counter[T](), Counter[T]()
+    for source, value in zip(testbed.sources, values, strict=True):
+        sources[value] += 1
+        weights[value] += pairs[source.id]
+    return sources, weights

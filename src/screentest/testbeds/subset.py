@@ -98,7 +98,11 @@ def write_subset(folder: Path, out: Path, testbed: Testbed, *, copy: bool = Fals
         raise BadOption(f"{out} exists and is not empty", advice="Give a new folder.")
     with hidden_folder(out) as hidden:
         for path in _needed(testbed):
-            take_file(_existing(folder, path), hidden / path, copy=copy)
+            try:
+                place = file_in(folder, path)
+            except NoValue as error:
+                raise UserError(f"{path}: {error.message}", advice=error.advice) from None
+            take_file(place, hidden / path, copy=copy)
         finish_folder(hidden, out, testbed)
 
 
@@ -123,13 +127,6 @@ def finish_folder(hidden: Path, out: Path, testbed: Testbed) -> None:
     if out.exists():
         out.rmdir()
     hidden.rename(out)
-
-
-def _existing(folder: Path, path: str) -> Path:
-    try:
-        return file_in(folder, path)
-    except NoValue as error:
-        raise UserError(f"{path}: {error.message}", advice=error.advice) from None
 
 
 def take_file(source: Path, target: Path, *, copy: bool = False) -> None:

@@ -6,6 +6,7 @@ Paths in it are relative to the folder. Times are exact, on the clock of the fil
 from __future__ import annotations
 
 import json
+import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from screentest._util.atomic import write_whole
+from screentest._util.collect import grouped
 from screentest.core.aspects import Aspect, PairKind
 from screentest.core.codec import DecodeError, from_json, from_object, parse_json, to_object
 from screentest.core.errors import UserError
@@ -28,16 +30,10 @@ FILE: Final = "testbed.json"
 PROMPTS: Final = "prompts"
 """The kind of a testbed, in its recipe; one of harmed films has none."""
 SWAPPED, ORDER = "swapped", "order"
-CHANGES: Mapping[str, str] = {
-    SWAPPED: "the prompt of another video of the testbed",
-    "object": "another thing",
-    "color": "another colour",
-    "number": "at least twice as many",
-    "place": "the opposite place",
-    "action": "another action",
-    ORDER: "the captions, or two events, in another order",
-}
-"""What is done to a prompt, by the name that a certificate calls it."""
+CHANGES: Mapping[str, Mapping[str, str]] = tomllib.loads(
+    Path(__file__).with_name("changes.toml").read_text(encoding="utf-8")
+)
+"""Of prompts; ``changes.toml`` says what is done, and why it sometimes cannot be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +260,11 @@ def faults(testbed: Testbed) -> Iterator[Fault]:
                 yield from _span(f"sources.{number}.clips.{place}", clip.span)
         for place, file in enumerate(source.intact):
             yield from _video(f"sources.{number}.intact.{place}", file)
-    yield from _twins("two_pairs", [_identity(pair) for pair in testbed.pairs])
+    identities = [
+        (pair.source, pair.kind.value, pair.name, pair.severity, pair.clips)
+        for pair in testbed.pairs
+    ]
+    yield from _twins("two_pairs", identities)
     for number, pair in enumerate(testbed.pairs):
         where = f"pairs.{number}"
         if pair.source not in sources:
@@ -297,10 +297,6 @@ def _prompts(where: str, pair: Pair, videos: Mapping[str, VideoFile]) -> Iterato
         yield Fault.of("not_a_video", where=where, name=pair.changed.path)
     if pair.kind not in (PairKind.PROMPT, PairKind.PLACEBO):
         yield Fault.of("needless_prompts", where=where, kind=pair.kind.value)
-
-
-def _identity(pair: Pair) -> tuple[Any, ...]:
-    return pair.source, pair.kind.value, pair.name, pair.severity, pair.clips
 
 
 def _twins(kind: str, names: Sequence[object]) -> Iterator[Fault]:
@@ -342,15 +338,17 @@ def of_prompts(testbed: Testbed) -> bool:
 
 
 def find_pair(testbed: Testbed, wanted: str) -> Pair:
-    """Return the pair that a user names: by its name, its path, or its end where only one ends
-    so."""
-    for exact in (pair_name, lambda pair: f"{pair.source}/{pair.name}", _path):
-        matches = [pair for pair in testbed.pairs if exact(pair) == wanted]
+    """Return the pair of a name, a path, or the end of a name where only one ends so."""
+    matches: list[Pair] = []
+    for is_wanted in (
+        lambda pair: pair_name(pair) == wanted,
+        lambda pair: f"{pair.source}/{pair.name}" == wanted,
+        lambda pair: pair.changed.path == wanted,
+        lambda pair: pair_name(pair).endswith(f"/{wanted}"),
+    ):
+        matches = list(filter(is_wanted, testbed.pairs))
         if len(matches) == 1:
             return matches[0]
-    matches = [pair for pair in testbed.pairs if pair_name(pair).endswith(f"/{wanted}")]
-    if len(matches) == 1:
-        return matches[0]
     if matches:
         raise UserError(
             f"{len(matches)} pairs are called {wanted!r}", advice=f"Say which: {_some(matches)}"
@@ -359,10 +357,6 @@ def find_pair(testbed: Testbed, wanted: str) -> Pair:
         f"the testbed has no pair {wanted!r}",
         advice=f"It has: {_some(testbed.pairs)}" if testbed.pairs else "It has none at all.",
     )
-
-
-def _path(pair: Pair) -> str:
-    return pair.changed.path
 
 
 def _some(pairs: Sequence[Pair]) -> str:
@@ -375,11 +369,9 @@ def _some(pairs: Sequence[Pair]) -> str:
 
 def kinds_of(pairs: Sequence[Pair]) -> dict[str, list[Pair]]:
     """Pairs by aspect; a placebo is a kind of its own."""
-    groups: dict[str, list[Pair]] = {}
-    for pair in pairs:
-        kind = pair.aspect.value if pair.aspect else f"placebo {pair.name}"
-        groups.setdefault(kind, []).append(pair)
-    return groups
+    return grouped(
+        (pair.aspect.value if pair.aspect else f"placebo {pair.name}", pair) for pair in pairs
+    )
 
 
 def draw_evenly(testbed: Testbed, count: int, seed: int, *, per_aspect: bool = False) -> list[Pair]:
@@ -391,9 +383,8 @@ def draw_evenly(testbed: Testbed, count: int, seed: int, *, per_aspect: bool = F
     rng = Rng.of("sample", seed)
     waiting = []
     for kind, pairs in kinds_of(testbed.pairs).items():
-        names: dict[str, list[Pair]] = {}
-        for pair in rng.shuffled(sorted(pairs, key=pair_name), kind):
-            names.setdefault(pair.name, []).append(pair)
+        drawn_pairs = rng.shuffled(sorted(pairs, key=pair_name), kind)
+        names = grouped((pair.name, pair) for pair in drawn_pairs)
         # The operators of an aspect take turns, too.
         rounds_of = zip_longest(*(names[name] for name in rng.shuffled(sorted(names), kind)))
         waiting.append([pair for taken in rounds_of for pair in taken if pair is not None])
@@ -457,8 +448,7 @@ def _gaps(spans: Sequence[Span], duration: Time) -> Iterator[Span]:
 
 
 def _place(untouched: Time, places: Sequence[Span]) -> tuple[Time, Time | None]:
-    """Return where so much untouched time has passed, and how much follows before the next
-    change."""
+    """Return where so much untouched time has passed, and how much follows it unchanged."""
     at = untouched
     for place in places:
         if place.start > at:

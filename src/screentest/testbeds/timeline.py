@@ -19,7 +19,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from screentest.core import Frame, Image, NoValue, Reason, Span
+from screentest.core import Frame, Image, NoValue, Reason, Span, Time
 from screentest.testbeds.contract import (
     Chosen,
     Context,
@@ -32,6 +32,7 @@ from screentest.testbeds.contract import (
     pieces,
 )
 from screentest.testbeds.operators.arithmetic import of_planes, planes
+from screentest.testbeds.operators.shared import changed_clips, optical_flow, sampled
 from screentest.testbeds.sightings import MOVES, motion
 from screentest.video.edit.pictures import FrameFunction, Keep, Pixels, Reencode, VideoPart
 
@@ -126,6 +127,30 @@ def generator(rng: Rng, *what: object) -> np.random.Generator:
     return np.random.default_rng(list(rng.bits(16, *what)))
 
 
+# A function of a picture: every frame of a clip.
+
+
+def every_frame(call: Callable[..., Any], besides: Sequence[str], rng: Rng) -> FrameFunction:
+    """Pass each frame of a clip through the function."""
+
+    def run(frames: Iterator[Frame]) -> Iterator[Image]:
+        start: Time | None = None
+        for number, frame in enumerate(frames):
+            start = frame.time if start is None else start
+            more: dict[str, Any] = {}
+            if "number" in besides:
+                more["number"] = number
+            if "seconds" in besides:
+                more["seconds"] = float(frame.time - start)
+            if "rng" in besides:
+                more["rng"] = generator(rng, "frame", number)
+            if "clip_rng" in besides:
+                more["clip_rng"] = generator(rng, "clip")
+            yield fitting(call(frame.image, **more), frame.image)
+
+    return run
+
+
 # A function of how many frames there are: which of them are shown.
 
 
@@ -134,8 +159,7 @@ class TimeDegradation(NeedingDegradation):
     """The degradation behind a function that says which frames of a clip are shown."""
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
-        """Return the film with other frames in the chosen clips; one that stays as it is, is
-        copied."""
+        """Return the film with other frames in the chosen clips; unchanged ones are copied."""
         times = [*context.film.video.frame_times(), context.film.video.duration]
         replaced: dict[int, VideoPart | None] = {}
         for choice in chosen:
@@ -169,8 +193,7 @@ class TimeDegradation(NeedingDegradation):
 
 
 def retimed(shown: Sequence[float] | NDArray[np.float64]) -> FrameFunction:
-    """Return a frame function that shows these frames of a part; one with a fraction is in
-    between."""
+    """Return a frame function that shows these frames; one with a fraction is in between."""
 
     def run(frames: Iterator[Frame]) -> Iterator[Image]:
         with FrameStore(frames, shown) as store:
@@ -249,12 +272,9 @@ class Tween:
     """Pictures between two I420 pictures, along the optical flow from one to the other."""
 
     def __init__(self, before: Image, after: Image) -> None:
-        import cv2
-
         first, second = planes(np.ascontiguousarray(before)), planes(np.ascontiguousarray(after))
         self._planes = (first[0], *first[1]), (second[0], *second[1])
-        flow = cv2.DISOpticalFlow.create(cv2.DISOPTICAL_FLOW_PRESET_FAST)
-        self._flow = flow.calc(self._planes[0][0], self._planes[1][0], None)  # type: ignore[call-overload]
+        self._flow = optical_flow(first[0], second[0])
 
     def at(self, share: float) -> Image:
         """Return the picture at that share of the way."""
@@ -265,23 +285,10 @@ class Tween:
             height, width = before.shape
             flow = cv2.resize(self._flow, (width, height)) * (width / self._flow.shape[1])
             y, x = np.indices((height, width), np.float32)
-            forward = _moved(before, x - share * flow[..., 0], y - share * flow[..., 1])
-            two = _moved(after, x + (1 - share) * flow[..., 0], y + (1 - share) * flow[..., 1])
+            forward = sampled(before, x - share * flow[..., 0], y - share * flow[..., 1])
+            two = sampled(after, x + (1 - share) * flow[..., 0], y + (1 - share) * flow[..., 1])
             made.append(np.asarray(cv2.addWeighted(forward, 1 - share, two, share, 0), np.uint8))
         return of_planes(made[0], np.stack(made[1:]))
-
-
-def _moved(plane: Image, x: Any, y: Any) -> Image:
-    import cv2
-
-    moved = cv2.remap(
-        plane,
-        x.astype(np.float32),
-        y.astype(np.float32),
-        cv2.INTER_LINEAR,
-        borderMode=cv2.BORDER_REPLICATE,
-    )
-    return np.asarray(moved, np.uint8)
 
 
 # A function of a frame and of one that follows it.
@@ -295,12 +302,11 @@ class NeighbourDegradation(NeedingDegradation):
     ahead: int
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
-        """Return the film with the pictures of the chosen clips changed."""
-        replaced: dict[int, VideoPart | None] = {}
-        for choice in chosen if severity > 0 else ():
+
+        def change(choice: Chosen) -> FrameFunction:
             rng = context.rng_of(choice.clip)
 
-            def change(frames: Iterator[Frame], rng: Rng = rng) -> Iterator[Image]:
+            def run(frames: Iterator[Frame]) -> Iterator[Image]:
                 for number, (image, after) in enumerate(with_later(frames, self.ahead)):
                     more: dict[str, Any] = {}
                     if "number" in self.besides:
@@ -309,8 +315,9 @@ class NeighbourDegradation(NeedingDegradation):
                         more["rng"] = generator(rng, "frame", number)
                     yield fitting(self.call(image, after, severity, **more), image)
 
-            replaced[choice.clip.number] = Reencode(choice.clip.span, change, self.pixels)
-        return list(pieces(context.film, replaced))
+            return run
+
+        return changed_clips(context, chosen if severity > 0 else (), change, self.pixels)
 
 
 def with_later(frames: Iterator[Frame], ahead: int) -> Iterator[tuple[Image, Image]]:
@@ -367,8 +374,7 @@ class OrderDegradation(NeedingDegradation):
 def rearranged(
     context: Context, clips: Sequence[FilmClip], order: Sequence[int]
 ) -> list[VideoPart]:
-    """Return the film with ``clips`` in another order; one that comes again stands before the
-    next."""
+    """Return the film with ``clips`` reordered; one that comes again stands before the next."""
     places: list[list[VideoPart]] = [[] for _ in clips]
     spans = [clip.span for clip in clips]
     seen: list[int] = []

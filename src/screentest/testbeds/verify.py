@@ -9,6 +9,7 @@ from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
+from screentest._util.collect import grouped
 from screentest.core import NoValue, PairKind, Progress, Script, Silent, Span, Time, UserError
 from screentest.core.item import joined
 from screentest.core.outcome import Reason
@@ -235,7 +236,7 @@ def stray_files(folder: Path, testbed: Testbed) -> Iterator[VerificationFinding]
 
 @dataclass(frozen=True, slots=True)
 class SourceTask:
-    """What a worker is given."""
+    """The check of one source, as a worker is given it."""
 
     folder: Path
     source: SourceFilm
@@ -244,74 +245,40 @@ class SourceTask:
     made: bool = True
     """Whether its intact videos were made by ``build``, which leaves a record beside them."""
 
-
-def source_tasks(
-    folder: Path, testbed: Testbed, models: Sequence[ModelChoice] = ()
-) -> list[SourceTask]:
-    """One task for each source, with the pairs made of it."""
-    pairs: dict[str, list[Pair]] = {}
-    for pair in testbed.pairs:
-        if pair.prompts is None:
-            pairs.setdefault(pair.source, []).append(pair)
-    made = not of_prompts(testbed)
-    return [
-        SourceTask(folder, source, tuple(pairs.get(source.id, ())), tuple(models), made)
-        for source in testbed.sources
-    ]
-
-
-def check_source(task: SourceTask) -> list[VerificationFinding]:
-    """Check the files of one source. Runs in a worker: they may be anybody's."""
-    return list(_Examination(task).findings())
-
-
-class _Examination:
-    """The check of one source; its intact videos are read once."""
-
-    def __init__(self, task: SourceTask) -> None:
-        self._folder, self._source, self._pairs = task.folder, task.source, task.pairs
-        self._made = task.made
-        self._models = Models(task.models)
-        self._whole: set[str] = set()
-
     def findings(self) -> Iterator[VerificationFinding]:
-        """Everything that is wrong with it."""
+        models, whole = Models(self.models), set[str]()
         yield from self._prompt()
-        for file in (*self._source.intact, *(pair.changed for pair in self._pairs)):
+        for file in (*self.source.intact, *(pair.changed for pair in self.pairs)):
             findings = list(self._file(file))
             yield from findings
             if not findings:
-                self._whole.add(file.path)
-        for file in self._source.intact if self._made else ():
+                whole.add(file.path)
+        for file in self.source.intact if self.made else ():
             yield from self._record(file)
-        for pair in self._pairs:
-            if (
-                pair.kind is PairKind.DEGRADATION
-                and {pair.intact, pair.changed.path} <= self._whole
-            ):
+        for pair in self.pairs:
+            if pair.kind is PairKind.DEGRADATION and {pair.intact, pair.changed.path} <= whole:
                 findings = list(self._packets(pair))
-                yield from findings or self._harm(pair)
+                yield from findings or self._harm(pair, models)
 
-    def _harm(self, pair: Pair) -> Iterator[VerificationFinding]:
-        """Yield the harm is as its operator declares; one that is not installed declares
-        nothing."""
+    def _harm(self, pair: Pair, models: Models) -> Iterator[VerificationFinding]:
+        """Check the harm against what the operator declares, where that is installed."""
         wrong = partial(VerificationFinding, "harm", pair_name(pair))
         if pair.name not in registry.names(PairKind.DEGRADATION.value):
             return
         try:
             info = build(PairKind.DEGRADATION.value, _spec(pair)).thing.info
-            result = check_pair(pair, self._folder, info, self._models)
+            result = check_pair(pair, self.folder, info, models)
         except (NoValue, UserError) as error:
             yield wrong(Fault.of("unchecked", error=error.message))
             return
         yield from map(wrong, result.faults)
 
     def _prompt(self) -> Iterator[VerificationFinding]:
-        path = self._source.prompt
+        path = self.source.prompt
         wrong = partial(VerificationFinding, "files", path)
-        expected = joined(self._source.clips)
+        expected = joined(self.source.clips)
         try:
-            text = file_in(self._folder, path).read_text(encoding="utf-8")
+            text = file_in(self.folder, path).read_text(encoding="utf-8")
         except (OSError, ValueError, NoValue) as error:
             yield wrong(Fault.of("unreadable", error=_message(error)))
             return
@@ -322,7 +289,7 @@ class _Examination:
     def _file(self, file: VideoFile) -> Iterator[VerificationFinding]:
         wrong = partial(VerificationFinding, "files", file.path)
         try:
-            path = video_in(self._folder, file, hash_file)
+            path = video_in(self.folder, file, hash_file)
         except NoValue as error:
             is_other = error.reason is Reason.WRONG_FILE
             kind = "error" if is_other else "unreadable"
@@ -348,23 +315,23 @@ class _Examination:
         name = Path(file.path).with_suffix(".json").as_posix()
         wrong = partial(VerificationFinding, "files", name)
         try:
-            file_in(self._folder, name)
-            film = load_intact(self._folder / file.path, Path(self._source.video))
+            file_in(self.folder, name)
+            film = load_intact(self.folder / file.path, Path(self.source.video))
         except (OSError, ValueError, NoValue, UserError) as error:
             yield wrong(Fault.of("unreadable", error=_message(error)))
             return
         if (film.frames, film.duration) != (file.frames, file.duration):
             yield wrong(Fault.of("record"))
-        for pair in self._pairs:
+        for pair in self.pairs:
             if pair.intact == file.path:
                 yield from self._places(pair, film)
 
     def _places(self, pair: Pair, film: NormalizedVideo) -> Iterator[VerificationFinding]:
         """Touched clips are where the script puts them."""
         for touch in pair.touched:
-            if not 0 <= touch.clip < len(self._source.clips):
+            if not 0 <= touch.clip < len(self.source.clips):
                 continue  # reported already
-            span = self._source.clips[touch.clip].span
+            span = self.source.clips[touch.clip].span
             if span is None:
                 continue
             try:
@@ -379,7 +346,7 @@ class _Examination:
     def _packets(self, pair: Pair) -> Iterator[VerificationFinding]:
         try:
             intact, changed = (
-                read_track(self._folder / path) for path in (pair.intact, pair.changed.path)
+                read_track(self.folder / path) for path in (pair.intact, pair.changed.path)
             )
         except NoValue as error:
             fault = Fault.of("error", error=error.message)
@@ -389,9 +356,25 @@ class _Examination:
             yield VerificationFinding("packets", pair_name(pair), fault)
 
 
+def source_tasks(
+    folder: Path, testbed: Testbed, models: Sequence[ModelChoice] = ()
+) -> list[SourceTask]:
+    """One task for each source, with the pairs made of it."""
+    pairs = grouped((pair.source, pair) for pair in testbed.pairs if pair.prompts is None)
+    made = not of_prompts(testbed)
+    return [
+        SourceTask(folder, source, tuple(pairs.get(source.id, ())), tuple(models), made)
+        for source in testbed.sources
+    ]
+
+
+def check_source(task: SourceTask) -> list[VerificationFinding]:
+    """Check the files of one source. Runs in a worker: they may be anybody's."""
+    return list(task.findings())
+
+
 def _spec(pair: Pair) -> str:
-    """Return the operator with the options of its recipe; files that it drew on need not be
-    here."""
+    """Return the operator with the options of its recipe, without places of files."""
     neutral = registry.entry(PairKind.DEGRADATION.value, pair.name).info.get("neutral", ())
     options = {
         name: value for name, value in options_of(pair.recipe).items() if name not in neutral

@@ -11,13 +11,15 @@ follow; or a function from the request to an act. Without one, answers are made 
 
 from __future__ import annotations
 
-import asyncio
 import json
 import socket
 import struct
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
-from http import HTTPStatus
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler
+from socketserver import ThreadingTCPServer
 from types import TracebackType
 from typing import Any, TypeAlias
 
@@ -34,84 +36,89 @@ from screentest.testing.chat_answers import (
     plausible,
 )
 
-_LARGEST_BODY = 512 * 2**20
+_JSON: Mapping[str, str] = {"Content-Type": "application/json"}
 
 
-async def read_request(
-    reader: asyncio.StreamReader,
-) -> tuple[str, dict[str, str], bytes] | None:
-    """Path, headers and body of the next request; None when the client is done."""
-    try:
-        head = await reader.readuntil(b"\r\n\r\n")
-        first, *rest = head.decode("latin-1").split("\r\n")
-        headers = {}
-        for line in rest:
-            name, colon, value = line.partition(":")
-            if colon:
-                headers[name.strip().lower()] = value.strip()
-        length = int(headers.get("content-length", "0"))
-        if length > _LARGEST_BODY:
-            return None
-        body = await reader.readexactly(length)
-    except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, ValueError):
-        return None
-    return first.split(" ")[1], headers, body
+class _Server(ThreadingTCPServer):
+    """Listens on this machine; each client has a thread."""
+
+    allow_reuse_address = True
+    daemon_threads = True
+    request_queue_size = 1024
+
+    def __init__(self, port: int, fake: FakeChatServer) -> None:
+        self.fake = fake
+        self.clients: set[socket.socket] = set()
+        super().__init__(("127.0.0.1", port), _Client)
+
+    def shutdown_request(self, request: Any) -> None:
+        """Close without a farewell, which would come before the reset of a broken connection."""
+        self.clients.discard(request)
+        self.close_request(request)
 
 
-class Connection:
-    """One client, with as much of HTTP/1.1 as a fake server needs, and some that a good one must
-    not do.
-    """
+class _Client(BaseHTTPRequestHandler):
+    """One client, with some of HTTP/1.1 that a good server must not do."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.reader = reader
-        self._writer = writer
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    server: _Server
 
-    async def send_json(
-        self, code: int, content: Any, headers: Mapping[str, str] | None = None
-    ) -> None:
+    def handle(self) -> None:
+        self.server.clients.add(self.connection)
+        with suppress(ConnectionError):  # the client is gone, or the server is closing
+            super().handle()
+
+    def do_POST(self) -> None:
+        length = int(self.headers.get("Content-Length", "0"))
+        body = self.rfile.read(length)
+        if len(body) < length:
+            raise ConnectionAbortedError
+        if self.path.endswith("/chat/completions"):
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            self.server.fake.answer(self, Asked(self.path, headers, body))
+        elif self.path.endswith("/models"):
+            self.send_json(200, {"object": "list", "data": []})
+        else:
+            self.send_json(404, {})
+
+    do_GET = do_POST  # noqa: N815 - the name that http.server looks for
+
+    def log_message(self, *_: object) -> None:
+        """Nobody reads it."""
+
+    def send_json(self, code: int, content: Any, headers: Mapping[str, str] = _JSON) -> None:
         """Send an ordinary response."""
-        every = {"Content-Type": "application/json", **(headers or {})}
-        await self.send(code, json.dumps(content).encode(), every)
+        self.send(code, json.dumps(content).encode(), {**_JSON, **headers})
 
-    async def send(self, code: int, body: bytes, headers: Mapping[str, str]) -> None:
+    def send(self, code: int, body: bytes, headers: Mapping[str, str]) -> None:
         """Send these very bytes."""
-        self._writer.write(_head(code, len(body), headers) + body)
-        await self._writer.drain()
+        self._send_head(code, len(body), headers)
+        self.wfile.write(body)
 
-    async def drip(self, body: bytes, size: int, pause: float) -> None:
+    def drip(self, body: bytes, size: int, pause: float) -> None:
         """Send the body a few bytes at a time."""
-        self._writer.write(_head(200, len(body), {"Content-Type": "application/json"}))
+        self._send_head(200, len(body), _JSON)
         for start in range(0, len(body), size):
-            self._writer.write(body[start : start + size])
-            await self._writer.drain()
-            await asyncio.sleep(pause)
+            self.wfile.write(body[start : start + size])
+            self.server.fake.pause(pause)
 
-    async def reset(self, after: int | None, body: bytes) -> None:
+    def reset(self, after: int | None, body: bytes) -> None:
         """Break the connection hard, before the response or within its body."""
         if after is not None:
-            head = _head(200, len(body), {"Content-Type": "application/json"})
-            self._writer.write(head + body[:after])
-            await self._writer.drain()
-            await asyncio.sleep(0.01)  # or the bytes before the break would be lost with it
-        wire = self._writer.get_extra_info("socket")
+            self._send_head(200, len(body), _JSON)
+            self.wfile.write(body[:after])
+            time.sleep(0.01)  # or the bytes before the break would be lost with it
         # Linger 0 makes closing send a reset instead of a farewell.
-        wire.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        self._writer.transport.abort()
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.close_connection = True
 
-    def close(self) -> None:
-        self._writer.close()
-
-
-def _head(code: int, length: int, headers: Mapping[str, str]) -> bytes:
-    try:
-        phrase = HTTPStatus(code).phrase
-    except ValueError:
-        phrase = "Scripted"
-    lines = [f"HTTP/1.1 {code} {phrase}"]
-    every = {"Content-Length": str(length), **headers}  # a script may lie about the length
-    lines += [f"{name}: {value}" for name, value in every.items()]
-    return "\r\n".join([*lines, "", ""]).encode("latin-1")
+    def _send_head(self, code: int, length: int, headers: Mapping[str, str]) -> None:
+        self.send_response_only(code, self.responses.get(code, ("Scripted", ""))[0])
+        # A script may lie about the length.
+        for name, value in {"Content-Length": str(length), **headers}.items():
+            self.send_header(name, value)
+        self.end_headers()
 
 
 Script: TypeAlias = Sequence[Act] | Callable[[Asked], Act]
@@ -126,10 +133,9 @@ class FakeChatServer:
         self._script = script
         self._latency = latency
         self._port = port
-        self._ready = threading.Event()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._stop = asyncio.Event()
-        self._thread: threading.Thread | None = None
+        self._server: _Server | None = None
+        self._closing = threading.Event()
+        self._turn = threading.Lock()
         self._script_errors: list[Exception] = []
         self._tokens_in = 0
         self._tokens_out = 0
@@ -150,9 +156,8 @@ class FakeChatServer:
         return self._tokens_in, self._tokens_out
 
     def __enter__(self) -> FakeChatServer:
-        self._thread = threading.Thread(target=self._run, name="fake-chat-server", daemon=True)
-        self._thread.start()
-        self._ready.wait()
+        server = self._listen()
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         return self
 
     def __exit__(
@@ -167,82 +172,60 @@ class FakeChatServer:
 
     def close(self) -> None:
         """Hang up on everybody and serve no more."""
-        if self._thread is not None and self._loop is not None:
-            self._loop.call_soon_threadsafe(self._stop.set)
-            self._thread.join()
-            self._thread = None
+        server, self._server = self._server, None
+        if server is None:
+            return
+        self._closing.set()
+        server.shutdown()
+        for client in list(server.clients):
+            with suppress(OSError):
+                client.shutdown(socket.SHUT_RDWR)
+        server.server_close()
 
     def serve(self, announce: Callable[[str], None]) -> None:
         """Serve in this thread until interrupted; ``announce`` gets the address."""
-        asyncio.run(self._serve(lambda: announce(self.url)))
+        server = self._listen()
+        announce(self.url)
+        server.serve_forever()
 
-    def _run(self) -> None:
-        asyncio.run(self._serve(self._ready.set))
+    def _listen(self) -> _Server:
+        self._server = _Server(self._port, self)
+        self._port = self._server.server_address[1]
+        return self._server
 
-    async def _serve(self, started: Callable[[], None]) -> None:
-        self._loop = asyncio.get_running_loop()
-        handlers: set[asyncio.Task[None]] = set()
+    def pause(self, seconds: float) -> None:
+        """Wait; whoever waits when the server is closed is hung up on."""
+        if self._closing.wait(max(0.0, seconds)):
+            raise ConnectionAbortedError
 
-        async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            task = asyncio.current_task()
-            assert task is not None
-            handlers.add(task)
-            try:
-                await self._converse(Connection(reader, writer))
-            finally:
-                handlers.discard(task)
-
-        server = await asyncio.start_server(
-            accept, "127.0.0.1", self._port, limit=2**20, backlog=1024
-        )
-        self._port = server.sockets[0].getsockname()[1]
-        started()
+    def answer(self, client: _Client, asked: Asked) -> None:
+        """Do with a request what the script says."""
+        arrived = time.monotonic()
+        with self._turn:
+            self.at_once += 1
+            self.most_at_once = max(self.most_at_once, self.at_once)
         try:
-            await self._stop.wait()
+            with self._turn:  # scripts need not be safe in threads
+                self.asked.append(asked)
+                act = self._next_act(asked)
+                answer = act.answer if isinstance(act, Drip) else act
+                completion = self._completion(asked, answer) if isinstance(answer, Answer) else {}
+            # The latency is counted from the arrival: what the server itself takes is in it.
+            self.pause(arrived + self._latency + act.delay - time.monotonic())
+            if isinstance(act, Answer):
+                client.send_json(200, completion)
+            elif isinstance(act, Status):
+                client.send_json(act.code, error_body(act), act.headers)
+            elif isinstance(act, Raw):
+                headers = {"Content-Type": act.content_type, **act.headers}
+                client.send(act.code, act.body, headers)
+            elif isinstance(act, Drip):
+                client.drip(json.dumps(completion).encode(), act.size, act.pause)
+            else:
+                client.reset(act.after, b'{"choices": [{"message": {"content": "lost"}}]}')
         finally:
-            server.close()
-            for task in list(handlers):
-                task.cancel()
-            await asyncio.gather(*handlers, return_exceptions=True)
-
-    async def _converse(self, connection: Connection) -> None:
-        try:
-            while (request := await read_request(connection.reader)) is not None:
-                path, headers, body = request
-                if not path.endswith("/chat/completions"):
-                    listing = {"object": "list", "data": []} if path.endswith("/models") else None
-                    await connection.send_json(404 if listing is None else 200, listing or {})
-                    continue
-                self.at_once += 1
-                self.most_at_once = max(self.most_at_once, self.at_once)
-                try:
-                    await self._answer(connection, Asked(path, headers, body))
-                finally:
-                    self.at_once -= 1
-        except (ConnectionError, asyncio.CancelledError):
-            pass  # the client is gone, or the server is closing
-        finally:
-            connection.close()
-
-    async def _answer(self, connection: Connection, asked: Asked) -> None:
-        arrived = asyncio.get_running_loop().time()
-        self.asked.append(asked)
-        act = self._next_act(asked)
-        answer = act.answer if isinstance(act, Drip) else act
-        completion = self._completion(asked, answer) if isinstance(answer, Answer) else {}
-        # The latency is counted from the arrival: what the server itself takes is in it.
-        await _sleep_until(arrived + self._latency + act.delay)
-        if isinstance(act, Answer):
-            await connection.send_json(200, completion)
-        elif isinstance(act, Status):
-            await connection.send_json(act.code, error_body(act), act.headers)
-        elif isinstance(act, Raw):
-            headers = {"Content-Type": act.content_type, **act.headers}
-            await connection.send(act.code, act.body, headers)
-        elif isinstance(act, Drip):
-            await connection.drip(json.dumps(completion).encode(), act.size, act.pause)
-        else:
-            await connection.reset(act.after, b'{"choices": [{"message": {"content": "lost"}}]}')
+            with self._turn:
+                self.at_once -= 1
 
     def _next_act(self, asked: Asked) -> Act:
         if callable(self._script):
@@ -275,9 +258,3 @@ class FakeChatServer:
             "choices": [{"index": 0, "message": message, "finish_reason": answer.finish}],
             "usage": usage,
         }
-
-
-async def _sleep_until(moment: float) -> None:
-    rest = moment - asyncio.get_running_loop().time()
-    if rest > 0:
-        await asyncio.sleep(rest)

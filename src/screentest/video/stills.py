@@ -20,7 +20,6 @@ from screentest.core.errors import BadOption
 from screentest.core.frames import NATIVE, Frame, Image, Size
 from screentest.core.item import Span, Time, timecode
 from screentest.core.outcome import Outcome
-from screentest.video.limits import DEFAULT_LIMITS
 from screentest.video.samples import centres, evenly, every, sample_frames
 from screentest.video.sandbox import supervised
 from screentest.video.shots import find_shots
@@ -29,7 +28,6 @@ from screentest.video.survey import survey
 if TYPE_CHECKING:
     from PIL.Image import Image as Picture
 
-    from screentest.video.limits import Limits
     from screentest.video.survey import Survey
 
 
@@ -91,7 +89,6 @@ def save_stills(
     size: Size = NATIVE,
     replace: bool = False,
     progress: Progress | None = None,
-    limits: Limits | None = None,
 ) -> Outcome[tuple[Still, ...]]:
     """Save the chosen frames and a contact sheet of them in ``folder``.
 
@@ -118,7 +115,6 @@ def save_stills(
                 suffix,
                 size,
                 progress or Silent(),
-                limits=limits or DEFAULT_LIMITS,
             )
             if outcome.ok:
                 for old in earlier:

@@ -8,7 +8,13 @@ from itertools import pairwise
 import pytest
 
 from screentest.core import CallStatus, Reason
-from screentest.models.chat.faults import CallFault, FaultKind, connection_fault, status_fault
+from screentest.models.chat.faults import (
+    _KINDS,
+    CallFault,
+    FaultKind,
+    connection_fault,
+    status_fault,
+)
 
 NOW = 1000.0
 
@@ -16,6 +22,10 @@ NOW = 1000.0
 def fault(status: int, message: str = "no", code: str = "", **headers: str) -> CallFault:
     body = json.dumps({"error": {"message": message, "code": code or None}})
     return status_fault(status, headers, body, NOW)
+
+
+def test_the_table_has_every_kind() -> None:
+    assert _KINDS.keys() == set(FaultKind)
 
 
 @pytest.mark.parametrize("status", [400, 401, 402, 403, 404, 405, 410, 422])

@@ -123,12 +123,8 @@ def ladders(judgements: Sequence[Judgement], *, by: Step) -> dict[str, DoseRespo
     counts once, with the mean of its answers.
     """
     result: dict[str, DoseResponse] = {}
-    for aspect in all_aspects():
-        selected = [
-            judgement
-            for judgement in judgements
-            if judgement.case.kind is PairKind.DEGRADATION and judgement.case.aspect is aspect
-        ]
+    degraded = [item for item in judgements if item.case.kind is PairKind.DEGRADATION]
+    for aspect, selected in _by_aspect(degraded).items():
         rungs = _rungs(selected, by)
         if len(rungs) < 2:
             continue
@@ -219,10 +215,10 @@ def operator_results(
 
 
 def _label(operator: str, kind: PairKind | None) -> str:
-    """Return a name for an operator. The paper's are called like their aspects, which says too
-    much."""
+    """Return a name for an operator; the paper's are called like their aspects."""
     if kind is PairKind.PROMPT:
-        return f"false prompts ({CHANGES.get(operator, operator)})"
+        done = CHANGES[operator]["done"] if operator in CHANGES else operator
+        return f"false prompts ({done})"
     if operator not in registry.names("aspect"):
         return operator.replace("_", " ")
     available = registry.names("degradation")
@@ -321,8 +317,7 @@ def _controls_of(
 def _in_aspects(
     judgements: Sequence[Judgement], aspects: Iterable[str]
 ) -> dict[str, dict[str, float | None]]:
-    """Return the points of each film that the judge was put, in an aspect, or where not there,
-    in all."""
+    """Return the points of each film by aspect; in all aspects, where it has none in one."""
     overall = _put_by_film(judgements)
     apart = {
         aspect.value: _put_by_film(selected) for aspect, selected in _by_aspect(judgements).items()
@@ -391,8 +386,7 @@ def margins_of(judgements: Sequence[Judgement], least: float = 0.0) -> dict[Aspe
         (judgement.case.aspect, judgement.case.cluster, verdict.first - verdict.second)
         for judgement in judgements
         if judgement.case.is_harmless
-        and judgement.outcome is not None
-        and (verdict := judgement.outcome.value) is not None
+        and (verdict := judgement.verdict) is not None
         and verdict.first is not None
         and verdict.second is not None
     ]
@@ -433,11 +427,6 @@ def filter_agreement(certificates: Sequence[Certificate]) -> dict[Aspect, Outcom
         for aspect in all_aspects()
         if aspect in both
     }
-
-
-def by_testbed(judgements: Sequence[Judgement]) -> dict[str, list[Judgement]]:
-    """Return the judgements of each testbed apart."""
-    return grouped((judgement.case.testbed, judgement) for judgement in judgements)
 
 
 def _by_operator(judgements: Sequence[Judgement]) -> dict[str, list[Judgement]]:

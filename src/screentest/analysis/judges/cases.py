@@ -45,7 +45,7 @@ def read_cases(
     wanted = set(aspects) if aspects is not None else set(all_aspects())
     cases: list[Case] = []
     names = _names(folders)
-    confirmed = {key for folder in kept for key in _pairs_in(folder)} if kept else None
+    confirmed = {_key(pair) for folder in kept for pair in read_testbed(folder).pairs}
     testbeds = {folder: read_testbed(folder) for folder in folders}
     films = _films({names[folder]: testbed for folder, testbed in testbeds.items()})
     for folder, testbed in testbeds.items():
@@ -58,7 +58,7 @@ def read_cases(
                 if aspect is not None:
                     case = _case(folder.absolute(), names[folder], source, pair, aspect)
                     case = replace(case, film=films[case.testbed, case.source])
-                    if confirmed is not None and pair.kind is PairKind.DEGRADATION:
+                    if kept and pair.kind is PairKind.DEGRADATION:
                         case = replace(case, kept=_key(pair) in confirmed)
                     cases.append(case)
     if not cases:
@@ -67,10 +67,6 @@ def read_cases(
             advice="See what the testbed has: screentest testbed show DIR.",
         )
     return cases
-
-
-def _pairs_in(folder: Path) -> set[tuple[str, str]]:
-    return {_key(pair) for pair in read_testbed(folder).pairs}
 
 
 def _key(pair: Pair) -> tuple[str, str]:

@@ -50,12 +50,10 @@ class Accuracy:
 
     @property
     def value(self) -> float:
-        """The share of points."""
         return self.points / self.judgements
 
     @property
     def coverage(self) -> float:
-        """The share of questions that were answered."""
         return self.judgements / self.total
 
 

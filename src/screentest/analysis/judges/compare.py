@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from screentest._util.collect import grouped
 from screentest.analysis.judges.certificate import read_certificates
 from screentest.core import BadOption, NoValue, Outcome, PairKind, Reason
-from screentest.judges.cases import points_of, read_abouts, verdict_in
+from screentest.judges.cases import at_top, points_of, read_abouts, verdict_in
 from screentest.run.reader import RunReader
 from screentest.stats.paired import (
     Difference,
@@ -58,60 +59,37 @@ def judge_points(run: RunReader, judge: str, testbed: str = "") -> Points:
 
     Those are the degraded pairs at their strongest rung; of one testbed where one is given.
     """
-    earned: dict[str, dict[str, list[float]]] = {}
     counted = _counted(run, testbed)
-    for record in run.records():
-        key = record.key
-        if key.evaluator != judge or key.item not in counted or not key.aspect:
-            continue
-        verdict = verdict_in(record).value
-        if verdict is None:
-            continue
-        points = points_of(verdict, key.order)
-        earned.setdefault(key.aspect, {}).setdefault(key.item, []).append(points)
-    return {
-        aspect: {item: sum(result) / len(result) for item, result in by_item.items()}
-        for aspect, by_item in earned.items()
-    }
+    earned = grouped(
+        ((record.key.aspect, record.key.item), points_of(verdict, record.key.order))
+        for record in run.records(judge)
+        if record.key.item in counted
+        and record.key.aspect
+        and (verdict := verdict_in(record).value) is not None
+    )
+    result: dict[str, dict[str, float]] = {}
+    for (aspect, item), points in earned.items():
+        result.setdefault(aspect, {})[item] = sum(points) / len(points)
+    return result
 
 
 def _counted(run: RunReader, testbed: str) -> set[str]:
     """Return the ids of the cases at the strongest rung, from what the run keeps of its cases."""
-    cases = [
-        case
+    counted = at_top(
+        (
+            case,
+            (case["testbed"], case["source"], case["name"]),
+            (case["severity"] or 0.0, case["clips"] or 0),
+        )
         for case in read_abouts(run)
         if case["kind"] not in (None, PairKind.PLACEBO.value) and not case.get("change")
-    ]
-
-    def place(case: Mapping[str, Any]) -> tuple[str, str, str]:
-        return (case["testbed"], case["source"], case["name"])
-
-    def rung(case: Mapping[str, Any]) -> tuple[float, int]:
-        return (case["severity"] or 0.0, case["clips"] or 0)
-
-    top: dict[tuple[str, str, str], tuple[float, int]] = {}
-    for case in cases:
-        top[place(case)] = max(top.get(place(case), (0.0, 0)), rung(case))
-    return {
-        case["id"]
-        for case in cases
-        if rung(case) == top[place(case)] and testbed in ("", case["testbed"])
-    }
+    )
+    return {case["id"] for case in counted if testbed in ("", case["testbed"])}
 
 
 def judges_in(run: RunReader) -> list[str]:
     """Return the judges of a run."""
     return [note.name for note in run.evaluators() if note.kind == "judge"]
-
-
-def testbeds_in(run: RunReader) -> list[str]:
-    """Return the testbeds that a run has judged."""
-    return list(dict.fromkeys(case["testbed"] for case in read_abouts(run)))
-
-
-def films_in(run: RunReader) -> dict[str, str]:
-    """By case, the film that it is of: one film may have several names."""
-    return {case["id"]: film for case in read_abouts(run) if (film := case.get("film"))}
 
 
 def compare(
@@ -262,7 +240,13 @@ def compare_runs(runs: Sequence[Path], judges: Sequence[str]) -> Compared:
         if proxy is not None and len(readers) == 2 and not judges:
             return Compared(agreement=proxy)
         sides = _of_judges(readers, runs, judges)
-        films = {case: film for reader in readers for case, film in films_in(reader).items()}
+        # One film may have several names.
+        films = {
+            case["id"]: film
+            for reader in readers
+            for case in read_abouts(reader)
+            if (film := case.get("film"))
+        }
     names = tuple(sides)
     if len(names) < 2:
         raise BadOption(f"{' and '.join(names) or 'nothing'} alone cannot be compared")
@@ -319,7 +303,7 @@ def _between_testbeds(readers: Sequence[RunReader]) -> Outcome[RankAgreement] | 
     if len(readers) == 2:
         first, second = (side(reader) for reader in readers)
     else:
-        testbeds = testbeds_in(readers[0])
+        testbeds = list(dict.fromkeys(case["testbed"] for case in read_abouts(readers[0])))
         if len(testbeds) != 2:
             return None
         first, second = (side(readers[0], testbed) for testbed in testbeds)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from screentest._util.collect import grouped
-from screentest.core import Aspect, Span, Time
+from screentest.core import Aspect, Time
 from screentest.judges.cases import Case, Judgement, Order
 from screentest.stats import Interval, share_interval
 
@@ -35,7 +35,7 @@ def frames_results(judgements: Sequence[Judgement]) -> dict[Aspect, InFrames]:
     """Results by aspect, of a judge that lists the frames that it was shown."""
     by_aspect: dict[Aspect, list[tuple[Judgement, bool, bool]]] = {}
     for judgement in judgements:
-        verdict = None if judgement.outcome is None else judgement.outcome.value
+        verdict = judgement.verdict
         if verdict is None or verdict.shown is None or not judgement.case.harmed:
             continue
         # The original is the first of a case, whichever was presented first.
@@ -50,15 +50,11 @@ def _is_in(case: Case, first: Sequence[Time], second: Sequence[Time]) -> bool:
 
     That clips have changed places can be seen in two of them only.
     """
-    clips = sum(
-        _within(intact, first) if harmed is None else _within(harmed, second)
-        for intact, harmed in case.harmed
-    )
+    looked_at = [
+        (intact, first) if harmed is None else (harmed, second) for intact, harmed in case.harmed
+    ]
+    clips = sum(any(moment in span for moment in moments) for span, moments in looked_at)
     return clips >= (2 if case.aspect.info.about_order and len(case.harmed) > 1 else 1)
-
-
-def _within(span: Span, moments: Sequence[Time]) -> bool:
-    return any(moment in span for moment in moments)
 
 
 def _result(judged: Sequence[tuple[Judgement, bool, bool]]) -> InFrames:

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import NamedTuple
 
+from screentest._util.collect import grouped
 from screentest.analysis.judges.accuracy import (
     accuracy,
     aspect_results,
-    by_testbed,
     duration_effect,
     filter_result,
     find_claims,
@@ -53,6 +52,7 @@ from screentest.measure.evaluators import Evaluator
 from screentest.run.execute import Execution
 from screentest.run.notes import MODELS
 from screentest.run.reader import RunReader
+from screentest.run.records import Record
 from screentest.run.session import Settings
 from screentest.run.store import RunStore
 from screentest.run.tasks import Engine
@@ -112,26 +112,6 @@ def lost_judgements(judge: str, judgements: Sequence[Judgement]) -> Iterator[Los
         yield LostJudgements(judge, reason, count, len(made), first.brief, advice)
 
 
-@dataclass(slots=True)
-class Judged:
-    """Judgements of all judges in a run, and what is lost or still to come of them."""
-
-    store: RunStore
-    judges: Sequence[Evaluator]
-    cases: Sequence[Case]
-    lost: list[LostJudgements] = field(default_factory=list)
-    pending: int = 0
-
-    def __iter__(self) -> Iterator[tuple[Evaluator, list[Judgement], Cost]]:
-        """Yield each judge, its judgements and their cost."""
-        measured = measured_in(self.store, self.judges)
-        for judge in self.judges:
-            judgements = read_judgements(self.store, self.cases, judge.name)
-            self.lost += lost_judgements(judge.name, judgements)
-            self.pending += sum(judgement.outcome is None for judgement in judgements)
-            yield judge, judgements, cost_of(self.store, judge, judgements, measured)
-
-
 @dataclass(frozen=True, slots=True)
 class Certification:
     """Result of one start of ``certify``: certificates, executions, pending judgements."""
@@ -157,24 +137,74 @@ def certify(
     progress: Progress | None = None,
 ) -> Certification:
     """Judge all cases with all judges, or go on with it; then make the certificates."""
-    cases = plan.all_cases
-    store.keep_note(CASES, [case.about for case in cases])
-    done = judge_pairs(
+    return certify_cases(
         store,
+        plan.all_cases,
         plan.cases_for,
         plan.judges,
+        lambda answers: (make_certificate(store, plan, *answer) for answer in answers),
         settings,
         orders=plan.orders,
         repeats=plan.repeats,
         engine=engine,
         progress=progress,
     )
-    judged, certificates = Judged(store, done.judges, cases), []
-    for judge, judgements, cost in judged:
-        certificate = make_certificate(store, plan, judge, judgements, cost)
+
+
+Answers = tuple[Evaluator, list[Judgement], Cost]
+"""A judge, its judgements and their cost."""
+
+
+def certify_cases(
+    store: RunStore,
+    cases: Sequence[Case],
+    cases_for: Callable[[Evaluator], Sequence[Case]],
+    judges: Sequence[str],
+    certificates_of: Callable[[Iterator[Answers]], Iterable[Certificate]],
+    settings: Settings | None = None,
+    *,
+    orders: Sequence[Order] = tuple(Order),
+    repeats: int = 1,
+    engine: Engine | None = None,
+    progress: Progress | None = None,
+) -> Certification:
+    """Have judges decide cases, each those for it, and keep the certificates of their answers."""
+    store.keep_note(CASES, [case.about for case in cases])
+    done = judge_pairs(
+        store,
+        cases_for,
+        judges,
+        settings,
+        orders=orders,
+        repeats=repeats,
+        engine=engine,
+        progress=progress,
+    )
+    measured = measured_in(store, done.judges)
+    lost: list[LostJudgements] = []
+    pending = 0
+
+    def answers() -> Iterator[Answers]:
+        nonlocal pending
+        for judge in done.judges:
+            judgements = read_judgements(store, cases, judge.name)
+            lost.extend(lost_judgements(judge.name, judgements))
+            pending += sum(judgement.outcome is None for judgement in judgements)
+            yield judge, judgements, cost_of(store, judge, judgements, measured)
+
+    certificates = keep_certificates(store, certificates_of(answers()))
+    return Certification(certificates, done.executions, pending, tuple(lost))
+
+
+def keep_certificates(
+    store: RunStore, certificates: Iterable[Certificate]
+) -> tuple[Certificate, ...]:
+    """Write certificates down in a run, as they are made."""
+    kept = []
+    for certificate in certificates:
         store.keep_note(f"{NOTE}: {certificate.judge}", to_object(certificate))
-        certificates.append(certificate)
-    return Certification(tuple(certificates), done.executions, judged.pending, tuple(judged.lost))
+        kept.append(certificate)
+    return tuple(kept)
 
 
 def make_certificate(
@@ -188,7 +218,7 @@ def make_certificate(
     selected = [judgement for judgement in judgements if not judgement.case.change]
     top = reference(selected)
     findings = find_claims(top, [item for item in selected if item.case.kind is PairKind.PLACEBO])
-    testbeds = by_testbed(top)
+    testbeds = grouped((judgement.case.testbed, judgement) for judgement in top)
     rates = isinstance(judge.judge, RatingJudge)
     margins = margins_of(selected, judge.judge.info.margin) if rates else {}
     signature = judge.signature
@@ -221,8 +251,7 @@ def make_certificate(
 
 
 def models_of(run: RunReader, judge: Evaluator) -> dict[str, str]:
-    """Return the backends that a run has asked for a judge's roles, and for those of its
-    metrics."""
+    """Return the backends that a run has asked for the roles of a judge and its metrics."""
     available = (run.note(MODELS) or {}).get("roles", {})
     return {role: available[role] for role in judges_roles([judge.text]) if role in available}
 
@@ -343,37 +372,18 @@ def _other(case: Case, change: PromptChange, scripts: dict[str, Script | None]) 
     return scripts[rng.choice(others)] if others else None
 
 
-class Measured(NamedTuple):
-    """A metric on a video, and what it took."""
-
-    evaluator: str
-    item: str
-    elapsed: float
-    requests: tuple[str, ...]
-
-    @property
-    def task(self) -> tuple[str, float]:
-        """Metrics of one scan have its whole time each."""
-        return (self.item, self.elapsed)
-
-
-def measured_in(run: RunReader, judges: Iterable[Evaluator]) -> list[Measured]:
-    """Return all that metrics have measured for these judges: read once, and not by each of
-    them."""
+def measured_in(run: RunReader, judges: Iterable[Evaluator]) -> list[Record]:
+    """Return all that metrics have measured, where any of these judges rests on metrics."""
     if not any(map(metrics_of, judges)):
         return []
-    return [
-        Measured(record.key.evaluator, record.key.item, record.elapsed, record.requests)
-        for record in run.records()
-        if not record.key.aspect
-    ]
+    return [record for record in run.records() if not record.key.aspect]
 
 
 def cost_of(
     run: RunReader,
     judge: Evaluator,
     judgements: Sequence[Judgement],
-    measured: Sequence[Measured],
+    measured: Sequence[Record],
 ) -> Cost:
     """Return all that the judgements rest on, once each, over all starts of the run.
 
@@ -387,14 +397,21 @@ def cost_of(
     seconds = sum(elapsed for _, _, elapsed in spent)
     selected = metrics_of(judge)
     items = {item.id for entry in answered for item in (entry.case.first, entry.case.second)}
-    rated = [entry for entry in measured if entry.evaluator in selected and entry.item in items]
-    tasks = {entry.task for entry in rated}
+    rated = [
+        record
+        for record in measured
+        if record.key.evaluator in selected and record.key.item in items
+    ]
+    # Metrics of one scan have its whole time each.
+    tasks = {(record.key.item, record.elapsed) for record in rated}
     seconds += sum(elapsed for _, elapsed in tasks)
-    requests.update(request for entry in rated for request in entry.requests)
+    requests.update(request for record in rated for request in record.requests)
     calls = [call for call in run.calls() if call.intent.request in requests]
-    others = {entry.evaluator for entry in measured if entry.task in tasks} - set(selected)
+    together = {
+        record.key.evaluator for record in measured if (record.key.item, record.elapsed) in tasks
+    }
     return replace(
         Cost.of(calls, len(answered)),
         seconds=seconds / max(1, len(answered)),
-        measured_with=tuple(sorted(others)),
+        measured_with=tuple(sorted(together.difference(selected))),
     )

@@ -8,13 +8,14 @@ corrected by Holm over all of them.
 from __future__ import annotations
 
 import itertools
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
 
+from screentest._util.collect import grouped
 from screentest.analysis.models.comparison import ModelComparison
 from screentest.analysis.models.rows import MetricRow, ModelPair, ModelValue, Part, State
 from screentest.core import Failure, NoValue, UserError
@@ -137,18 +138,13 @@ class Arena:
         return self.effective_workers < UNEVEN * self.workers
 
 
-def arena_votes(records: Iterable[VoteRecord]) -> list[VoteRecord]:
-    """Return the votes on models that count; those of one worker and unit are one."""
-    return [
+def arena_of(records: Iterable[VoteRecord]) -> Arena:
+    """Return the result of an arena; raises UserError where no vote counts."""
+    votes = [
         record
         for record in records
         if record.task is VoteTask.ARENA and record.counts and record.choice is not None
     ]
-
-
-def arena_of(records: Iterable[VoteRecord]) -> Arena:
-    """Return the result of an arena; raises UserError where no vote counts."""
-    votes = arena_votes(records)
     if not votes:
         raise UserError(
             "there are no votes on models that count",
@@ -167,7 +163,11 @@ def arena_of(records: Iterable[VoteRecord]) -> Arena:
     won = {pair.better for pair in pairs if pair.holds}
     lost = {pair.worse for pair in pairs if pair.holds}
     models = [_model(name, votes, strengths, name in won - lost) for name in names]
-    sided = [(_left_points(vote), vote) for vote in votes if vote.left]
+    sided = [
+        (0.5 if vote.choice == "tie" else float(vote.choice == vote.left), vote)
+        for vote in votes
+        if vote.left
+    ]
     models.sort(
         key=lambda item: (-(item.strength.value if item.strength else item.rate.share), item.model)
     )
@@ -197,10 +197,6 @@ def _busiest(votes: Sequence[VoteRecord]) -> int:
     return 1 + sum(2 * total <= len(votes) for total in itertools.accumulate(counts))
 
 
-def _left_points(vote: VoteRecord) -> float:
-    return 0.5 if vote.choice == "tie" else float(vote.choice == vote.left)
-
-
 def _rate(scored: Sequence[tuple[float, VoteRecord]]) -> WinRate:
     return win_rate(
         [points for points, _ in scored],
@@ -210,10 +206,8 @@ def _rate(scored: Sequence[tuple[float, VoteRecord]]) -> WinRate:
 
 
 def _by_prompt(scored: Sequence[tuple[float, VoteRecord]]) -> dict[str, float]:
-    result: dict[str, list[float]] = defaultdict(list)
-    for points, vote in scored:
-        result[vote.source].append(points)
-    return {prompt: sum(selected) / len(selected) for prompt, selected in result.items()}
+    shares = grouped((vote.source, points) for points, vote in scored)
+    return {prompt: sum(selected) / len(selected) for prompt, selected in shares.items()}
 
 
 def _model(
@@ -238,9 +232,7 @@ def _strengths(votes: Sequence[VoteRecord]) -> tuple[dict[str, Strength], Failur
 
 
 def _pairs(votes: Sequence[VoteRecord], names: Sequence[str]) -> tuple[ArenaPair, ...]:
-    met: dict[tuple[str, str], list[VoteRecord]] = defaultdict(list)
-    for vote in votes:
-        met[min(vote.first, vote.second), max(vote.first, vote.second)].append(vote)
+    met = grouped((tuple(sorted((vote.first, vote.second))), vote) for vote in votes)
     compared = []
     for name, other in itertools.combinations(names, 2):
         if (name, other) not in met:

@@ -7,13 +7,12 @@ call are corrected together, over aspects and judges.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from screentest.analysis.judges.accuracy import accuracy, by_film, shown_interval
 from screentest.analysis.judges.certificate import (
-    NOTE,
     AspectResult,
     Certificate,
     Cost,
@@ -21,7 +20,13 @@ from screentest.analysis.judges.certificate import (
     Remark,
     RemarkKind,
 )
-from screentest.analysis.judges.plan import Certification, Judged, models_of
+from screentest.analysis.judges.plan import (
+    Answers,
+    Certification,
+    certify_cases,
+    keep_certificates,
+    models_of,
+)
 from screentest.analysis.people.raters import (
     Ceiling,
     generators_of,
@@ -34,26 +39,24 @@ from screentest.analysis.people.score_tables import ScoreTable
 from screentest.core import BadOption, NoValue, Outcome, PairKind, Reason
 from screentest.core.aspects import PEOPLE, Aspect
 from screentest.core.calls import Progress
-from screentest.core.codec import to_object
 from screentest.core.item import Item
 from screentest.core.metric import RatingJudge
 from screentest.core.outcome import Failure, Json
 from screentest.core.signature import Signature
 from screentest.inputs.files import VIDEO_SUFFIXES
 from screentest.judges.cases import CASES, Case, Judgement, Order, in_both_orders
-from screentest.judges.verdicts import judge_pairs, verdict
+from screentest.judges.verdicts import ask_judge, verdict, write_together
 from screentest.run.inputs import hash_parts
 from screentest.run.notes import EvaluatorNote
 from screentest.run.records import RecordKey, encode
 from screentest.run.session import Settings
 from screentest.run.store import RunStore
-from screentest.run.tasks import Engine, Finished, Job, Task, TaskResults
+from screentest.run.tasks import Engine, Finished, Task
 from screentest.stats import Claim, Finding, claims, order_effect
 from screentest.stats.claims import Unsettled, WhyUnsettled
 from screentest.testbeds.files import file_in
 
 _SHOWN = 3
-_WRITTEN_TOGETHER = 2000
 _NO_TIME = "people's releases do not say how long their videos are"
 
 
@@ -73,8 +76,7 @@ class _Answers:
 
 
 def people_cases(release: Release, folder: Path | None = None) -> list[Case]:
-    """Return the pairs as cases, the preferred video first; those that people tie on are of no
-    kind.
+    """Return the pairs as cases, the preferred video first; ties of people are of no kind.
 
     With ``folder`` a video that is not in it is a failure of its cases.
     """
@@ -111,8 +113,7 @@ def people_cases(release: Release, folder: Path | None = None) -> list[Case]:
 
 
 def _find(folder: Path, video: str) -> Path | Failure:
-    """Return the file of a video: called as in the release, or with the suffix of a video behind
-    it."""
+    """Return the file of a video: called as in the release, or so with a suffix."""
     bare = PurePosixPath(video).suffix.lower() not in VIDEO_SUFFIXES
     names = [video, *(f"{video}{suffix}" for suffix in sorted(VIDEO_SUFFIXES) if bare)]
     lost = Failure(Reason.MISSING_FILE)
@@ -149,44 +150,42 @@ def certify_people(
             f"no pair of {release.name} has both videos in {folder}",
             advice=f"The first is called {release.pairs[0].first}.",
         )
-    store.keep_note(CASES, [case.about for case in cases])
-    done = judge_pairs(
+
+    def certificates_of(judged: Iterable[Answers]) -> Iterator[Certificate]:
+        answers = [
+            _Answers(
+                judge.name,
+                str(judge.signature),
+                judgements,
+                _ratings(judgements) if isinstance(judge.judge, RatingJudge) else {},
+                cost,
+                getattr(judge.info, "summary", ""),
+                models=models_of(store, judge),
+            )
+            for judge, judgements, cost in judged
+        ]
+        return people_certificates(release, answers)
+
+    return certify_cases(
         store,
+        cases,
         lambda judge: cases if isinstance(judge.judge, RatingJudge) else decided,
         judges,
+        certificates_of,
         settings,
         orders=orders,
         repeats=repeats,
         engine=engine,
         progress=progress,
     )
-    judged, answers = Judged(store, done.judges, cases), []
-    for judge, judgements, cost in judged:
-        rates = isinstance(judge.judge, RatingJudge)
-        answers.append(
-            _Answers(
-                judge.name,
-                str(judge.signature),
-                judgements,
-                _ratings(judgements) if rates else {},
-                cost,
-                judge.info.summary if hasattr(judge.info, "summary") else "",
-                models=models_of(store, judge),
-            )
-        )
-    certificates = _keep(store, release, answers)
-    return Certification(certificates, done.executions, judged.pending, tuple(judged.lost))
 
 
 def _ratings(judgements: Iterable[Judgement]) -> dict[tuple[str, Aspect], float]:
     result: dict[tuple[str, Aspect], float] = {}
     for judgement in judgements:
-        if judgement.outcome is not None and judgement.outcome.value is not None:
-            verdict = (
-                judgement.outcome.value
-                if judgement.order is Order.AS_GIVEN
-                else judgement.outcome.value.flipped
-            )
+        if judgement.verdict is not None:
+            as_given = judgement.order is Order.AS_GIVEN
+            verdict = judgement.verdict if as_given else judgement.verdict.flipped
             for item, value in (
                 (judgement.case.first, verdict.first),
                 (judgement.case.second, verdict.second),
@@ -213,30 +212,25 @@ def certify_scores(
     cases = people_cases(release)
     store.keep_note(CASES, [case.about for case in cases])
     answers = []
-    for table in [_joined(table, release) for table in tables]:
-        selected = [case for case in cases if table.scores.covers(case.name)]
+    for table, remarks in [_joined(table, release) for table in tables]:
+        selected = [case for case in cases if table.covers(case.name)]
         if selected:
             read = _read_scores(store, release, table, selected)
-            answers.append(replace(read, remarks=(*read.remarks, *wrong)))
+            answers.append(replace(read, remarks=(*remarks, *wrong)))
     if not answers:
         named = sorted({aspect for item in tables for aspect in item.values})
         raise BadOption(
             f"the scores are of no aspect that people were asked about: {', '.join(named)}",
             advice=f"Aspects of {release.name}: {', '.join(release.aspects)}.",
         )
-    return Certification(_keep(store, release, answers), ())
+    return Certification(keep_certificates(store, people_certificates(release, answers)), ())
 
 
-@dataclass(frozen=True, slots=True)
-class _Joined:
-    """A score under the names of the release, and what did not join."""
+def _joined(table: ScoreTable, release: Release) -> tuple[ScoreTable, list[Remark]]:
+    """Return a score under the names of the release, and remarks on what did not join.
 
-    scores: ScoreTable
-    remarks: tuple[Remark, ...]
-
-
-def _joined(table: ScoreTable, release: Release) -> _Joined:
-    """Names are the same, or the same but for the suffix of a video on either side."""
+    Names are the same, or the same but for the suffix of a video on either side.
+    """
     available = {_bare(video): video for video in release.clusters}
     if len(available) < len(release.clusters):  # two videos differ by their suffixes alone
         available = {video: video for video in release.clusters}
@@ -264,9 +258,7 @@ def _joined(table: ScoreTable, release: Release) -> _Joined:
         Remark(RemarkKind.NO_SCORE, len(without), len(release.clusters), _first(without)),
         Remark(RemarkKind.NOT_NUMBERS, failed),
     )
-    return _Joined(
-        replace(table, values=values), tuple(remark for remark in remarks if remark.count)
-    )
+    return replace(table, values=values), [remark for remark in remarks if remark.count]
 
 
 def _bare(name: str) -> str:
@@ -284,9 +276,8 @@ def _unreadable(kind: RemarkKind, problems: Sequence[object]) -> tuple[Remark, .
 
 
 def _read_scores(
-    store: RunStore, release: Release, joined: _Joined, cases: Sequence[Case]
+    store: RunStore, release: Release, table: ScoreTable, cases: Sequence[Case]
 ) -> _Answers:
-    table = joined.scores
     signature = str(
         Signature.of(
             table.name,
@@ -320,7 +311,6 @@ def _read_scores(
         },
         Cost(0.0, judgements=len(judgements)),
         "scores from elsewhere",
-        joined.remarks,
     )
 
 
@@ -333,35 +323,17 @@ def _write(store: RunStore, name: str, signature: str, judgements: Sequence[Judg
         aspect, order = judgement.case.aspect.value, judgement.order.value
         key = RecordKey(judgement.case.id, name, aspect, order, 0, signature, inputs)
         outcomes = {name: judgement.outcome}
-        ready.append(Finished(Task((key,), _as_read, outcomes), (encode(outcomes),)))
+        ready.append(Finished(Task((key,), ask_judge), (encode(outcomes),)))
     store.add_to_plan(key for item in ready for key in item.task.keys)
-    for start in range(0, len(ready), _WRITTEN_TOGETHER):
-        store.write(*ready[start : start + _WRITTEN_TOGETHER])
-
-
-def _as_read(job: Job) -> TaskResults:
-    """There is nothing to compute: the outcomes are those that were read."""
-    return dict.fromkeys(job.keys, job.payload)
+    write_together(store, ready)
 
 
 # The certificates.
 
 
-def _keep(
-    store: RunStore, release: Release, answers: Sequence[_Answers]
-) -> tuple[Certificate, ...]:
-    lost = _unreadable(RemarkKind.UNREADABLE_VOTES, release.problems)
-    made = tuple(
-        replace(people_certificate, remarks=(*people_certificate.remarks, *lost))
-        for people_certificate in people_certificates(release, answers)
-    )
-    for item in made:
-        store.keep_note(f"{NOTE}: {item.judge}", to_object(item))
-    return made
-
-
-def people_certificates(release: Release, answers: Sequence[_Answers]) -> list[Certificate]:
+def people_certificates(release: Release, answers: Sequence[_Answers]) -> Iterator[Certificate]:
     """One certificate for each judge; claims are corrected over all of them and all aspects."""
+    lost = _unreadable(RemarkKind.UNREADABLE_VOTES, release.problems)
     ceilings = {aspect: human_ceiling(release, aspect) for aspect in release.aspects}
     by_judge = [_by_aspect(answer.judgements) for answer in answers]
     every = [
@@ -384,17 +356,16 @@ def people_certificates(release: Release, answers: Sequence[_Answers]) -> list[C
         _unless_per_model(release, item, aspect, next(made)) if selected else untested
         for item, aspect, selected in every
     )
-    return [
-        _certificate(release, answer, aspects, [next(result) for _ in aspects], ceilings)
-        for answer, aspects in zip(answers, by_judge, strict=True)
-    ]
+    for answer, aspects in zip(answers, by_judge, strict=True):
+        findings = [next(result) for _ in aspects]
+        certificate = _certificate(release, answer, aspects, findings, ceilings)
+        yield replace(certificate, remarks=(*answer.remarks, *lost))
 
 
 def _unless_per_model(
     release: Release, answers: _Answers, aspect: Aspect, finding: Finding
 ) -> Finding:
-    """Return the finding; a score with hardly more than one number for each model earns no
-    claim."""
+    """Return the finding; a score with about one number for each model earns no claim."""
     available = generators_of(release.of(aspect.value.removeprefix(PEOPLE)))
     ratings = {video: value for (video, of), value in answers.ratings.items() if of is aspect}
     models = per_model(ratings, available)
@@ -457,6 +428,5 @@ def _certificate(
         summary=answers.summary,
         operators=tuple(operators),
         people=tuple(people),
-        remarks=answers.remarks,
         models=answers.models,
     )

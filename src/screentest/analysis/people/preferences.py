@@ -14,6 +14,7 @@ named as the release names them, or ``<model>/<number>``.
 from __future__ import annotations
 
 import math
+import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -144,18 +145,9 @@ def _wrong(path: Path, row: str, message: str) -> Problem:
     return Problem(ProblemKind.BAD_ROW, message, id=row, path=path)
 
 
-_GENAI = {
-    "leftvote": Vote.A,
-    "rightvote": Vote.B,
-    "tievote": Vote.TIE,
-    "bothbad_vote": Vote.BOTH_BAD,
-}
-_UVE = {
-    "A is better": Vote.A,
-    "B is better": Vote.B,
-    "same good": Vote.BOTH_GOOD,
-    "same bad": Vote.BOTH_BAD,
-}
+_VOTES: Mapping[str, Mapping[str, str]] = tomllib.loads(
+    Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
+)
 
 
 def read_genai_bench(path: Path) -> Found:
@@ -163,7 +155,7 @@ def read_genai_bench(path: Path) -> Found:
     content = read_json(path)
     names = ("video_left", "video_right", "vote_type")
     for number, row in enumerate(content if isinstance(content, list) else []):
-        yield _voted(path, str(number), row, names, _GENAI, "overall")
+        yield _voted(path, str(number), row, names, _VOTES["genai_bench"], "overall")
 
 
 def read_uve(path: Path) -> Found:
@@ -178,7 +170,7 @@ def read_uve(path: Path) -> Found:
         parts = row.get("subaspects") if isinstance(row, dict) else None
         if isinstance(parts, list) and parts and str(parts[-1]).startswith(f"{aspect}_"):
             aspect = parts[-1]
-        yield _voted(path, name, row, names, _UVE, aspect)
+        yield _voted(path, name, row, names, _VOTES["uve"], aspect)
 
 
 def _voted(
@@ -186,7 +178,7 @@ def _voted(
     name: str,
     row: Any,
     names: tuple[str, str, str],
-    votes: Mapping[str, Vote],
+    votes: Mapping[str, str],
     aspect: Any,
 ) -> Preference | Problem:
     if not isinstance(row, dict):
@@ -200,9 +192,8 @@ def _voted(
     if not isinstance(aspect, str) or not aspect:
         return _wrong(path, name, "has no aspect")
     prompt = row.get("prompt")
-    return Preference(
-        first, second, aspect, votes[vote], "", prompt if isinstance(prompt, str) else ""
-    )
+    text = prompt if isinstance(prompt, str) else ""
+    return Preference(first, second, aspect, Vote(votes[vote]), prompt=text)
 
 
 # Ratings of single videos, as preferences.
@@ -211,8 +202,7 @@ def _voted(
 def _compared(
     marks: Mapping[str, float], aspect: str, rater: str, prompt: str, against: str = ""
 ) -> Iterator[Preference | Rating]:
-    """Yield the marks of one prompt, and every two videos; or each with ``against``, one of
-    them."""
+    """Yield the marks of one prompt, and every two videos, or each with ``against``."""
     for video, mark in marks.items():
         yield Rating(video, aspect, mark, rater)
     pairs = combinations(marks, 2) if not against else ((against, item) for item in marks)

@@ -26,13 +26,11 @@ import numpy as np
 from screentest._util.collect import grouped
 from screentest.analysis.people.agreement import Share, share_of
 from screentest.analysis.people.releases import SAME, Release, VotedPair
-from screentest.core import NoValue
 from screentest.core.aspects import PEOPLE, Aspect
 from screentest.stats import (
     ClusteredCorrelation,
     clustered,
     coefficient,
-    coefficient_interval,
     krippendorff,
 )
 
@@ -192,20 +190,9 @@ def _tau_b(rated: Sequence[tuple[VotedPair, float]]) -> ClusteredCorrelation | N
         apart = np.sqrt(float((people[kept] != 0).sum()) * float((score[kept] != 0).sum()))
         return float(people[kept] @ score[kept] / apart) if apart else 0.0
 
-    every = np.ones(len(rated), dtype=bool)
     if not people.any() or not score.any():
         return None
-    return _over_clusters(estimate, every, clusters)
-
-
-def _over_clusters(
-    estimate: Callable[[np.ndarray], float], every: np.ndarray, clusters: Sequence[str]
-) -> ClusteredCorrelation:
-    try:
-        interval = coefficient_interval(estimate, clusters, every.size)
-    except NoValue:
-        interval = None
-    return ClusteredCorrelation(estimate(every), interval, every.size, len(set(clusters)))
+    return ClusteredCorrelation.of(estimate, clusters)
 
 
 # People against people.
@@ -265,8 +252,7 @@ def _in_place(release: Release, aspect: str, rate: Rate, ceiling: Ceiling) -> Ce
 
 
 def _against_others(pairs: Sequence[VotedPair]) -> Iterator[tuple[VotedPair, float, float]]:
-    """Yield each rater of a pair: how far the first is preferred, and by the others, who prefer
-    one."""
+    """Yield each rater's lead on a pair and that of the others, where these prefer a video."""
     for pair in pairs:
         total, count = sum(pair.leads), len(pair.leads)
         for lead in pair.leads if count > 1 else ():
@@ -280,8 +266,7 @@ def _points(product: float) -> float:
 
 
 def _marks(release: Release, aspect: str) -> tuple[np.ndarray, list[str], list[str]] | None:
-    """Tabulate marks by video and rater, NaN where there is none; the videos' clusters and
-    names."""
+    """Tabulate marks by video and rater, NaN where there are none; and clusters and videos."""
     marks = {
         video: given
         for video, given in release.marks.get(aspect, {}).items()
@@ -316,10 +301,9 @@ def _left_out(
         ]
         return sum(result) / len(result) if result else 0.0
 
-    every = np.ones(len(table), dtype=bool)
     if not any(coefficient(members[there], mean[there]).ok for members, mean, there in sides):
         return None
-    return _over_clusters(estimate, every, clusters)
+    return ClusteredCorrelation.of(estimate, clusters)
 
 
 def _alpha(table: np.ndarray) -> float | None:
@@ -372,7 +356,9 @@ def _part(split: re.Pattern[str], index: int, video: str) -> str:
 def per_model(ratings: Mapping[str, float], generators: Mapping[str, str]) -> int:
     """Count the models of a score that has hardly more than one number for each: nearly all of its
     variation lies between models. 0 for any other score."""
-    selected = _by_model(ratings, generators)
+    selected = grouped(
+        (generators[video], value) for video, value in ratings.items() if video in generators
+    )
     available = [value for values in selected.values() for value in values]
     if len(selected) < 2 or len(set(available)) < 2:
         return 0
@@ -383,14 +369,6 @@ def per_model(ratings: Mapping[str, float], generators: Mapping[str, str]) -> in
     whole = fmean(available)
     total = sum((item - whole) ** 2 for item in available)
     return len(selected) if within <= (1 - _BETWEEN) * total else 0
-
-
-def _by_model(
-    ratings: Mapping[str, float], generators: Mapping[str, str]
-) -> dict[str, list[float]]:
-    return grouped(
-        (generators[video], value) for video, value in ratings.items() if video in generators
-    )
 
 
 def within_models(

@@ -20,8 +20,7 @@ _SEPARATORS = (",", ";", "\t")
 
 
 def read_text(path: Path, *, limited: bool = True) -> str:
-    """Return the text of a plain file, without a byte order mark; raises ManifestError where it has
-    none.
+    """Return the text of a plain file, without a byte order mark; else raises ManifestError.
 
     Line ends are left as they are.
     """
@@ -68,8 +67,7 @@ Columns = Mapping[str, Sequence[str]]
 def table_rows(
     path: Path, needed: Columns, optional: Columns
 ) -> Iterator[tuple[int, dict[str, str]] | Problem]:
-    """Yield the rows of a CSV file by line: the cells of these columns, and the others as they are
-    named.
+    """Yield the rows of a CSV file by line: these columns, and the others by their names.
 
     A row that has too few or too many cells is a problem; broken quotes end the table.
     """

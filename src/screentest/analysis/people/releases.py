@@ -133,11 +133,11 @@ def _pair(
     label: str, cluster: str, aspect: str, videos: tuple[str, str], given: Sequence[float]
 ) -> VotedPair:
     mean = sum(given) / len(given)
-    if abs(mean) < SAME:
-        return VotedPair(label, cluster, aspect, *videos, 0.0, tuple(given))
-    if mean > 0:
-        return VotedPair(label, cluster, aspect, *videos, mean, tuple(given))
-    return VotedPair(label, cluster, aspect, *videos[::-1], -mean, tuple(-item for item in given))
+    if mean <= -SAME:
+        given = [-item for item in given]
+        return VotedPair(label, cluster, aspect, *videos[::-1], -mean, tuple(given))
+    lead = mean if mean >= SAME else 0.0
+    return VotedPair(label, cluster, aspect, *videos, lead, tuple(given))
 
 
 def _clusters(rows: Sequence[Preference]) -> dict[str, str]:

@@ -50,7 +50,6 @@ class ScoreTable:
 
     @property
     def ids(self) -> set[str]:
-        """All videos that it names."""
         return {name for value in self.values.values() for name in value}
 
     def of(self, video: str, aspect: str) -> Outcome[Score]:
@@ -63,7 +62,6 @@ class ScoreTable:
         return result.map(lambda score: Score(-score.value))
 
     def covers(self, aspect: str) -> bool:
-        """Tell whether it has numbers for an aspect."""
         return aspect in self.values or "" in self.values
 
 
@@ -96,23 +94,15 @@ def read_scores(path: Path, lower: tuple[str, ...] = ()) -> tuple[list[ScoreTabl
             + (f" and of {len(twice) - 1:,} more" if len(twice) > 1 else ""),
             advice="Give one number a video, or name the scores in a column metric or aspect.",
         )
-    numbers = sum(
-        item.ok
-        for t in tables.values()
-        for selected in t.values.values()
-        for item in selected.values()
-    )
-    if not numbers:
+    scores = [
+        score
+        for table in tables.values()
+        for available in table.values.values()
+        for score in available.values()
+    ]
+    if not any(score.ok for score in scores):
         listed = "".join(f"\n- {problem}" for problem in problems[:5])
-        first = next(
-            (
-                item.failure
-                for t in tables.values()
-                for selected in t.values.values()
-                for item in selected.values()
-            ),
-            None,
-        )
+        first = scores[0].failure if scores else None
         seen = f": {first.detail}" if first is not None else ""
         raise ManifestError(f"no scores in {path}{seen}{listed}", advice="Rows are id,value.")
     unknown = [name for name in lower if name not in tables]

@@ -142,9 +142,6 @@ class Untrusted:
     def __hash__(self) -> int:
         return hash(str(self))
 
-    def _fenced(self) -> str:
-        return fence(self._name, self._text)
-
 
 class Withheld:
     """Stands in a system text for what must not stand there; it only tells whether it is."""
@@ -215,7 +212,7 @@ class Prompts:
     """All templates, those of a user's folder before our own."""
 
     def __init__(self, folder: Path | None = None, *, home: Path | None = None) -> None:
-        self._homes = template_homes() if home is None else _homes_in(home)
+        self._homes = _homes_on(tuple(sys.path)) if home is None else _homes_in(home)
         self._folder = folder
         if folder is not None:
             self._check_folder(folder)
@@ -383,7 +380,7 @@ class _Rendering:
             self._pictures.append(value)
             return f"{self._mark}{len(self._pictures) - 1}\ue001"
         if isinstance(value, Untrusted):
-            return value._fenced()
+            return fence(value._name, value._text)
         # What other filters make of untrusted text is a plain string, and still untrusted.
         plain = isinstance(value, str) and not isinstance(value, Trusted)
         return neutralise(value) if plain else value
@@ -407,17 +404,13 @@ def _registered(name: str) -> str | None:
     return info.definition if space == DEFINITIONS else info.hint or None
 
 
-def template_homes() -> dict[str, Path]:
+@lru_cache(8)
+def _homes_on(path: tuple[str, ...]) -> Mapping[str, Path]:
     """Return the folder of templates of each package that has one, by the package's name.
 
     ``judges/describe`` is in ``judges/prompts``, ``NAME/x`` of a suite in its own folder, and
     that of an installed plugin in the folder ``prompts`` of its package.
     """
-    return dict(_homes_on(tuple(sys.path)))
-
-
-@lru_cache(8)
-def _homes_on(path: tuple[str, ...]) -> dict[str, Path]:
     # Looking for plugins reads every installed package's metadata: once for each path.
     folders = [*ROOT.glob("*/prompts"), *ROOT.glob("suites/*/prompts")]
     for point in importlib.metadata.entry_points(group=PLUGIN_GROUP):

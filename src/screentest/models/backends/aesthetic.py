@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from screentest._util.optional import optional
 from screentest.core import Image, NoValue, Reason, register
@@ -22,13 +23,13 @@ from screentest.models.networks.pretrained import (
 )
 from screentest.models.networks.runtimes import batches
 from screentest.models.networks.saliency import saliency
-from screentest.models.pictures import OpenCvBackend, check_picture, limit_long_side, to_oklab
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from screentest.models.pictures import Plane
-
+from screentest.models.pictures import (
+    OpenCvBackend,
+    Plane,
+    check_picture,
+    limit_long_side,
+    to_oklab,
+)
 
 LONG_SIDE = 512
 """Larger pictures are made this size first: sharpness is seen at the size of the whole."""

@@ -9,9 +9,10 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from screentest._util.optional import optional
 from screentest.core import Image, build, register
@@ -28,19 +29,13 @@ from screentest.models.networks.runtimes import LITERT, litert_model, versions
 from screentest.models.networks.saliency import saliency
 from screentest.models.pictures import (
     OpenCvBackend,
+    Plane,
     check_picture,
     limit_long_side,
     readable,
     writable,
 )
-from screentest.models.roles import Detection
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from screentest.models.pictures import Plane
-    from screentest.models.roles import TextEmbedding, Vectors
-
+from screentest.models.roles import Box, Detection, TextEmbedding, Vectors
 
 # Which of a detector's classes a phrase means: COCO's 80 by their names, and by what is near.
 
@@ -337,9 +332,7 @@ class GroundingDino:
         ]
 
 
-def _in_large(
-    box: Sequence[float], image: Image, small: Image
-) -> tuple[float, float, float, float]:
+def _in_large(box: Sequence[float], image: Image, small: Image) -> Box:
     """Return a box of the small picture in the large one."""
     (height, width), (low, narrow) = image.shape[:2], small.shape[:2]
     across, down = width / narrow, height / low
@@ -378,7 +371,7 @@ class Saliency(OpenCvBackend):
         return [False] * len(phrases)
 
 
-def _salient_part(salience: Plane) -> tuple[tuple[float, float, float, float], float] | None:
+def _salient_part(salience: Plane) -> tuple[Box, float] | None:
     """Return the part that stands out most in all, as a box, and its mean salience."""
     import cv2
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -15,10 +17,7 @@ from screentest.models import weights
 from screentest.models.networks.pretrained import NEUTRAL, ModelDevice, read_tensors, torch_identity
 from screentest.models.networks.runtimes import batches
 from screentest.models.pictures import OpenCvBackend, brightened, check_pair
-
-if TYPE_CHECKING:
-    from screentest.models.roles import FlowField
-
+from screentest.models.roles import FlowField
 
 Preset = Literal["ultrafast", "fast", "medium"]
 
@@ -106,24 +105,7 @@ def _network(model: str, size: str, allow_pickle: bool) -> tuple[Any, str]:
     return network, weights.sha256_of(Path(model).expanduser())[:16]
 
 
-# The layout of the authors' files, and of torchvision's: the same tensors under other names.
-
-_ENCODERS = {"fnet": "feature_encoder", "cnet": "context_encoder"}
-_UPDATES = {
-    "encoder.convc1": "motion_encoder.convcorr1.0",
-    "encoder.convc2": "motion_encoder.convcorr2.0",
-    "encoder.convf1": "motion_encoder.convflow1.0",
-    "encoder.convf2": "motion_encoder.convflow2.0",
-    "encoder.conv": "motion_encoder.conv.0",
-    **{
-        f"gru.conv{gate}{n}": f"recurrent_block.convgru{n}.conv{gate}"
-        for gate in "zrq"
-        for n in "12"
-    },
-    "flow_head.conv1": "flow_head.conv1",
-    "flow_head.conv2": "flow_head.conv2",
-}
-_MASK = {"mask.0": "mask_predictor.convrelu.0", "mask.2": "mask_predictor.conv"}
+_NAMES = tomllib.loads(Path(__file__).with_name("raft.toml").read_text(encoding="utf-8"))
 
 
 def in_our_layout(state: Mapping[str, Any]) -> dict[str, Any]:
@@ -133,38 +115,13 @@ def in_our_layout(state: Mapping[str, Any]) -> dict[str, Any]:
     ['feature_encoder.layer2.0.downsample.0.bias']
     """
     tensors: dict[str, Any] = {}
-    for name, tensor in state.items():
-        plain = name.removeprefix("module.")
-        part, _, rest = plain.partition(".")
-        if part in _ENCODERS:
-            renamed = _in_encoder(rest)
-            if renamed:
-                tensors[f"{_ENCODERS[part]}.{renamed}"] = tensor
-        elif part == "update_block":
-            place, _, kind = rest.rpartition(".")
-            if place in _MASK:
-                tensors[f"{_MASK[place]}.{kind}"] = tensor
-            else:
-                tensors[f"update_block.{_UPDATES.get(place, place)}.{kind}"] = tensor
-        else:
+    for theirs, tensor in state.items():
+        name = theirs
+        for pattern, replacement in _NAMES.items():
+            name = re.sub(pattern, replacement, name)
+        if ".norm3." not in name:  # the authors' files hold it a second time, as downsample.1
             tensors[name] = tensor
     return tensors
-
-
-def _in_encoder(rest: str) -> str:
-    """Empty for what the authors' files hold twice."""
-    parts = rest.split(".")
-    if parts[0] in ("conv1", "norm1"):
-        return ".".join(["convnormrelu", "0" if parts[0] == "conv1" else "1", *parts[1:]])
-    if parts[0] == "conv2":
-        return ".".join(["conv", *parts[1:]])
-    layer, block, what, *kind = parts
-    if what == "norm3":  # also downsample.1
-        return ""
-    if what.startswith(("conv", "norm")) and what[4:] in ("1", "2"):
-        inside = "0" if what.startswith("conv") else "1"
-        return ".".join([layer, block, f"convnormrelu{what[4:]}", inside, *kind])
-    return rest
 
 
 @register(

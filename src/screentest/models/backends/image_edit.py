@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from screentest.models.networks.pretrained import (
 )
 from screentest.models.pictures import (
     BASIC_COLOURS,
+    Plane,
     basic_colour,
     check_mask,
     check_picture,
@@ -32,11 +33,7 @@ from screentest.models.pictures import (
     to_oklab,
     to_pillow,
 )
-
-if TYPE_CHECKING:
-    from screentest.models.pictures import Plane
-    from screentest.models.roles import Mask
-
+from screentest.models.roles import Mask
 
 WithoutMask = Literal["refuse", "salient"]
 

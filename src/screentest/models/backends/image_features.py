@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from screentest.core import Image, register
 from screentest.models import weights
@@ -18,13 +19,9 @@ from screentest.models.pictures import (
     OpenCvBackend,
     check_picture,
 )
+from screentest.models.roles import Vectors
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from screentest.models.roles import Vectors
-
-    Numbers: TypeAlias = NDArray[np.float64]
+Numbers: TypeAlias = NDArray[np.float64]
 
 
 _SIDE = 96
@@ -271,32 +268,7 @@ class OnnxTower:
 def with_output(model: bytes, name: str) -> bytes:
     """Return an ONNX model that also gives out a value of its inside.
 
-    The graph is field 7 of the model, and its outputs are field 12 of the graph: one more is
-    appended to it. A library for that would be larger than all that uses it.
+    The graph is field 7 of the model, and its outputs are field 12 of the graph. Protobuf merges
+    the parts of a message that is given twice, so that one more output is simply appended.
     """
-    output = message([(1, name)])
-    at, parts = 0, []
-    while at < len(model):
-        start = at
-        key, at = _varint(model, at)
-        if key & 7 not in (0, 2):
-            raise ValueError(f"the model has a field of wire type {key & 7}")
-        number, at = _varint(model, at)
-        if key & 7 == 2:
-            at += number
-        if key >> 3 == 7:
-            parts.append(message([(7, model[at - number : at] + message([(12, output)]))]))
-        else:
-            parts.append(model[start:at])
-    return b"".join(parts)
-
-
-def _varint(data: bytes, at: int) -> tuple[int, int]:
-    value = shift = 0
-    while True:
-        byte = data[at]
-        value |= (byte & 127) << shift
-        at += 1
-        shift += 7
-        if byte < 128:
-            return value, at
+    return model + message([(7, message([(12, message([(1, name)]))]))])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -26,10 +26,7 @@ from screentest.models.pictures import (
     name_pixels,
     readable,
 )
-
-if TYPE_CHECKING:
-    from screentest.models.roles import Vectors
-
+from screentest.models.roles import Vectors
 
 _IMPLIED = COLOURS["implied"].items()
 _COLOUR_OF = {word: colour for colour, words in _IMPLIED for word in words.split()}

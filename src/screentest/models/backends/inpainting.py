@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from screentest._util.optional import optional
 from screentest.core import Image, NoValue, Reason, register
@@ -27,11 +27,7 @@ from screentest.models.pictures import (
     opencv_identity,
     to_pillow,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from screentest.models.roles import Mask
+from screentest.models.roles import Mask
 
 
 @register("inpainting", "telea", summary="Telea's fast marching by OpenCV; needs no weights")

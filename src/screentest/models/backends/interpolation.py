@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,11 +15,7 @@ from screentest.models import weights
 from screentest.models.backends.flow import DisFlow, Preset
 from screentest.models.networks.pretrained import NEUTRAL, ModelDevice, read_tensors, torch_identity
 from screentest.models.networks.runtimes import batches
-from screentest.models.pictures import check_pair, to_bytes
-
-if TYPE_CHECKING:
-    from screentest.models.pictures import Plane
-
+from screentest.models.pictures import Plane, check_pair, to_bytes
 
 HIDDEN_FROM = 1.0
 """A round trip may miss by this many pixels, and a twentieth of the way, before it tells."""

@@ -11,17 +11,14 @@ import threading
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from screentest.core import Image, register
 from screentest.models import weights
 from screentest.models.networks.runtimes import LITERT, litert_model, versions
 from screentest.models.pictures import check_picture
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 LABELS = "mobilenet-v1"
 SIDE = 224

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from PIL import Image as Pillow
 
 from screentest.core import Image, NoValue, Reason, register
 from screentest.models import weights
@@ -16,17 +18,12 @@ from screentest.models.pictures import (
     IMAGENET_DEVIATION,
     IMAGENET_MEAN,
     OpenCvBackend,
+    Plane,
     check_picture,
     limit_long_side,
     to_bytes,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from screentest.models.pictures import Plane
-    from screentest.models.roles import Mask
-
+from screentest.models.roles import Mask
 
 SIDE = 320
 SURELY_FRONT = 0.97
@@ -109,8 +106,6 @@ class U2Net:
         return [self._one(check_picture(image)) for image in images]
 
     def _one(self, image: Image) -> Mask:
-        from PIL import Image as Pillow
-
         (output,) = self._session.run([self._output], {self._input: _prepared(image)})
         small = Pillow.fromarray(to_bytes(255 * stretched(output[0, 0], FLAT)))
         height, width = image.shape[:2]
@@ -153,8 +148,6 @@ def _load(place: Path, threads: int) -> Any:
 
 def _prepared(image: Image) -> NDArray[np.float32]:
     """Return the picture as the network takes it: 1 × 3 × 320 × 320."""
-    from PIL import Image as Pillow
-
     square = Pillow.fromarray(image).resize((U2NET_SIDE, U2NET_SIDE), Pillow.Resampling.LANCZOS)
     small = np.asarray(square, np.float32)
     scaled = (small / max(float(small.max()), FLAT) - IMAGENET_MEAN) / IMAGENET_DEVIATION

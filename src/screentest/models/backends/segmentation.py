@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -23,17 +23,12 @@ from screentest.models.pictures import (
     IMAGENET_DEVIATION,
     IMAGENET_MEAN,
     OpenCvBackend,
+    Plane,
     check_picture,
     limit_long_side,
     writable,
 )
-
-if TYPE_CHECKING:
-    from screentest.models.pictures import Plane
-    from screentest.models.roles import Mask
-
-
-Box: TypeAlias = tuple[float, float, float, float]
+from screentest.models.roles import Box, Mask
 
 SIDE = 320
 RIM = 0.3

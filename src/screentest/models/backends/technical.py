@@ -10,17 +10,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from screentest.core import Image, NoValue, Reason, register
 from screentest.models.networks import distortions
-from screentest.models.pictures import OpenCvBackend, check_picture
-
-if TYPE_CHECKING:
-    from screentest.models.pictures import Plane
-
+from screentest.models.pictures import OpenCvBackend, Plane, check_picture
 
 SMALLEST_SIDE = 32
 LEAST_DETAIL = 2.0

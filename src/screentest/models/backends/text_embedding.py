@@ -13,9 +13,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from math import log
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from screentest._util.optional import optional
 from screentest.core import register
@@ -23,14 +24,10 @@ from screentest.models import weights
 from screentest.models.networks.pretrained import NEUTRAL, TRANSFORMERS, ModelDevice, Origin
 from screentest.models.networks.runtimes import ONNX, TOKENIZERS, onnx_session, versions
 from screentest.models.pictures import readable
+from screentest.models.roles import Vectors
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from screentest.models.roles import Vectors
-
-    Value: TypeAlias = "int | float | str | bytes"
-    Constant: TypeAlias = NDArray[np.float32] | NDArray[np.int64]
+Value: TypeAlias = "int | float | str | bytes"
+Constant: TypeAlias = NDArray[np.float32] | NDArray[np.int64]
 
 
 _WORD = re.compile(r"\w+")

@@ -20,15 +20,7 @@ from screentest.models.networks.pretrained import (
     load_network,
 )
 from screentest.models.pictures import to_pillow
-
-QUALITIES = (
-    "visual_quality",
-    "temporal_consistency",
-    "dynamic_degree",
-    "text_alignment",
-    "factual_consistency",
-)
-"""In the order of the head's outputs."""
+from screentest.models.roles import QUALITIES
 
 FRAMES_V1, FRAMES_V1_1 = 16, 48
 _V1_1 = re.compile(r"v?1[._-]1\b", re.IGNORECASE)
@@ -38,16 +30,7 @@ _CARD_FRAMES = re.compile(r"MAX_NUM_FRAMES\s*=\s*([0-9]{1,4})\b")
 _CARD_SLOT = "{text_prompt}"
 _SLOT = "{prompt}"
 
-QUESTION = """You are shown frames of one generated video, in order. Rate the video from 1 (bad)
-to 4 (perfect) on five qualities: how good each picture looks; how well neighbouring frames agree
-with each other; how much moves; how closely it follows the text; how well it agrees with facts
-and common sense.
-
-The text it was made from:
-{prompt}
-
-The frames:
-"""
+QUESTION = Path(__file__).with_suffix(".txt").read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +101,9 @@ class VideoScoreModel:
         self._model, self._processor, identity = load_network(
             origin, self._place, regression_class()
         )
+        digest = hashlib.sha256(asking.question.encode()).hexdigest()
         self.identity = identity | {
-            "question": f"{asking.source}.{_short(asking.question)}",
+            "question": f"{asking.source}.{digest[:12]}",
             "frames": str(self.max_frames),
         }
 
@@ -143,10 +127,6 @@ class VideoScoreModel:
                 advice="Give weights of VideoScore v1 or v1.1.",
             )
         return dict(zip(QUALITIES, values, strict=True))
-
-
-def _short(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 @cache

@@ -15,7 +15,7 @@ from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from screentest.core.calls import NO_VALUE, CallIntent, CallReceipt, CallStatus, LedgerClient
 from screentest.core.codec import from_json, to_json
@@ -32,6 +32,8 @@ from screentest.models.chat.wire import Dialect, Endpoint, Secret
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
+
+    from screentest.models.chat.client import ChatClient
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -131,13 +133,6 @@ _CONGESTED = (503, 529)
 _NEVER_REACHED = (FaultKind.UNREACHED, FaultKind.NO_SUCH_HOST)
 
 
-class Sender(Protocol):
-    """Carries a body to the endpoint and brings the response's back."""
-
-    async def send(self, body: bytes) -> bytes:
-        """Return the response's body; raises CallFault."""
-
-
 @dataclass(frozen=True, slots=True)
 class CallSettings:
     """Settings that all calls of one backend share."""
@@ -160,14 +155,14 @@ class Caller:
     def __init__(
         self,
         settings: CallSettings,
-        sender: Sender,
+        client: ChatClient,
         secret: Secret,
         limiter: Limiter,
         clock: Clock,
         rng: random.Random,
     ) -> None:
         self._settings = settings
-        self._sender = sender
+        self._client = client
         self._secret = secret
         self._limiter = limiter
         self._clock = clock
@@ -296,7 +291,7 @@ class Caller:
         task: asyncio.Task[object] | None = asyncio.current_task()
         self.sending.add(task)
         try:
-            reply = self._hidden(wire.read_reply(await self._sender.send(body)))
+            reply = self._hidden(wire.read_reply(await self._client.send(body)))
         except CallFault as fault:
             fault.detail = self._secret.hide(fault.detail)
             self._reached = self._reached or fault.call_status is not CallStatus.UNREACHED

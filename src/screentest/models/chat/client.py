@@ -39,12 +39,12 @@ _HEADERS: dict[str, Any] = {
 _CONNECTIONS_PER_POOL = 4
 
 
-class TooLong(httpx2.ReadError):
-    """A response beyond the limit."""
+class Refused(httpx2.ReadError):
+    """A response that is not read on: beyond the limit, or to be unpacked."""
 
-
-class Packed(httpx2.ReadError):
-    """A response that would have to be unpacked."""
+    def __init__(self, kind: FaultKind, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
 
 
 class _Bounded(httpx2.AsyncByteStream):
@@ -58,7 +58,7 @@ class _Bounded(httpx2.AsyncByteStream):
         async for chunk in self._stream:
             total += len(chunk)
             if total > MOST_BYTES:
-                raise TooLong(f"more than {MOST_BYTES} bytes")
+                raise Refused(FaultKind.TOO_LONG, f"more than {MOST_BYTES} bytes")
             yield chunk
 
     async def aclose(self) -> None:
@@ -68,7 +68,8 @@ class _Bounded(httpx2.AsyncByteStream):
 async def _bound(response: httpx2.Response) -> None:
     packed = response.headers.get("Content-Encoding", "").strip()
     if packed.lower() not in ("", "identity"):
-        raise Packed(f"the response is packed as {packed[:40]!r}, which was not asked for")
+        why = f"the response is packed as {packed[:40]!r}, which was not asked for"
+        raise Refused(FaultKind.GARBLED, why)
     response.stream = _Bounded(cast(httpx2.AsyncByteStream, response.stream))
 
 
@@ -105,9 +106,8 @@ class ChatClient:
             fault = status_fault(error.status_code, error.response.headers, text, time.time())
         except APIConnectionError as error:
             cause = error.__cause__
-            if isinstance(cause, TooLong | Packed):
-                kind = FaultKind.TOO_LONG if isinstance(cause, TooLong) else FaultKind.GARBLED
-                fault = CallFault(kind, str(cause))
+            if isinstance(cause, Refused):
+                fault = CallFault(cause.kind, str(cause))
             else:
                 fault = connection_fault(error)
         finally:

@@ -9,10 +9,12 @@ import random
 import socket
 import ssl
 import time
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from enum import StrEnum
+from pathlib import Path
 from typing import Any, Protocol
 
 from screentest.core import CallStatus, NoValue, Reason, ServiceError
@@ -37,34 +39,10 @@ class FaultKind(StrEnum):
     NO_VIDEO = "video not taken"
 
 
-_AGAIN = {
-    FaultKind.RATE_LIMITED,
-    FaultKind.OVERLOADED,
-    FaultKind.BROKEN_OFF,
-    FaultKind.UNREACHED,
-    FaultKind.NO_SUCH_HOST,
-    FaultKind.TIMED_OUT,
-    FaultKind.GARBLED,
-}
-_NEVER_SENT = {FaultKind.UNREACHED, FaultKind.NO_SUCH_HOST, FaultKind.TLS}
-# The service may have done the work, and bill it, though no answer came through.
-_PERHAPS_BILLED = {
-    FaultKind.BROKEN_OFF,
-    FaultKind.TIMED_OUT,
-    FaultKind.GARBLED,
-    FaultKind.TOO_LONG,
-}
-_REASONS = {
-    FaultKind.TIMED_OUT: Reason.TIMED_OUT,
-    FaultKind.TOO_LONG: Reason.UNPARSABLE,
-    FaultKind.TOO_LARGE: Reason.TOO_LARGE,
-    FaultKind.FILTERED: Reason.REFUSED,
-}
-_ADVICE = {
-    FaultKind.TIMED_OUT: "Give it longer with timeout=SECONDS.",
-    FaultKind.TOO_LARGE: "Send fewer or smaller pictures, or choose a model that reads more.",
-    FaultKind.RATE_LIMITED: "Lower concurrency=, or ask the service for a higher limit.",
-}
+_KINDS: dict[str, dict[str, Any]] = tomllib.loads(
+    Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
+)
+_STATUSES: dict[str, str] = _KINDS.pop("statuses")
 
 
 class CallFault(Exception):
@@ -79,6 +57,7 @@ class CallFault(Exception):
     ) -> None:
         super().__init__(kind, detail)
         self.kind = kind
+        self._known = _KINDS[kind]
         self.detail = detail
         self.status = status
         self.retry_after = retry_after
@@ -90,55 +69,35 @@ class CallFault(Exception):
     @property
     def again(self) -> bool:
         """Tell whether the same call may do better later."""
-        return self.kind in _AGAIN
+        return bool(self._known.get("again"))
 
     @property
     def stops_the_run(self) -> bool:
         """Tell whether every other call would meet the same."""
-        return self.kind in (FaultKind.REJECTED, FaultKind.TLS)
+        return bool(self._known.get("stops"))
 
     @property
     def call_status(self) -> CallStatus:
-        if self.kind in _NEVER_SENT:
+        if self._known.get("unsent"):
             return CallStatus.UNREACHED
         return CallStatus.TIMED_OUT if self.kind is FaultKind.TIMED_OUT else CallStatus.FAILED
 
     @property
     def perhaps_billed(self) -> bool:
         """Tell whether it may have cost money all the same."""
-        return self.kind in _PERHAPS_BILLED
+        return bool(self._known.get("billed"))
 
     def no_value(self, attempts: int) -> NoValue:
         """Return the typed reason, once there is nothing left to try."""
         times = f" ({attempts} attempts)" if attempts > 1 else ""
-        reason = _REASONS.get(self.kind, Reason.SERVICE_FAILED)
-        return NoValue(reason, f"{self}{times}", advice=_ADVICE.get(self.kind, ""))
+        reason = Reason(self._known.get("reason", Reason.SERVICE_FAILED))
+        return NoValue(reason, f"{self}{times}", advice=self._known.get("given_up", ""))
 
     def service_error(self, host: str, model: str) -> ServiceError:
         """Return the one message for a fault that every call would meet."""
-        return ServiceError(f"{host} turns calls to {model!r} away: {self}", advice=self._advice())
-
-    def _advice(self) -> str:
-        by_status = {
-            401: "Check the key in the environment (OPENAI_API_KEY, or the one key_env= names).",
-            403: "This key is not allowed to use this model; ask its owner, or choose another.",
-            404: "Check base_url= (it usually ends in /v1) and the model's name.",
-            429: "The account's quota is used up. Add credit, then start the same command again.",
-        }
-        if self.kind is FaultKind.NO_VIDEO:
-            return (
-                "Send frames (video=frames), another kind of part (video=video_url or file), or "
-                "let the server take more videos in a prompt, or files from that address."
-            )
-        if self.kind is FaultKind.TLS:
-            return "Check base_url= and the certificates that this machine trusts."
-        if self.kind in _NEVER_SENT:
-            return "Is the server running? Check base_url= and the network."
-        return by_status.get(
-            self.status or 0,
-            "The server does not take requests of this form; dialect=plain or "
-            "structured=instructed may help. Fix it and start the same command again.",
-        )
+        by_status = _STATUSES.get(str(self.status), _STATUSES["other"])
+        advice = self._known.get("stopped", by_status)
+        return ServiceError(f"{host} turns calls to {model!r} away: {self}", advice=advice)
 
 
 class Clock(Protocol):
@@ -226,23 +185,6 @@ def _number(written: str | None) -> float | None:
 
 _LONGEST_DETAIL = 300
 _PASSING = {408, 409, 425}
-# Codes and phrases by which servers say that this one request is at fault, not the set-up.
-_FILTERED = ("content_filter", "content_policy", "content_management_policy", "moderation")
-_TOO_LARGE = (
-    *("context_length", "context length", "context window", "maximum context"),
-    *("string_above_max_length", "too many images", "image_too_large", "too many tokens"),
-)
-_NO_SCHEMAS = ("response_format", "json_schema", "guided_json", "structured output")
-_NO_VIDEO = (
-    *("video_url", "video input", "support video", "video is not supported", "video content"),
-    *(
-        "video(s) may be provided",
-        "videos are not",
-        "unknown part type: video",
-        "allowed-local-media",
-    ),
-    *("type 'file'", "file inputs"),
-)
 
 
 def status_fault(status: int, headers: Mapping[str, str], body: str, now: float) -> CallFault:
@@ -261,14 +203,9 @@ def status_fault(status: int, headers: Mapping[str, str], body: str, now: float)
     if status == 413:
         return CallFault(FaultKind.TOO_LARGE, detail, status)
     if status in (400, 422):
-        for kind, phrases in (
-            (FaultKind.FILTERED, _FILTERED),
-            (FaultKind.NO_SCHEMAS, _NO_SCHEMAS),
-            (FaultKind.NO_VIDEO, _NO_VIDEO),
-            (FaultKind.TOO_LARGE, _TOO_LARGE),
-        ):
-            if any(phrase in words for phrase in phrases):
-                return CallFault(kind, detail, status)
+        for kind, known in _KINDS.items():
+            if any(phrase in words for phrase in known.get("phrases", ())):
+                return CallFault(FaultKind(kind), detail, status)
     if 300 <= status < 400:
         detail = f"it points to another address, {_line(headers.get('location', 'unnamed'))}"
     return CallFault(FaultKind.REJECTED, detail, status)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
@@ -26,21 +27,8 @@ if TYPE_CHECKING:
 
 # Words that only describe; they cost tokens and some servers refuse them.
 _DROPPED = ("title", "default")
-# Bounds, which strict services refuse: they are said in words, and checked here when the answer
-# is read.
-_BOUNDS = {
-    "minimum": "at least {}",
-    "exclusiveMinimum": "above {}",
-    "maximum": "at most {}",
-    "exclusiveMaximum": "below {}",
-    "multipleOf": "a multiple of {}",
-    "minLength": "at least {} characters",
-    "maxLength": "at most {} characters",
-    "minItems": "at least {} entries",
-    "maxItems": "at most {} entries",
-    "pattern": "of the pattern {}",
-    "uniqueItems": "no entry twice",
-}
+_TOLD = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_BOUNDS: dict[str, str] = _TOLD["bounds"]
 _RANGES = (
     ("minimum", "maximum", ""),
     ("minLength", "maxLength", " characters"),
@@ -48,19 +36,8 @@ _RANGES = (
 )
 
 
-SEEN = "pictures_seen"
-"""The field in which an answer about pictures says whether they could be seen."""
-_SEEN_SCHEMA = {
-    "type": "boolean",
-    "description": "Whether you can see the pictures. If false, nothing else in the answer counts.",
-}
-DECLINED = "declined"
-"""The field in which every answer says why it is none; null where it is one."""
-_DECLINED_SCHEMA = {
-    "anyOf": [{"type": "null"}, {"type": "string"}],
-    "description": "null if you answer. Otherwise why you do not, or why you would have to guess: "
-    "then nothing else in the answer counts.",
-}
+SEEN, DECLINED = "pictures_seen", "declined"
+"""Fields of every answer: whether its pictures, if any, could be seen, and why it is none."""
 
 
 @cache
@@ -76,16 +53,9 @@ def json_schema(schema: type[BaseModel], *, pictures: bool = False) -> dict[str,
     # What a class says of itself is for those who read its code; a field's words are for the model.
     for node in (made, *made.get("$defs", {}).values()):
         node.pop("description", None)
-    seen = {SEEN: _SEEN_SCHEMA} if pictures else {}
-    fields = {**seen, DECLINED: _DECLINED_SCHEMA, **made.get("properties", {})}
+    ours = _TOLD["fields"] if pictures else {DECLINED: _TOLD["fields"][DECLINED]}
+    fields = {**ours, **made.get("properties", {})}
     return made | {"properties": fields, "required": list(fields)}
-
-
-_ASKED = (
-    "Answer with exactly one JSON object and nothing else: no explanation before or after "
-    "it, no second object. It must fit this JSON schema:\n"
-)
-_OUTLINED = "\nThe whole object looks like this, each list as long as needed:\n"
 
 
 @cache
@@ -94,10 +64,12 @@ def instructions(schema: type[BaseModel], *, pictures: bool = False, enforced: b
     that it gets."""
     made = json_schema(schema, pictures=pictures)
     written = json.dumps(made, ensure_ascii=False, separators=(",", ":"))
+    asked: str = _TOLD["object"]["asked"] + written
     if enforced:
-        return _ASKED + written
+        return asked
     # A small model reads a schema as one entry of its list, and answers with that.
-    return _ASKED + written + _OUTLINED + _outline(made, made.get("$defs", {}))
+    asked += _TOLD["object"]["outlined"]
+    return asked + _outline(made, made.get("$defs", {}))
 
 
 def _outline(node: dict[str, Any], named: dict[str, Any]) -> str:
@@ -115,24 +87,12 @@ def _outline(node: dict[str, Any], named: dict[str, Any]) -> str:
     return {"string": '"…"', "null": "null"}.get(node.get("type", ""), "…")
 
 
-_REPAIR_TEXT = (
-    "That answer cannot be used: {}. Look at the material again and answer anew, "
-    "in the form that was asked for."
-)
-_REPAIR_OBJECT = (
-    "That answer cannot be read: {}. Look at the material again and answer anew "
-    "with exactly one JSON object that fits the schema, and nothing else."
-)
-_UNSEEN = " If you cannot see the pictures, do not guess: {}"
-
-
 def repair(problem: str, *, text: bool = False, pictures: bool = False) -> str:
     """Tell a model that its answer did not fit; ``text``: it was not to be an object."""
-    message = (_REPAIR_TEXT if text else _REPAIR_OBJECT).format(problem)
-    if not pictures:  # a model would add the field, and its answer would not fit again
-        return message
-    unseen = "answer [NOT SEEN] and nothing else." if text else f"answer with {SEEN} false."
-    return message + _UNSEEN.format(unseen)
+    form = "text" if text else "object"
+    message: str = _TOLD["repair"][form].format(problem)
+    # Where there are none, a model would add the field, and its answer would not fit again.
+    return message + _TOLD["repair"][f"unseen_{form}"] if pictures else message
 
 
 def _strict(node: Any, where: str) -> Any:

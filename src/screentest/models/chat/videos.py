@@ -7,16 +7,15 @@ and their times are left out and the video itself is sent in their place.
 from __future__ import annotations
 
 import base64
-import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 from urllib.parse import quote
 
 from screentest.core import BadOption, NoValue, Reason
+from screentest.models import weights
 from screentest.models.chat.messages import ChatRequest, Film, Part, Picture
 
 FRAMES = "frames"
@@ -120,12 +119,6 @@ def pictures_sent(request: ChatRequest, video: NativeVideo | None) -> list[Pictu
 def digests(shown: Sequence[Film]) -> list[str]:
     """Hashes of the files: the same frames may be of different videos."""
     try:
-        return [_digest(film.path, film.path.stat().st_mtime_ns) for film in shown]
+        return [weights.sha256_of(film.path) for film in shown]
     except OSError as error:
         raise NoValue(Reason.MISSING_FILE, f"cannot read a video: {error}") from None
-
-
-@lru_cache(256)
-def _digest(path: Path, changed: int) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

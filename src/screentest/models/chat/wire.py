@@ -16,7 +16,7 @@ import json
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
@@ -205,13 +205,7 @@ def _same(*names: str) -> tuple[tuple[str, str], ...]:
     return tuple((name, name) for name in names)
 
 
-OPEN = Dialect(
-    "open",
-    _same(
-        *("temperature", "top_p", "top_k", "min_p", "repetition_penalty"),
-        *("max_tokens", "min_tokens", "seed", "stop"),
-    ),
-)
+OPEN = Dialect("open", _same(*(field.name for field in fields(Sampling))))
 """vLLM, SGLang and their like: everything."""
 
 PLAIN = Dialect("plain", _same("temperature", "top_p", "max_tokens", "seed", "stop"))

@@ -22,19 +22,14 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
 from screentest.core import DecodeError, Image, NoValue, Reason, from_object
 from screentest.models.pictures import check_picture
-from screentest.models.roles import Detection
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from screentest.models.roles import Mask, Vectors
-
+from screentest.models.roles import Detection, Mask, Vectors
 
 PROTOCOL = 1
 LONGEST_LINE = 1 << 20

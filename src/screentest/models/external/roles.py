@@ -5,9 +5,10 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from screentest.core import NoValue, Reason
 from screentest.models.external.client import ExternalWorker
@@ -25,12 +26,7 @@ from screentest.models.external.protocol import (
 )
 from screentest.models.pictures import brightened, check_mask, check_pair, check_picture
 from screentest.models.remote import acts, facts
-from screentest.models.roles import Detection, role_entry
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from screentest.models.roles import FlowField, Mask, Vectors
+from screentest.models.roles import QUALITIES, Detection, FlowField, Mask, Vectors, role_entry
 
 Arguments = Mapping[str, Any]
 
@@ -139,16 +135,10 @@ def _scores(answer: Any, arguments: Arguments, _: External) -> NDArray[np.float3
     return plane(np.array([number(score) for score in several(answer, count)]), (count,))
 
 
-_DIMENSIONS = (
-    *("visual_quality", "temporal_consistency", "dynamic_degree"),
-    *("text_alignment", "factual_consistency"),
-)
-
-
 def _dimensions(answer: Any, _: Arguments, __: External) -> dict[str, float]:
-    if not isinstance(answer, dict) or set(answer) != set(_DIMENSIONS):
-        raise unfit(answer, f"an object with {', '.join(_DIMENSIONS)}")
-    return {name: number(answer[name]) for name in _DIMENSIONS}
+    if not isinstance(answer, dict) or set(answer) != set(QUALITIES):
+        raise unfit(answer, f"an object with {', '.join(QUALITIES)}")
+    return {name: number(answer[name]) for name in QUALITIES}
 
 
 def _mattes(answer: Any, arguments: Arguments, _: External) -> list[Mask]:

@@ -6,15 +6,15 @@ little as can be to the others and to what the picture shows.
 
 from __future__ import annotations
 
+import tomllib
 from functools import cache
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from screentest.models.pictures import Plane
+from screentest.models.pictures import Plane
 
-
+FITTED = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 BLOCK = 8
 """The grid of JPEG, MPEG and H.264 blocks, in pixels."""
 EDGE_SHARE = 0.95
@@ -154,30 +154,7 @@ def distance(grey: Plane) -> float:
 
 @cache
 def _model() -> tuple[Plane, Plane]:
-    centre = np.array(MEAN.split(), np.float64)
+    centre = np.array(FITTED["mean"])
     spread = np.zeros((len(centre), len(centre)))
-    spread[np.tril_indices(len(centre))] = np.array(COVARIANCE.split(), np.float64)
+    spread[np.tril_indices(len(centre))] = FITTED["covariance"]
     return centre, np.linalg.inv(spread + np.tril(spread, -1).T)
-
-
-# Fitted to the packaged sample, with 0.3 of the variances added to the covariance's diagonal: the
-# sample is small. A test fits it again.
-MEAN = """
-0.567413 -1.86227 0.379392 0.324903 0.0657515
-0.572011 -1.69541 0.376571 0.276102 0.0651954
-"""
-COVARIANCE = """
-0.00621119
-0.0171884 0.485458
--0.00110523 -0.0317649 0.0140849
-0.00105883 0.0100734 -0.00374251 0.0236301
-0.00153311 -0.00911541 0.000406458 0.010182 0.013024
-0.00405754 0.0220207 -0.00172532 0.00278703 0.00203918 0.00530724
-0.0159761 0.361735 -0.0286553 0.0217435 -0.000825549 0.0223202 0.473033
--0.00020868 -0.0681437 0.0123454 -0.00762414 0.000958862 -0.00244224 -0.0673661 0.0298004
-0.000132133 -0.0511139 0.00130242 0.0144984 0.0112244 0.000646977 -0.0393966 0.00643225
-0.0335019
-0.00126688 -0.0452718 0.00217135 0.00730341 0.00963325 0.000643248 -0.0382776 0.00954108
-0.0163686 0.0206949
-"""
-"""Its lower half, row by row."""

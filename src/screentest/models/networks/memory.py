@@ -10,14 +10,12 @@ from __future__ import annotations
 import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
 from screentest.core import Image
-
-if TYPE_CHECKING:
-    from screentest.models.roles import Detection, Detector, Mask, Matting, Segmentation
+from screentest.models.roles import Box, Detection, Detector, Mask, Matting, Segmentation
 
 T = TypeVar("T")
 
@@ -93,9 +91,7 @@ class RememberedSegmentation(_Remembered):
 
     _backend: Segmentation
 
-    def segment(
-        self, image: Image, boxes: Sequence[tuple[float, float, float, float]]
-    ) -> list[Mask]:
+    def segment(self, image: Image, boxes: Sequence[Box]) -> list[Mask]:
         key = ("segmentation", *picture_key(image), tuple(tuple(map(float, box)) for box in boxes))
         kept = self._memory.find(key)
         if kept is None:

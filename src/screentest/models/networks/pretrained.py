@@ -19,7 +19,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -27,9 +27,7 @@ from screentest._util.optional import install_line, optional
 from screentest.core import Image, NoValue, Reason
 from screentest.models.networks.runtimes import batches
 from screentest.models.pictures import check_picture, writable
-
-if TYPE_CHECKING:
-    from screentest.models.roles import Vectors
+from screentest.models.roles import Vectors
 
 NEUTRAL = ("model", "revision", "trust_remote_code", "allow_pickle", "device", "batch", "compile")
 """Options that say how to get and run a model; which one it was stands in its identity."""

@@ -8,19 +8,13 @@ distance from the colours of the four edges. Both with a mild preference for the
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from screentest.core import Image
-from screentest.models.pictures import check_picture, limit_long_side, to_oklab
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from screentest.models.pictures import Plane
-    from screentest.models.roles import Mask
-
+from screentest.models.pictures import Plane, check_picture, limit_long_side, to_oklab
+from screentest.models.roles import Mask
 
 SIDE = 160
 SWEEPS = 3

@@ -5,7 +5,7 @@ It runs nothing but its own script.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,26 +27,20 @@ ASSETS = Path(__file__).parent / "assets"
 _SCRIPTS = ("base", "player", "curves", "against", "grid", "drawer", "certificates")
 
 
-@dataclass(frozen=True, slots=True)
-class PageOptions:
-    """What the page holds besides numbers."""
-
-    title: str = "screentest report"
-    thumbnails: int = 200
-    """For how many videos there are pictures, in the order of the page."""
-    embed: bool = False
-    """Put the videos themselves into the page; it grows by their size."""
-
-
 def write_html(
     report: Report,
     out: Path,
-    options: PageOptions | None = None,
     *,
+    title: str = "screentest report",
+    pictures: int = 200,
+    embed: bool = False,
     progress: Progress | None = None,
 ) -> None:
-    """Write the page, whole or not at all."""
-    options = options or PageOptions()
+    """Write the page, whole or not at all.
+
+    There are ``pictures`` for so many videos, in the order of the page; ``embed`` puts the videos
+    themselves into it.
+    """
     report = replace(report, results=over_time(report.results))
     style = tokens() + (ASSETS / "report.css").read_text(encoding="utf-8")
     script = "".join((ASSETS / f"{name}.js").read_text(encoding="utf-8") for name in _SCRIPTS)
@@ -59,9 +53,9 @@ def write_html(
         _environment()
         .get_template("report.html.jinja")
         .render(
-            title=options.title,
+            title=title,
             version=VERSION,
-            policy=policy(script, style, pictures=True, embedded=options.embed),
+            policy=policy(script, style, pictures=True, embedded=embed),
             style=style,
             script=script,
             data=embedded_json(
@@ -69,7 +63,7 @@ def write_html(
                     report,
                     sides,
                     order,
-                    Page(folder, options.thumbnails, options.embed),
+                    Page(folder, pictures, embed),
                     progress,
                 )
             ),

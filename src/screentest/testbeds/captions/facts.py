@@ -144,38 +144,6 @@ def _once(kind: Callable[..., T], answers: Sequence[BaseModel]) -> tuple[T, ...]
     return tuple(dict.fromkeys(kind(**answer.model_dump()) for answer in answers))
 
 
-class AnswerCache:
-    """Facts by signature and text. Several processes may share the folder.
-
-    A file is named by a hash of the signature and the text, so that another model, prompt or
-    version never finds it. A file that cannot be read counts as not there.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    def get(self, signature: Signature, text: str) -> CaptionFacts | None:
-        """Return the facts kept for a text, if there are any."""
-        try:
-            return from_json(CaptionFacts, self._path(signature, text).read_bytes())
-        except (OSError, DecodeError):
-            return None
-
-    def put(self, signature: Signature, text: str, value: CaptionFacts) -> None:
-        """Keep facts; whole or not at all."""
-        path = self._path(signature, text)
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise storage_error(path, error) from error
-        write_whole(path, to_json(value))
-
-    def _path(self, signature: Signature, text: str) -> Path:
-        key = f"{signature}\0{text}".encode("utf-8", "surrogatepass")
-        digest = hashlib.sha256(key).hexdigest()
-        return self._folder / digest[:2] / f"{digest[2:]}.json"
-
-
 TEMPLATE = "testbeds/caption_facts"
 # SLVMEval, appendix E.1: Qwen3-8B reads captions. The token limit is ours.
 SAMPLING = Sampling(temperature=0.6, top_p=0.95, top_k=20, min_p=0.0, repetition_penalty=1.2)
@@ -199,7 +167,7 @@ class ChatExtractor:
     an empty list of facts: that would say the caption mentions nothing.
 
     ``model`` is the signature of the model. Equal captions are asked about once; with a
-    ``cache`` folder, once for all runs.
+    ``cache`` folder, which several processes may share, once for all runs.
     """
 
     def __init__(
@@ -213,7 +181,7 @@ class ChatExtractor:
         self._chat = chat
         self._prompts = prompts or Prompts()
         self._known: dict[str, CaptionFacts] = {}
-        self._cache = AnswerCache(cache) if cache is not None else None
+        self._cache = cache
         self.signature = Signature.of(
             "caption_chat", version=VERSION, prompts=self._prompts.digest(TEMPLATE), model=model
         )
@@ -235,18 +203,32 @@ class ChatExtractor:
         return [outcomes[caption] for caption in captions]
 
     def request(self, caption: str) -> ChatRequest:
-        """Return the request about one caption."""
         return READ.request(self._prompts, {"caption": caption})
 
     def _recall(self, caption: str) -> CaptionFacts | None:
         kept = self._known.get(caption)
         if kept is None and self._cache is not None:
-            kept = self._cache.get(self.signature, caption)
+            try:
+                kept = from_json(CaptionFacts, self._path(caption).read_bytes())
+            except (OSError, DecodeError):
+                return None  # what cannot be read counts as not there
         return kept
 
     def _keep(self, caption: str, answer: CaptionAnswer) -> CaptionFacts:
         facts = answer.facts()
         self._known[caption] = facts
         if self._cache is not None:
-            self._cache.put(self.signature, caption, facts)
+            path = self._path(caption)
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise storage_error(path, error) from error
+            write_whole(path, to_json(facts))
         return facts
+
+    def _path(self, caption: str) -> Path:
+        """Return the place of the facts of a caption: another model or prompt never finds it."""
+        assert self._cache is not None
+        key = f"{self.signature}\0{caption}".encode("utf-8", "surrogatepass")
+        digest = hashlib.sha256(key).hexdigest()
+        return self._cache / digest[:2] / f"{digest[2:]}.json"

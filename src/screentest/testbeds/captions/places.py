@@ -54,8 +54,7 @@ def _on_a_thing(chunks: list[Chunk], end: int) -> bool:
 
 
 def _place(chunks: list[Chunk], number: int) -> tuple[int, int, int, int] | None:
-    """Return the chunks from here on that name a place, and where its word stands in the
-    caption."""
+    """Return the first and last chunk that name a place, and where its word begins and ends."""
     chunk = chunks[number]
     following = chunks[number + 1] if number + 1 < len(chunks) else None
     sides = [word for word in chunk.words if word.tag is Tag.DIRECTION]

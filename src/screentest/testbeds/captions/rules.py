@@ -9,8 +9,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
+from pathlib import Path
 from typing import TypeVar
 
 from screentest.core import Signature
@@ -21,41 +23,13 @@ from screentest.testbeds.captions.places import backgrounds, positions
 
 # Movement and human action, from verbs with their agents.
 
-# Places do not move, except those that are water.
-_WATERS = frozenset(
-    (
-        *("stream", "river", "creek", "sea", "ocean", "waterfall", "canal", "lake", "snow"),
-        *("mist", "fog", "tide", "aurora", "grass"),
-    )
-)
-_BY_BEINGS = frozenset(
-    (
-        *("paint", "draw", "carry", "handle", "catch", "charge", "hand", "put", "take", "clean"),
-        *("arrange", "decorate", "type", "write", "work", "exercise", "perform", "play", "print"),
-        *("build", "fire", "wield", "aim", "join", "guide", "lead", "gather", "place", "set"),
-        *("bring", "touch", "load", "pack", "mount", "wrap", "cut", "iron", "transfer", "clear"),
-    )
-)
-"""What only people and animals are seen to do: a charging phone lies still."""
-_LASTING = frozenset(
-    (
-        *("stretch", "rise", "wind", "run", "extend", "lead", "lean", "bend", "cross", "line"),
-        *("climb", "descend", "merge", "reach", "spread", "cascade", "drop", "break", "part"),
-    )
-)
-"""What a path, a wall or a tree does without moving."""
-_RISING = frozenset(
-    (
-        *("sun", "moon", "smoke", "steam", "water", "tide", "wave", "balloon", "bubble", "flame"),
-        *("mist", "fog", "dust", "lava", "snow", "rain", "cloud"),
-    )
-)
-_ON_IDEAS = frozenset(
-    ("break", "take", "draw", "bring", "catch", "leave", "set", "fill", "raise", "build", "gather")
-)
-"""Verbs that move nothing where their object is an idea: draws attention, breaks the silence."""
-_STATES = frozenset(("seat", "dress", "clothe"))
-"""Past participles that say what a person does: is seated, is dressed."""
+_WORDS: Mapping[str, frozenset[str]] = {
+    name: frozenset(words)
+    for name, words in tomllib.loads(
+        Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
+    ).items()
+}
+"""The lists of ``rules.toml``, which says what each is of."""
 
 
 def movements(clauses: Clauses) -> Iterator[CaptionAction]:
@@ -67,9 +41,11 @@ def movements(clauses: Clauses) -> Iterator[CaptionAction]:
     }
     for agent, word in _deeds(clauses):
         moves = word.verb is not None and word.verb.motion and word.tag is not Tag.PASSIVE
-        if word.verb is not None and word.verb.base in _ON_IDEAS:
+        if word.verb is not None and word.verb.base in _WORDS["on_ideas"]:
             moves &= id(word) not in ideas
-        if moves and _can_move(agent) and not _fixed(agent, word):
+        flows = lexicon().singular(agent.low) in _WORDS["waters"]
+        can_move = agent.concrete or agent.animate or flows
+        if moves and can_move and not _fixed(agent, word):
             yield CaptionAction(agent.name, word.text)
 
 
@@ -80,19 +56,16 @@ def human_actions(clauses: Clauses) -> Iterator[CaptionAction]:
             yield CaptionAction(agent.name, word.text)
 
 
-def _can_move(agent: Chunk) -> bool:
-    return agent.concrete or agent.animate or lexicon().singular(agent.low) in _WATERS
-
-
 def _fixed(agent: Chunk, word: Word) -> bool:
     base = word.verb.base if word.verb is not None else ""
     single = lexicon().singular(agent.low)
-    if not agent.animate and base in _LASTING:  # a bicycle that leans against a wall stands still
-        flows = single in _WATERS and base in ("run", "cascade", "drop", "spread")
-        return single not in _RISING and not flows
-    if base in _BY_BEINGS:
+    # A bicycle that leans against a wall stands still.
+    if not agent.animate and base in _WORDS["lasting"]:
+        flows = single in _WORDS["waters"] and base in ("run", "cascade", "drop", "spread")
+        return single not in _WORDS["rising"] and not flows
+    if base in _WORDS["by_beings"]:
         return not agent.animate
-    return agent.kind == "scenes" and single not in _WATERS
+    return agent.kind == "scenes" and single not in _WORDS["waters"]
 
 
 def _deeds(clauses: Clauses) -> Iterator[tuple[Chunk, Word]]:
@@ -100,9 +73,8 @@ def _deeds(clauses: Clauses) -> Iterator[tuple[Chunk, Word]]:
         if chunk.negated:
             continue
         word = chunk.words[0]
-        if chunk.tag is Tag.VERB or (
-            chunk.tag is Tag.PASSIVE and word.verb is not None and word.verb.base in _STATES
-        ):
+        base = word.verb.base if word.verb is not None else ""
+        if chunk.tag is Tag.VERB or (chunk.tag is Tag.PASSIVE and base in _WORDS["states"]):
             yield from ((agent, word) for agent in chunk.agents)
         elif chunk.is_noun:
             # A verb that is in no list is an attribute here as often as not: "a living room".
@@ -114,12 +86,6 @@ def _deeds(clauses: Clauses) -> Iterator[tuple[Chunk, Word]]:
 
 # Colours with the objects that have them.
 
-_LINKING = frozenset(
-    (
-        *("glow", "turn", "become", "look", "appear", "paint", "dye"),
-        *("seem", "remain", "shine", "color", "colour"),
-    )
-)
 _PASSED = (Tag.ADVERB, Tag.ADJECTIVE, Tag.DET, Tag.PREP)
 
 
@@ -166,8 +132,8 @@ def _said_of(clauses: Clauses, number: int) -> Iterator[Coloured]:
 def _links(chunk: Chunk) -> bool:
     if chunk.tag is Tag.COPULA:
         return True
-    verb = chunk.words[0].verb
-    return chunk.tag in (Tag.VERB, Tag.PASSIVE) and verb is not None and verb.base in _LINKING
+    base = verb.base if (verb := chunk.words[0].verb) is not None else ""
+    return chunk.tag in (Tag.VERB, Tag.PASSIVE) and base in _WORDS["linking"]
 
 
 NAME = "caption_rules"
@@ -185,6 +151,11 @@ def read_caption(caption: str) -> CaptionFacts:
     """Read a caption. Every word in it is quoted from the caption, as written there."""
     clauses = Clauses(chunks_of(caption))
     nouns = [chunk for chunk in clauses.chunks if chunk.is_noun and not chunk.negated]
+    scenes = [
+        (chunk.name or chunk.words[0].text,)  # "indoors" is an adverb
+        for chunk in clauses.chunks
+        if chunk.kind == "scenes" and not chunk.negated
+    ]
     return CaptionFacts(
         subject=_names(chunk for chunk in nouns if _is_subject(chunk)),
         background=_names(backgrounds(clauses)),
@@ -192,7 +163,7 @@ def read_caption(caption: str) -> CaptionFacts:
         human_action=_once(human_actions(clauses)),
         color=_once(colours(clauses)),
         spatial_relationship=_once(positions(clauses, caption)),
-        scene=tuple(name for (name,) in _once(_scenes(clauses.chunks))),
+        scene=tuple(name for (name,) in _once(scenes)),
     )
 
 
@@ -200,12 +171,6 @@ def _is_subject(chunk: Chunk) -> bool:
     if chunk.low in ("hand", "hands"):
         return not chunk.owned
     return chunk.concrete and chunk.words[-1].text[0].isalpha()
-
-
-def _scenes(chunks: list[Chunk]) -> Iterator[tuple[str]]:
-    for chunk in chunks:
-        if chunk.kind == "scenes" and not chunk.negated:
-            yield (chunk.name or chunk.words[0].text,)  # "indoors" is an adverb
 
 
 def _names(chunks: Iterable[Chunk]) -> tuple[str, ...]:

@@ -45,8 +45,7 @@ def mixed(image: Image, changed: Image, share: float) -> Image:
 
 
 def laid_in(image: Image, changed: Image, mask: NDArray[np.float32], share: float = 1.0) -> Image:
-    """Return the changed picture where ``mask`` is 1 (and ``share`` of it), the other where it is
-    0."""
+    """Return ``share`` of the changed picture where ``mask`` is 1, the other where it is 0."""
     part = np.rint(256 * share * mask).astype(np.uint16)
     part = part[..., None] if image.ndim == 3 else part
     sum_ = image * (np.uint16(256) - part) + changed * part

@@ -112,26 +112,21 @@ ROUNDING = 1e-6
     summary="backgrounds that jump",
     neutral=("folder",),  # the pictures themselves are hashed, wherever they are
 )
-def background_consistency(*, folder: str = "", every: float = 1.0) -> BackgroundConsistency:
-    """``folder`` holds the new backgrounds; without one, the packaged landscapes.
-
-    Another one comes every so many seconds; 0: in every frame, which strobes.
-    """
-    if not every >= 0:  # NaN is not
-        raise ValueError(f"invalid every {every:g}: must be 0 or more seconds")
-    backgrounds = Backgrounds.of(Path(folder).expanduser() if folder else None)
-    return BackgroundConsistency(backgrounds, every)
-
-
 class BackgroundConsistency:
     """Severity is how much the new background covers the old one.
 
     As in SLVMEval the foreground is cut out of every frame and laid over pictures of landscapes.
     The paper's films have one frame a second, each with another landscape than the one before;
     so it is here at any rate, unless ``every`` says otherwise.
+
+    ``folder`` holds the new backgrounds; without one, the packaged landscapes. ``every`` is the
+    seconds until another one comes; 0: in every frame, which strobes.
     """
 
-    def __init__(self, backgrounds: Backgrounds, every: float = 1.0) -> None:
+    def __init__(self, *, folder: str = "", every: float = 1.0) -> None:
+        if not every >= 0:  # NaN is not
+            raise ValueError(f"invalid every {every:g}: must be 0 or more seconds")
+        backgrounds = Backgrounds.of(Path(folder).expanduser() if folder else None)
         self.info = DegradationInfo(
             Aspect.BACKGROUND_CONSISTENCY,
             mentions="a background",
@@ -160,7 +155,6 @@ class BackgroundConsistency:
         }
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
-        """Return the film with jumping backgrounds in the chosen clips."""
         matting = context.models.role("matting")
 
         def change(choice: Chosen) -> FrameFunction:
@@ -174,8 +168,9 @@ class BackgroundConsistency:
                     turn = int(passed / self._every + ROUNDING) if self._every else number
                     image = frame.image
                     behind = self._backgrounds.picture(jumps.at(turn), image.shape[:2])
-                    matte = matting.matte([image])[0]
-                    yield laid_over(image, matte, mixed(image, behind, severity))
+                    front = matting.matte([image])[0][..., None]
+                    rest = mixed(image, behind, severity) * (1 - front)
+                    yield np.asarray(np.rint(image * front + rest), np.uint8)
 
             return run
 
@@ -198,12 +193,6 @@ class Jumps:
             self._turn = turn
         assert self._last is not None
         return self._last
-
-
-def laid_over(image: Image, matte: Mask, behind: Image) -> Image:
-    """Return the foreground of ``image`` over another picture."""
-    front = matte[..., None]
-    return np.asarray(np.rint(image * front + behind * (1 - front)), np.uint8)
 
 
 # The family: functions of a picture and of the mask of what stands in front.

@@ -72,12 +72,8 @@ def garish(image: Image, severity: float) -> Image:
 def harsh_contrast(image: Image, severity: float) -> Image:
     """Luma stretched about its middle, up to three times; severity is the share of that."""
     luma, chroma = planes(image)
-    table = lookup(lambda level: level + severity * (_stretched(level) - level))
-    return of_planes(table[luma], chroma)
-
-
-def _stretched(level: np.ndarray) -> np.ndarray:
-    return np.clip(126 + 3.0 * (level - 126), 16, 235)
+    full = np.clip(126 + 3.0 * (np.arange(256) - 126), 16, 235)
+    return of_planes(lookup(lambda level: level + severity * (full - level))[luma], chroma)
 
 
 STEEPEST = 10.0

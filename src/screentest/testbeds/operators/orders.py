@@ -28,7 +28,8 @@ from screentest.testbeds.contract import (
 )
 from screentest.testbeds.functions import degradation
 from screentest.testbeds.operators.arithmetic import filling, grey
-from screentest.testbeds.operators.shared import CaptionedClip
+from screentest.testbeds.operators.scenes import Comprehensiveness
+from screentest.testbeds.operators.shared import CaptionedClip, passage
 from screentest.testbeds.timeline import retimed
 from screentest.video.edit.pictures import Keep, Pixels, Reencode, VideoPart
 from screentest.video.samples import evenly, sample_frames
@@ -55,7 +56,7 @@ def cut_short(count: int, severity: float, *, left: float = 0.15) -> NDArray[np.
 
 
 @register("degradation", "ended_early", version=1, summary="the last clips are missing")
-class EndedEarly(CaptionedClip):
+class EndedEarly(Comprehensiveness):
     """Severity is the share of the last clips that are missing: at least one."""
 
     info = DegradationInfo(
@@ -63,10 +64,8 @@ class EndedEarly(CaptionedClip):
     )
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
-        """Return the film without its end."""
         ordered = sorted(chosen, key=lambda choice: choice.clip.number, reverse=True)
-        gone = ordered[: share_of(len(ordered), severity)]
-        return list(pieces(context.film, {choice.clip.number: None for choice in gone}))
+        return super().parts(context, ordered, severity)
 
 
 @register(
@@ -81,7 +80,6 @@ class NeighbourRepeated(CaptionedClip):
     info = DegradationInfo(Aspect.COMPREHENSIVENESS, mentions="anything", leaves=1)
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
-        """Return the film with neighbours in the places of the chosen clips."""
         touched = [choice.clip for choice in chosen[: share_of(len(chosen), severity)]]
         clips = [clip for clip in context.film.clips if clip not in touched]
         replaced: dict[int, VideoPart | None] = {}
@@ -172,7 +170,6 @@ class OtherFilm(CaptionedClip):
         return film, shot.start + room * rng.number(1000, "start") / 1000
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
-        """Return the film with clips of other films in the places of the chosen ones."""
         films = {path.stem: path for path in self._films}
         replaced: dict[int, VideoPart | None] = {}
         for choice in chosen[: share_of(len(chosen), severity)]:
@@ -313,9 +310,7 @@ class PlayedBackwards(CaptionedClip):
     )
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
-        """Return the film with the passage from its end to its beginning."""
-        ordered = sorted(chosen, key=lambda choice: choice.clip.number)
-        ordered = ordered[: share_of(len(ordered), severity, least=2)]
+        ordered = passage(chosen, severity)
         moved: dict[int, VideoPart | None] = {
             place.clip.number: Reencode(
                 choice.clip.span, retimed(range(choice.clip.frames)[::-1]), Pixels.I420

@@ -41,10 +41,13 @@ class Aesthetics(AnyClip):
         self._contrast = contrast
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
-        """Return the film with the contrast of the chosen clips changed."""
         table = partly(contrast_table(self._contrast), severity)
-        change = frame_by_frame(lambda picture: _with_luma(picture, table))
-        return changed_clips(context, chosen, lambda _: change, Pixels.I420)
+
+        def change(picture: Image) -> Image:
+            luma, chroma = planes(picture)
+            return of_planes(table[luma], chroma)
+
+        return changed_clips(context, chosen, lambda _: frame_by_frame(change), Pixels.I420)
 
 
 def contrast_table(contrast: float) -> NDArray[np.uint8]:
@@ -81,11 +84,6 @@ def partly(table: NDArray[np.uint8], severity: float) -> NDArray[np.uint8]:
     return np.asarray(np.clip(np.minimum(levels + rise, full), 0, 255), np.uint8)
 
 
-def _with_luma(picture: Image, table: NDArray[np.uint8]) -> Image:
-    luma, chroma = planes(picture)
-    return of_planes(table[luma], chroma)
-
-
 @register("degradation", "technical_quality", version=1, summary="half the resolution")
 class TechnicalQuality(AnyClip):
     """Severity is the share of the way down, in octaves: at one half the sides are 1/√2.
@@ -102,7 +100,6 @@ class TechnicalQuality(AnyClip):
         self._factor = low / base
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
-        """Return the film with the chosen clips made small and large again."""
         factor = self._factor**severity
         change = frame_by_frame(lambda image: reduced(image, factor))
         return changed_clips(context, chosen, lambda _: change, Pixels.RGB)
@@ -135,14 +132,11 @@ class AppearanceStyle(AnyClip):
         self._style = style
 
     def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
-        """Return the style, which is the film's."""
         if self._style != "any":
             return {"style": self._style}
         return {"style": film_rng.pick(tuple(STYLES), "style")}
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
-        """Return the film with the chosen clips in their style."""
-
         def change(choice: Chosen) -> Callable[[Image], Image]:
             style = STYLES[str(choice.details["style"])]
             return lambda image: mixed(image, style(image), severity)

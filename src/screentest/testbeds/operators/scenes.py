@@ -23,7 +23,7 @@ from screentest.testbeds.contract import (
 )
 from screentest.testbeds.functions import degradation
 from screentest.testbeds.operators.arithmetic import mixed, of_planes, planes
-from screentest.testbeds.operators.shared import CaptionedClip, changed_clips
+from screentest.testbeds.operators.shared import CaptionedClip, changed_clips, passage
 from screentest.testbeds.timeline import motion_details, must_move
 from screentest.video.edit.pictures import FrameFunction, Keep, Pixels, VideoPart
 
@@ -58,7 +58,6 @@ class DynamicsDegree:
         return motion_details(clip)
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
-        """Return the film with the chosen clips held."""
         return changed_clips(
             context, chosen, lambda choice: held(choice.clip.frames, severity), Pixels.I420
         )
@@ -99,7 +98,6 @@ class Comprehensiveness(CaptionedClip):
     )
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
-        """Return the film without the chosen clips."""
         gone = chosen[: share_of(len(chosen), severity)]
         return list(pieces(context.film, {choice.clip.number: None for choice in gone}))
 
@@ -116,9 +114,7 @@ class TemporalFlow(CaptionedClip):
     )
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
-        """Return the film with the chosen clips in each other's places."""
-        ordered = sorted(chosen, key=lambda choice: choice.clip.number)
-        ordered = ordered[: share_of(len(ordered), severity, least=2)]
+        ordered = passage(chosen, severity)
         order = another_order(len(ordered), context.rng) if ordered else []
         moved: dict[int, VideoPart | None] = {
             place.clip.number: Keep(ordered[number].clip.span)

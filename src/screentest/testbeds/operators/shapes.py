@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from screentest.core import Image
 from screentest.testbeds.contract import Reach
 from screentest.testbeds.functions import degradation
 from screentest.testbeds.operators.arithmetic import grey, laid_in, to_levels, without
+from screentest.testbeds.operators.shared import sampled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -68,8 +69,8 @@ def object_melted(image: Image, mask: Mask, severity: float) -> Image:
     down = severity * DRIP * height * drops * depth
     sway = severity * SWAY * width * np.sin(2 * np.pi * (depth + 0.3 * across))
     soft = _softened(mask, max(1.0, 0.06 * min(height, width)))
-    moved = _sampled(image, columns - sway * soft, rows - down)
-    where = _sampled(mask, columns - sway * soft, rows - down)
+    moved = sampled(image, columns - sway * soft, rows - down)
+    where = sampled(mask, columns - sway * soft, rows - down, repeats_edge=False)
     return laid_in(laid_in(image, moved, mask), moved, where)
 
 
@@ -93,7 +94,8 @@ def object_oversized(image: Image, mask: Mask, severity: float) -> Image:
     middle = (left + right - 1) / 2
     across = middle + (columns - middle) / scale
     down = bottom - 1 + (rows - (bottom - 1)) / scale
-    return laid_in(image, _sampled(image, across, down), _sampled(mask, across, down))
+    where = sampled(mask, across, down, repeats_edge=False)
+    return laid_in(image, sampled(image, across, down), where)
 
 
 APART = 0.5
@@ -150,15 +152,6 @@ def _softened(mask: Mask, radius: float) -> Mask:
     return np.asarray(cv2.GaussianBlur(mask, (0, 0), radius), np.float32)
 
 
-def _sampled(picture: Any, columns: Any, rows: Any) -> Any:
-    """Sample a picture at these places; beyond the edge, the edge, of a mask nothing."""
-    import cv2
-
-    edge = cv2.BORDER_REPLICATE if picture.ndim == 3 else cv2.BORDER_CONSTANT
-    places = columns.astype(np.float32), rows.astype(np.float32)
-    return np.asarray(cv2.remap(picture, *places, cv2.INTER_LINEAR, borderMode=edge))
-
-
 # Color: a thing whose colour the caption names has another, or none, or that of something else.
 
 
@@ -213,8 +206,7 @@ def colours_swapped(image: Image, mask: Mask, severity: float) -> Image:
 
 
 def mean_of(pixels: Image) -> NDArray[np.float64]:
-    """Return the mean of rows of red, green and blue; of whole numbers, so that no order
-    matters."""
+    """Return the mean colour; of whole numbers, so that no order matters."""
     return np.asarray(pixels.sum(axis=0, dtype=np.int64) / max(1, len(pixels)))
 
 

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,11 +22,14 @@ from screentest.testbeds.contract import (
     Rng,
     Unfit,
     pieces,
+    share_of,
 )
 from screentest.testbeds.operators.arithmetic import mixed, of_planes, planes
 from screentest.video.edit.pictures import FrameFunction, Pixels, Reencode, VideoPart
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from screentest.models.roles import Inpainting, Mask
 
 
@@ -40,14 +43,11 @@ class AnyClip:
         return {}
 
 
-class CaptionedClip:
+class CaptionedClip(AnyClip):
     """Any clip with a caption: what no caption tells of is not missed."""
 
     def eligible(self, clip: FilmClip) -> bool:
         return bool(clip.caption.strip())
-
-    def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
-        return {}
 
 
 LEAST, MOST = 0.02, 0.9
@@ -79,6 +79,12 @@ def changed_clips(
         choice.clip.number: Reencode(choice.clip.span, change(choice), pixels) for choice in chosen
     }
     return list(pieces(context.film, replaced))
+
+
+def passage(chosen: Sequence[Chosen], severity: float) -> list[Chosen]:
+    """Return the first of consecutive clips, as many as a severity touches: two or more."""
+    ordered = sorted(chosen, key=lambda choice: choice.clip.number)
+    return ordered[: share_of(len(ordered), severity, least=2)]
 
 
 def inside_borders(film: Film, parts: Iterable[VideoPart]) -> list[VideoPart]:
@@ -174,3 +180,20 @@ def _inpainted(painter: Inpainting, holes: Sequence[tuple[Image, Mask]]) -> list
         return [painter.inpaint(image, mask) for image, mask in holes]
     made: list[Image] = together([image for image, _ in holes], [mask for _, mask in holes])
     return made
+
+
+def optical_flow(image: Image, other: Image) -> NDArray[np.float32]:
+    """For each pixel of a grey picture, how far away it is in another one."""
+    import cv2
+
+    method = cv2.DISOpticalFlow.create(cv2.DISOPTICAL_FLOW_PRESET_FAST)
+    return np.asarray(method.calc(image, other, None), np.float32)  # type: ignore[call-overload]
+
+
+def sampled(picture: Any, columns: Any, rows: Any, *, repeats_edge: bool = True) -> Any:
+    """Sample a picture or mask at these places; beyond its edge there is the edge, or nothing."""
+    import cv2
+
+    edge = cv2.BORDER_REPLICATE if repeats_edge else cv2.BORDER_CONSTANT
+    places = columns.astype(np.float32), rows.astype(np.float32)
+    return cv2.remap(picture, *places, cv2.INTER_LINEAR, borderMode=edge)

@@ -183,21 +183,17 @@ class Compression(AnyClip):
     pixels = Pixels.I420
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
-        """Return the film with the chosen clips encoded and decoded."""
-
         change = self.frames(context.rng, severity)
         return changed_clips(context, chosen, lambda _: change, self.pixels)
 
     def frames(self, rng: Rng, severity: float) -> FrameFunction:
-        """Change the frames of one clip."""
         if severity == 0:
             return frame_by_frame(lambda image: image)
         return recompressed(SMOOTHEST + (ROUGHEST - SMOOTHEST) * severity)
 
 
 def recompressed(rate_factor: float) -> FrameFunction:
-    """Return a frame function that sends a clip through x264 and back; few frames are held at
-    once."""
+    """Return a frame function that sends a clip through x264 and back, holding few frames."""
 
     def run(frames: Iterator[Frame]) -> Iterator[Image]:
         first = next(frames, None)

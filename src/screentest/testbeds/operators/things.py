@@ -23,18 +23,15 @@ from screentest.testbeds.contract import (
 )
 from screentest.testbeds.functions import degradation
 from screentest.testbeds.operators.arithmetic import mixed, of_planes, planes
-from screentest.testbeds.operators.shared import (
-    changed_clips,
-    coloured_things,
-    painted_over,
-)
+from screentest.testbeds.operators.shared import changed_clips, coloured_things, painted_over
 from screentest.testbeds.operators.tracker import (
-    Box,
     Follower,
     ThingShapes,
+    box_mask,
     is_shown,
     settle_thing,
 )
+from screentest.testbeds.sightings import COLOURS
 from screentest.video.edit.pictures import FrameFunction, Pixels, VideoPart, frame_by_frame
 
 if TYPE_CHECKING:
@@ -73,8 +70,6 @@ class ObjectIntegrity:
         return settle_thing(clip, look, rng, HOLE)
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
-        """Return the film with the object of each chosen clip painted away."""
-
         def change(choice: Chosen) -> FrameFunction:
             hole = self._hole(context.models, str(choice.details["object"]))
             return painted_over(hole, context.models.role("inpainting"), severity)
@@ -103,15 +98,6 @@ def _wider(mask: Mask | None) -> Mask | None:
         return None
     side = max(3, round(0.02 * max(mask.shape)) | 1)
     return np.asarray(cv2.dilate(mask, np.ones((side, side), np.uint8)), np.float32)
-
-
-def box_mask(image: Image, boxes: Sequence[Box]) -> Mask:
-    """1 in the boxes, 0 elsewhere."""
-    mask = np.zeros(image.shape[:2], np.float32)
-    for left, top, right, bottom in boxes:
-        rows = slice(max(0, int(top)), max(0, int(np.ceil(bottom))))
-        mask[rows, max(0, int(left)) : max(0, int(np.ceil(right)))] = 1
-    return mask
 
 
 # Colour: a thing whose colour the caption names has another of the eleven basic colours.
@@ -147,61 +133,39 @@ class Color:
         """One of those objects that can be seen, and its new colour."""
         for old, thing in rng.shuffled(coloured_things(clip), "object"):
             if self._mask == "none" or _has_colour(look, clip, thing, old):
-                others = [name for name in sorted(BASIC_COLOURS) if name not in (old, *NEAR[old])]
+                near = COLOURS[old]["near"]
+                others = [name for name in sorted(BASIC_COLOURS) if name not in (old, *near)]
                 return {"object": thing, "from": old, "to": rng.pick(others, "colour", thing)}
         raise Unfit("have no coloured object that the detector finds in that colour")
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
-        """Return the film with the object of each chosen clip in its new colour."""
-
-        def change(choice: Chosen) -> Callable[[Image], Image]:
+        def change(choice: Chosen) -> FrameFunction:
             thing, colour = str(choice.details["object"]), str(choice.details["to"])
-
-            def edited(image: Image) -> Image:
-                role = context.models.role("image_edit")
-                return mixed(image, role.recolour(image, None, thing, colour), severity)
-
-            if self._mask == "none":
-                return edited
-            shapes = ThingShapes(context.models, thing, coloured(str(choice.details["from"])))
+            find: Callable[[Image], Mask | None] | None = None
+            if self._mask == "outline":
+                fits = coloured(str(choice.details["from"]))
+                find = ThingShapes(context.models, thing, fits).find
 
             def painted(image: Image) -> Image:
-                mask = shapes.find(image)
-                if mask is None or not (mask >= 0.5).any():
+                mask = find(image) if find is not None else None
+                if find is not None and (mask is None or not (mask >= 0.5).any()):
                     return image
                 edited = context.models.role("image_edit").recolour(image, mask, thing, colour)
                 return mixed(image, edited, severity)
 
-            return painted
+            return frame_by_frame(painted)
 
-        return changed_clips(
-            context, chosen, lambda choice: frame_by_frame(change(choice)), Pixels.RGB
-        )
+        return changed_clips(context, chosen, change, Pixels.RGB)
 
 
-NEAR = {
-    "black": ("grey", "brown"),
-    "white": ("grey",),
-    "grey": ("black", "white"),
-    "red": ("orange", "pink", "brown"),
-    "orange": ("red", "yellow", "brown"),
-    "brown": ("black", "orange", "red"),
-    "yellow": ("orange",),
-    "green": (),
-    "blue": ("purple",),
-    "purple": ("blue", "pink"),
-    "pink": ("red", "purple"),
-}
-"""Colours that light and shade turn into each other: nobody would call it a change."""
 OF_ITS_COLOUR = 0.3
 """The least share of a thing's pixels that must have the colour its caption gives it."""
 
 
 def coloured(name: str) -> Callable[[Image, Mask], bool]:
     """Return True if what is under a mask has a colour; light and shade count as the same."""
-    wanted = [
-        BASIC_COLOURS.index(colour) for colour in (name, *(NEAR[name] if name in HUELESS else ()))
-    ]
+    names = [name, *(COLOURS[name]["near"] if name in HUELESS else ())]
+    wanted = [BASIC_COLOURS.index(colour) for colour in names]
 
     def fits(image: Image, mask: Mask) -> bool:
         pixels = image[mask >= 0.5]

@@ -8,7 +8,7 @@ thing, it is followed for a few frames as long as the pictures bear it out, and 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from screentest.core import Image, NoValue, Reason
 from screentest.core.registry import registry
 from screentest.models import Models
 from screentest.testbeds.contract import Details, FilmClip, Look, Rng, Unfit
+from screentest.testbeds.operators.shared import optical_flow, sampled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -98,6 +99,15 @@ def boxes_of(detector: Detector, image: Image, thing: str) -> list[Box]:
     return [box for box in boxes if SMALLEST <= share(box) <= LARGEST]
 
 
+def box_mask(image: NDArray[Any], boxes: Sequence[Box]) -> Mask:
+    """1 in the boxes, 0 elsewhere."""
+    mask = np.zeros(image.shape[:2], np.float32)
+    for left, top, right, bottom in boxes:
+        rows = slice(max(0, int(top)), max(0, int(np.ceil(bottom))))
+        mask[rows, max(0, int(left)) : max(0, int(np.ceil(right)))] = 1
+    return mask
+
+
 _PLURALS = frozenset({"men", "women", "people", "children", "mice", "geese", "sheep"})
 _PAIRS = frozenset({"jeans", "trousers", "pants", "shorts", "glasses", "sunglasses", "scissors"})
 
@@ -171,7 +181,9 @@ class Follower:
             self._last, self._missed = boxes, 0
         else:
             self._missed += 1
-            if self._missed > PATIENCE or self._before is None or _is_cut(self._before, image):
+            before = image if self._before is None else self._before
+            is_cut = float(np.abs(before.astype(np.int16) - image).mean()) > 2 * APART
+            if self._missed > PATIENCE or is_cut:
                 self._last = []
         self._before = image
         return self._last
@@ -214,7 +226,8 @@ class ThingShapes:
         masks = [] if self._mask is None else [self._mask]
         if self._before is None or not masks + self._passed_over:
             return
-        flow = _flow(image, self._before)
+        # For each pixel of the picture, how far away it was in the one before.
+        flow = optical_flow(_grey(image), _grey(self._before))
         # Where the picture before, moved along, is not this one, the masks mean nothing.
         apart = np.abs(_moved(self._before, flow).astype(np.int16) - image).mean(axis=2)
         if apart.mean() > APART:
@@ -231,8 +244,11 @@ class ThingShapes:
     def _explains(self, boxes: Sequence[Box]) -> bool:
         """Return True if every box holds a shape that was there, and lies as it lay over it."""
         shapes = [*([] if self._mask is None else [self._mask]), *self._passed_over]
-        if not all(any(_fills(mask, box) for mask in shapes) for box in boxes):
-            return False
+        for box in boxes:
+            left, top, right, bottom = (max(0, round(side)) for side in box)
+            inside = [mask[top:bottom, left:right] for mask in shapes]
+            if not any(part.size > 0 and float(part.mean()) >= COVERED for part in inside):
+                return False
         return _agreement(shapes, boxes) >= (1 - WORN) * self._usual
 
     def _look(self, image: Image, boxes: Sequence[Box]) -> None:
@@ -257,33 +273,13 @@ def _agreement(masks: Sequence[Mask], boxes: Sequence[Box]) -> float:
     return overlap(around, (min(left), min(top), max(right), max(bottom)))
 
 
-def _fills(mask: Mask, box: Box) -> bool:
-    left, top, right, bottom = (max(0, round(side)) for side in box)
-    part = mask[top:bottom, left:right]
-    return part.size > 0 and float(part.mean()) >= COVERED
-
-
 def _grey(image: Image) -> NDArray[np.uint8]:
     import cv2
 
     return np.asarray(cv2.cvtColor(image, cv2.COLOR_RGB2GRAY), np.uint8)
 
 
-def _is_cut(before: Image, image: Image) -> bool:
-    return float(np.abs(before.astype(np.int16) - image).mean()) > 2 * APART
-
-
-def _flow(image: Image, before: Image) -> NDArray[np.float32]:
-    """For each pixel of the picture, how far away it was in the one before."""
-    import cv2
-
-    method = cv2.DISOpticalFlow.create(cv2.DISOPTICAL_FLOW_PRESET_FAST)
-    return np.asarray(method.calc(_grey(image), _grey(before), None), np.float32)  # type: ignore[call-overload]
-
-
 def _moved(plane: NDArray[P], flow: NDArray[np.float32]) -> NDArray[P]:
-    import cv2
-
     rows, columns = np.indices(flow.shape[:2], np.float32)
-    moved = cv2.remap(plane, columns + flow[..., 0], rows + flow[..., 1], cv2.INTER_LINEAR)
-    return np.asarray(moved, plane.dtype)
+    places = columns + flow[..., 0], rows + flow[..., 1]
+    return np.asarray(sampled(plane, *places, repeats_edge=False), plane.dtype)

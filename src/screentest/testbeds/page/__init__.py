@@ -57,20 +57,19 @@ def data_of(testbed: Testbed) -> dict[str, Any]:
     for pair in testbed.pairs:
         summaries.setdefault((pair.kind.value, pair.name), _summary(pair))
     return {
-        "sources": [_source(source) for source in testbed.sources],
+        "sources": [
+            {
+                "id": source.id,
+                "groups": dict(source.groups),
+                "captions": [clip.caption for clip in source.clips],
+            }
+            for source in testbed.sources
+        ],
         "pairs": [
             _pair(pair, places[pair.source], testbed.sources[places[pair.source]], summaries)
             for pair in testbed.pairs
             if pair.source in places
         ],
-    }
-
-
-def _source(source: SourceFilm) -> dict[str, Any]:
-    return {
-        "id": source.id,
-        "groups": dict(source.groups),
-        "captions": [clip.caption for clip in source.clips],
     }
 
 

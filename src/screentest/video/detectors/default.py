@@ -221,17 +221,14 @@ def together(cuts: Sequence[Boundary], blends: Sequence[Boundary]) -> list[Bound
         span = blend.gradual or Span(blend.time, blend.time)
         inside = [cut for cut in free if span.start < cut.time <= span.end]
         same = [cut for cut in inside if abs(cut.time - blend.time) <= _SAME_PLACE]
-        free = [cut for cut in free if cut not in same and (cut not in inside or _is_clear(cut))]
+        hidden = [cut for cut in inside if cut in same or cut.strength < _CLEAR]
+        free = [cut for cut in free if cut not in hidden]
         if same and blend.transition is Transition.FADE and blend.frame:
             # After black the new picture may come at once: the cut knows the frame.
             blend = replace(blend, time=same[0].time, frame=same[0].frame)
         boundaries.append(replace(blend, found_by=("abrupt", "gradual") if same else ("gradual",)))
     boundaries.extend(replace(cut, found_by=("abrupt",)) for cut in free)
     return sorted(boundaries, key=lambda boundary: boundary.time)
-
-
-def _is_clear(cut: Boundary) -> bool:
-    return cut.strength >= _CLEAR
 
 
 @register("detector", "default", summary="hard cuts, fades and dissolves")

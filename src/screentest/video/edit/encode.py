@@ -28,7 +28,6 @@ from numpy.typing import NDArray
 
 from screentest._util.text import shown_path
 from screentest.core import BadOption, Image, Signature, Span, Time, timecode
-from screentest.video.limits import Limits
 from screentest.video.source import VideoSource
 
 if TYPE_CHECKING:
@@ -353,9 +352,9 @@ def encoder_note(stream: bytes) -> str:
 class PacketFile:
     """An open normalised file. Each of its keyframes stands at the head of what leans on it."""
 
-    def __init__(self, path: Path, limits: Limits, timescale: int, end: Time) -> None:
+    def __init__(self, path: Path, timescale: int, end: Time) -> None:
         self._path = path
-        self._source = VideoSource(path, limits)
+        self._source = VideoSource(path)
         self._timescale = timescale
         self._end = int(end * timescale)
         shown_at, decoded_at, keys = array("q"), array("q"), array("b")

@@ -23,8 +23,8 @@ from screentest.core.item import Span
 from screentest.core.outcome import Reason
 from screentest.video.edit.encode import EncoderSettings, Mp4Writer, StreamFormat
 from screentest.video.edit.normalize import refuse_to_replace
-from screentest.video.edit.pictures import UNSAID, ClipWriter, Fitter, even_size, matrix_of
-from screentest.video.limits import DEFAULT_LIMITS, Limits
+from screentest.video.edit.pictures import ClipWriter, Fitter, format_of
+from screentest.video.limits import DEFAULT_LIMITS
 from screentest.video.probe import examine
 from screentest.video.source import VideoSource
 from screentest.video.survey import Survey
@@ -55,7 +55,6 @@ def join(
     *,
     size: Size = NATIVE,
     settings: EncoderSettings = FINE,
-    limits: Limits = DEFAULT_LIMITS,
 ) -> JoinedVideo:
     """Write ``parts`` one after another to ``out`` (MP4). Sound is dropped.
 
@@ -66,9 +65,11 @@ def join(
     if not parts:
         raise BadOption("there is nothing to join", advice="Give at least one video.")
     refuse_to_replace(out, *parts)
-    tables = [examine(part, limits) for part in parts]
-    limits.check_duration(sum((table.end - table.start for _, table in tables), Fraction(0)))
-    form = _format(parts[0], tables[0][0], [table for _, table in tables], size, limits)
+    tables = [examine(part) for part in parts]
+    DEFAULT_LIMITS.check_duration(
+        sum((table.end - table.start for _, table in tables), Fraction(0))
+    )
+    form = _format(parts[0], tables[0][0], [table for _, table in tables], size)
     spans: list[Span] = []
     faults: list[Fault] = []
     at = 0
@@ -77,7 +78,7 @@ def join(
         for part, (info, table) in zip(parts, tables, strict=True):
             begins = at
             fit = _Boxed(info, form)
-            with VideoSource(part, limits) as source:
+            with VideoSource(part) as source:
                 for frame, tick, duration in _timed(source, table, form.timescale):
                     clips.add(fit(frame), begins + tick, duration, begins_clip=at == begins)
                     at = begins + tick + duration
@@ -93,27 +94,19 @@ def join(
     return JoinedVideo(out, tuple(spans), tuple(dict.fromkeys(faults)))
 
 
-def _format(
-    path: Path, info: VideoInfo, tables: Sequence[Survey], size: Size, limits: Limits
-) -> StreamFormat:
+def _format(path: Path, info: VideoInfo, tables: Sequence[Survey], size: Size) -> StreamFormat:
     """Return the format of the film: that of its first part, on a clock for all of them."""
-    with VideoSource(path, limits) as source:
-        frame = next((frame for _, frame in source.frames()), None)
-        context = source.stream.codec_context
-        primaries, transfer = int(context.color_primaries), int(context.color_trc)
-    width, height = even_size(size, info.width, info.height)
     same_rate = len({table.nominal_rate for table in tables}) == 1
-    return StreamFormat(
-        width=width,
-        height=height,
-        timescale=_timescale(tables),
-        rate=info.rate.limit_denominator(1001),
-        constant_rate=same_rate and info.constant_rate,
-        sample_aspect=1 / info.sample_aspect if info.rotation % 180 else info.sample_aspect,
-        matrix=matrix_of(frame) if frame is not None else UNSAID,
-        primaries=primaries or UNSAID,
-        transfer=transfer or UNSAID,
-    )
+    with VideoSource(path) as source:
+        return format_of(
+            source,
+            next((frame for _, frame in source.frames()), None),
+            info,
+            size,
+            timescale=_timescale(tables),
+            rate=info.rate.limit_denominator(1001),
+            constant_rate=same_rate and info.constant_rate,
+        )
 
 
 def _timescale(tables: Sequence[Survey]) -> int:

@@ -20,23 +20,20 @@ from screentest._util.atomic import atomic_output
 from screentest._util.text import shown_path
 from screentest.core.calls import Progress, Silent
 from screentest.core.errors import BadOption, VideoError
-from screentest.core.frames import NATIVE, Borders, Fault, Image, Size, VideoInfo
+from screentest.core.frames import NATIVE, Borders, Fault, Image, Size
 from screentest.core.item import Span, Time
 from screentest.core.outcome import Reason
 from screentest.video.borders import BorderFinder
 from screentest.video.edit.encode import EncoderSettings, Mp4Writer, StreamFormat
 from screentest.video.edit.pictures import (
-    UNSAID,
     ClipWriter,
     Fitter,
     SourceClock,
     TimedFrame,
     checksum,
-    even_size,
-    matrix_of,
+    format_of,
     timed_frames,
 )
-from screentest.video.limits import DEFAULT_LIMITS, Limits
 from screentest.video.probe import examine
 from screentest.video.source import VideoSource
 from screentest.video.survey import Survey, survey
@@ -132,7 +129,6 @@ def normalize(
     size: Size = NATIVE,
     rate: Fraction | None = None,
     settings: EncoderSettings = DEFAULT_SETTINGS,
-    limits: Limits = DEFAULT_LIMITS,
     progress: Progress | None = None,
 ) -> NormalizedVideo:
     """Write ``source`` to ``out`` (MP4) with a fresh start at each of ``keyframes_at``.
@@ -145,8 +141,8 @@ def normalize(
     if rate is not None and rate <= 0:
         raise BadOption(f"invalid rate {rate} frames per second: must be above 0")
     progress = progress or Silent()
-    info, table = examine(source, limits)
-    with VideoSource(source, limits) as opened:
+    info, table = examine(source)
+    with VideoSource(source) as opened:
         frames = opened.frames()
         first = next(frames, None)
         if first is None:
@@ -156,7 +152,15 @@ def normalize(
                 advice="Check that it plays; render or download it again.",
             )
         clock = SourceClock(first[0], _timescale(1 / rate if rate else table.time_base), rate)
-        form = _format(opened, first[1], info, size, clock)
+        form = format_of(
+            opened,
+            first[1],
+            info,
+            size,
+            timescale=clock.timescale,
+            rate=rate or info.rate.limit_denominator(1001),
+            constant_rate=rate is not None or info.constant_rate,
+        )
         progress.begin(f"normalise {source.name}", float(table.end - clock.zero), "s")
         track, finder = _Track(keyframes_at, table), BorderFinder()
         with atomic_output(out) as file, Mp4Writer(file, settings, form) as writer:
@@ -205,25 +209,6 @@ def _timescale(step: Fraction) -> int:
             advice="Give a frame rate to normalise to.",
         )
     return scale
-
-
-def _format(
-    source: VideoSource, frame: VideoFrame, info: VideoInfo, size: Size, clock: SourceClock
-) -> StreamFormat:
-    context = source.stream.codec_context
-    width, height = even_size(size, info.width, info.height)
-    aspect = info.sample_aspect
-    return StreamFormat(
-        width=width,
-        height=height,
-        timescale=clock.timescale,
-        rate=clock.rate or info.rate.limit_denominator(1001),
-        constant_rate=clock.rate is not None or info.constant_rate,
-        sample_aspect=1 / aspect if info.rotation % 180 else aspect,
-        matrix=matrix_of(frame),
-        primaries=int(context.color_primaries) or UNSAID,
-        transfer=int(context.color_trc) or UNSAID,
-    )
 
 
 def _lasting(

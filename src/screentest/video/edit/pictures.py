@@ -19,9 +19,8 @@ from av.video.frame import VideoFrame
 from av.video.reformatter import ColorRange, Colorspace, Interpolation, VideoReformatter
 
 from screentest._util.text import shown_path
-from screentest.core import BadOption, Frame, Image, Size, Span, Time, timecode
+from screentest.core import BadOption, Frame, Image, Size, Span, Time, VideoInfo, timecode
 from screentest.video.edit.encode import PIXEL_FORMAT, ClipEncoder, EncoderSettings, StreamFormat
-from screentest.video.limits import Limits
 from screentest.video.probe import rotation_of
 from screentest.video.source import VideoSource
 
@@ -56,6 +55,32 @@ def matrix_of(frame: VideoFrame) -> int:
     """Return the colour matrix that the picture will have."""
     is_rgb = frame.format.is_rgb or frame.format.has_palette
     return _RGB_MATRIX if is_rgb else int(frame.colorspace) or UNSAID
+
+
+def format_of(
+    source: VideoSource,
+    frame: VideoFrame | None,
+    info: VideoInfo,
+    size: Size,
+    *,
+    timescale: int,
+    rate: Fraction,
+    constant_rate: bool,
+) -> StreamFormat:
+    """Return the format of what is made of an open source; ``frame`` is its first."""
+    context = source.stream.codec_context
+    width, height = even_size(size, info.width, info.height)
+    return StreamFormat(
+        width=width,
+        height=height,
+        timescale=timescale,
+        rate=rate,
+        constant_rate=constant_rate,
+        sample_aspect=1 / info.sample_aspect if info.rotation % 180 else info.sample_aspect,
+        matrix=matrix_of(frame) if frame is not None else UNSAID,
+        primaries=int(context.color_primaries) or UNSAID,
+        transfer=int(context.color_trc) or UNSAID,
+    )
 
 
 def checksum(picture: Image) -> int:
@@ -354,9 +379,7 @@ class ClipWriter:
             self._writer.write_encoded(packet, packet.pts)
 
 
-def original_pictures(
-    video: NormalizedVideo, first: int, ticks: Sequence[int], limits: Limits
-) -> Iterator[Image]:
+def original_pictures(video: NormalizedVideo, first: int, ticks: Sequence[int]) -> Iterator[Image]:
     """Yield the pictures number ``first`` and on of ``video``, shown at ``ticks``, from its source.
 
     Seeking into an untrusted file can give wrong pictures without an error. Every picture is
@@ -366,7 +389,7 @@ def original_pictures(
     served = 0
     entry = video.cut_before(ticks[0] * video.format.time_base).entry
     for enter_at in (entry, None) if entry is not None else (None,):
-        for picture in _decoded(video, enter_at, ticks[served:], limits):
+        for picture in _decoded(video, enter_at, ticks[served:]):
             if checksum(picture) != video.checksum(first + served):
                 break
             yield picture
@@ -381,13 +404,11 @@ def original_pictures(
     )
 
 
-def _decoded(
-    video: NormalizedVideo, enter_at: int | None, ticks: Sequence[int], limits: Limits
-) -> Iterator[Image]:
+def _decoded(video: NormalizedVideo, enter_at: int | None, ticks: Sequence[int]) -> Iterator[Image]:
     """Pictures as long as they come at the ticks where they should."""
     form = video.format
     fit = Fitter(form.width, form.height, form.matrix)
-    with VideoSource(video.source, limits) as source:
+    with VideoSource(video.source) as source:
         if enter_at is not None:
             source.seek(enter_at)
         coming = timed_frames(source.frames(), video.clock, ticks[0], ticks[-1] + 1)
@@ -397,10 +418,10 @@ def _decoded(
             yield fit(frame.frame)
 
 
-def other_pictures(origin: ClipOrigin, form: StreamFormat, limits: Limits) -> Iterator[Image]:
+def other_pictures(origin: ClipOrigin, form: StreamFormat) -> Iterator[Image]:
     """Yield the pictures of another file, upright and in the size of the normalised one."""
     fit = Fitter(form.width, form.height, form.matrix)
-    with VideoSource(origin.path, limits) as source:
+    with VideoSource(origin.path) as source:
         # From the beginning: of this file nothing is known that would make seeking safe.
         for moment, frame in source.frames():
             if origin.span is not None and moment >= origin.span.end:

@@ -31,7 +31,6 @@ from screentest.video.edit.pictures import (
     original_pictures,
     other_pictures,
 )
-from screentest.video.limits import DEFAULT_LIMITS, Limits
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -53,7 +52,6 @@ def splice(
     parts: Sequence[VideoPart],
     out: Path,
     *,
-    limits: Limits = DEFAULT_LIMITS,
     progress: Progress | None = None,
 ) -> SplicedVideo:
     """Write the ``parts`` of ``video`` to ``out``, each where the one before it ended.
@@ -78,7 +76,7 @@ def splice(
         raise BadOption("nothing would be left of the video", advice="Give at least one part.")
     progress = progress or Silent()
     time_base = video.format.time_base
-    with PacketFile(video.path, limits, video.format.timescale, video.duration) as packets:
+    with PacketFile(video.path, video.format.timescale, video.duration) as packets:
         _check_record(video, packets)
         plans = [_plan(video, packets, part) for part in parts]
         frames = sum(len(plan.ticks) for plan in plans)
@@ -88,7 +86,7 @@ def splice(
             atomic_output(out) as file,
             Mp4Writer(file, video.settings, video.format, like=packets.stream) as writer,
         ):
-            renderer = _Renderer(video, packets, writer, limits, progress)
+            renderer = _Renderer(video, packets, writer, progress)
             for number, plan in enumerate(plans, start=1):
                 renderer.render(plan, number)
                 edges.append(writer.end)
@@ -137,17 +135,11 @@ class _Renderer:
     """Writes parts, one after the other."""
 
     def __init__(
-        self,
-        video: NormalizedVideo,
-        packets: PacketFile,
-        writer: Mp4Writer,
-        limits: Limits,
-        progress: Progress,
+        self, video: NormalizedVideo, packets: PacketFile, writer: Mp4Writer, progress: Progress
     ) -> None:
         self._video = video
         self._packets = packets
         self._writer = writer
-        self._limits = limits
         self._progress = progress
         self._clips = ClipWriter(writer, video.settings, video.format)
         scale = video.format.timescale
@@ -218,8 +210,8 @@ class _Renderer:
 
     def _pictures(self, numbers: range, ticks: list[int], part: Reencode) -> Iterator[Image]:
         if part.origin is not None:
-            return other_pictures(part.origin, self._video.format, self._limits)
-        return original_pictures(self._video, numbers.start, ticks, self._limits)
+            return other_pictures(part.origin, self._video.format)
+        return original_pictures(self._video, numbers.start, ticks)
 
     def _check_encoder(self) -> None:
         """Another build of x264 may write other packets, or ones the file's header does not fit."""
