@@ -17,9 +17,10 @@ import numpy as np
 from screentest.core.errors import NoValue
 from screentest.core.frames import Filter, FrameRequest, Image, Size
 from screentest.core.item import Item, Span
-from screentest.core.metric import Level, OutputInfo, Resources
+from screentest.core.metric import Level, Resources
 from screentest.core.outcome import Outcome, Point, Reason, Score
 from screentest.english.things import NamedThing, named_things
+from screentest.metrics.curve import declared
 from screentest.metrics.functions import metric
 from screentest.models.backends.labels import label_words
 from screentest.models.pictures import BASIC_COLOURS, basic_colour, name_pixels
@@ -40,14 +41,7 @@ MIDDLE = 0.2
 MOST_SHOTS = 16
 """Shots that are looked at; of a longer film as many, evenly."""
 PULL = "screentest models pull light, then --models light; or --model detection=NAME."
-OUTPUTS = {
-    "prompt_objects": OutputInfo("how surely the prompt's things are as it says"),
-    "there": OutputInfo("how surely the things it names are seen"),
-    "number": OutputInfo("how near their numbers are"),
-    "colour": OutputInfo("how much of them has the named colour"),
-    "side": OutputInfo("share of them on the named side"),
-    "coverage": OutputInfo("share of the things it names that were looked for", descriptive=True),
-}
+OUTPUTS = declared("prompt_objects")
 
 
 @metric(

@@ -29,6 +29,7 @@ from screentest.core.metric import (
 )
 from screentest.core.outcome import Failure, Outcome, Point, Reason, Score
 from screentest.core.registry import register
+from screentest.metrics.curve import declared
 from screentest.metrics.functions import metric
 from screentest.models.ask import Frames, Query
 from screentest.models.ask.templates import ASPECTS, Slot, Trusted
@@ -177,10 +178,7 @@ def _order(known: Sequence[tuple[Shot, ClipAnswer]], details: dict[str, int]) ->
 
 @metric(
     summary="number of shots against the script's",
-    outputs={
-        "shot_count": OutputInfo("the smaller number divided by the larger one"),
-        "shots_had": OutputInfo("shots per clip of the script, at most one"),
-    },
+    outputs=declared("shot_count"),
     traits=dict.fromkeys(("shot_count", "shots_had"), Traits(counts_shots=True)),
     needs=("script",),
     shots=True,

@@ -6,13 +6,12 @@ numbers where they can be, so that they are the same in any order.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from screentest.core import Image, OutputInfo, Traits
-from screentest.metrics.curve import COLOUR, DETAIL
+from screentest.core import Image, Traits
+from screentest.metrics.curve import COLOUR, DETAIL, declared
 from screentest.metrics.functions import metric
 from screentest.metrics.static.picture import LEAST_DETAIL, NOISY, OVERSHARPENED, SMALLEST
 
@@ -49,21 +48,9 @@ def middle(luma: Image) -> Image | None:
     return np.ascontiguousarray(part)
 
 
-_Raw = partial(OutputInfo, descriptive=True)
-"""What a judge weighs against each other: none of them alone says that a picture is better."""
-FAULTS = {
-    "fine_detail": _Raw("the finest octave in edges, of three, in the softer direction"),
-    "texture_detail": _Raw("the same of all detail"),
-    "halos": _Raw("how regularly edges are followed by opposite ones", low=-1.0),
-    "combing": _Raw("lines that go to and fro, beyond columns that do", low=-1.0),
-    "bands": _Raw("levels left out between others", high=2.0),
-    "level": _Raw("share of nearly level and upright edges that are so"),
-}
-
-
 @metric(
     summary="faults of sensors, encoders and processing",
-    outputs=FAULTS,
+    outputs=declared("faults"),
     traits={"texture_detail": Traits((OVERSHARPENED, NOISY))},
     request=DETAIL,
 )
@@ -244,34 +231,11 @@ def level(picture: Image) -> float:
 
 DARK, LIGHT = 8, 247
 """Levels up to and from which nothing is told apart."""
-TONES = {
-    "brightness": _Raw("mean, 0 black, 1 white"),
-    "spread": _Raw("deviation of brightness, 1 is half black half white"),
-    "darkest": _Raw("brightness of the darkest hundredth"),
-    "lightest": _Raw("brightness of the lightest hundredth"),
-    "clipped_dark": _Raw("share of the picture in which shadows are cut off"),
-    "clipped_light": _Raw("share of the picture in which lights are cut off"),
-    "strength": _Raw(
-        "deviation of colours that brightness does not explain, as a share of it",
-        high=4.0,
-    ),
-    "blue_cast": _Raw("edges in blue against those in green, in doublings", -8.0, 8.0),
-    "red_cast": _Raw("edges in red against those in green, in doublings", -8.0, 8.0),
-    "bleeding": _Raw(
-        "how much smoother colours are than brightness, along lines rather than across",
-        low=-8.0,
-        high=8.0,
-        bounded=False,
-    ),
-    "inks": _Raw("share of the colours' deviation that brightness explains"),
-    "balance": _Raw("skewness of brightness", low=-20.0, high=20.0, bounded=False),
-    "overhead": _Raw("how much brighter the upper third is than the lower", low=-1.0),
-}
 
 
 @metric(
     summary="light and colours of each shot",
-    outputs=TONES,
+    outputs=declared("tones"),
     traits={"brightness": Traits(visible=0.08)},
     request=COLOUR,
 )
