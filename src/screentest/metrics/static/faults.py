@@ -13,7 +13,14 @@ import numpy as np
 from screentest.core import Image, Traits
 from screentest.metrics.curve import COLOUR, DETAIL, declared
 from screentest.metrics.functions import metric
-from screentest.metrics.static.picture import LEAST_DETAIL, NOISY, OVERSHARPENED, SMALLEST
+from screentest.metrics.static.picture import (
+    LEAST_DETAIL,
+    NOISY,
+    OVERSHARPENED,
+    SMALLEST,
+    WINDOW,
+    steepness,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,8 +29,6 @@ if TYPE_CHECKING:
 
 RIM = 0.1
 """The share of each side that is left out: subtitles and logos are there."""
-WINDOW = 384
-"""Pixels a side, at most: the middle of a larger picture stands for all of it."""
 
 
 def inner(picture: Image) -> Image:
@@ -73,11 +78,6 @@ def faults(image: Image) -> tuple[float, ...] | None:
     )
 
 
-STEEPEST = 0.02
-"""The share of all places at which edges are measured."""
-LEVELS = 512
-
-
 def shares(picture: Image) -> tuple[float, float] | None:
     """Return the finest octave's share of the detail in the three finest: of edges, and of
     everything.
@@ -106,14 +106,7 @@ def _bends(picture: Image, across: bool) -> tuple[float, float]:
     """Second differences in one direction: the mean of the steepest, and of all."""
     import cv2
 
-    bent = cv2.Sobel(picture, cv2.CV_16S, 2 * across, 2 * (not across), ksize=1)
-    bends = np.abs(bent).view(np.uint16)
-    # Counted by level, which is quicker than sorting: no bend is above 2 · 255.
-    counts = cv2.calcHist([bends], [0], None, [LEVELS], [0, LEVELS]).ravel().astype(np.float64)
-    steps = np.arange(LEVELS)
-    most = max(1, int(STEEPEST * bends.size))
-    taken = np.diff(np.minimum(np.cumsum(counts[::-1]), most), prepend=0)
-    return float(taken @ steps[::-1]) / most, float(counts @ steps) / bends.size
+    return steepness(cv2.Sobel(picture, cv2.CV_16S, 2 * across, 2 * (not across), ksize=1))
 
 
 LAGS = 0.014

@@ -15,6 +15,8 @@ from screentest.metrics.functions import metric
 from screentest.models.networks import distortions
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from screentest.models.pictures import Plane
 
 
@@ -131,12 +133,20 @@ def _steepest(picture: Image) -> float:
     detail."""
     import cv2
 
-    detail = np.abs(cv2.Laplacian(picture, cv2.CV_16S)).view(np.uint16)
+    return steepness(cv2.Laplacian(picture, cv2.CV_16S))[0]
+
+
+def steepness(steps: ArrayLike) -> tuple[float, float]:
+    """Return the mean size of the steepest steps, and of all."""
+    import cv2
+
+    sizes = np.abs(np.asarray(steps, np.int16)).view(np.uint16)
     # Counted by level, which is quicker than sorting: no step is above 4 · 255.
-    counts = cv2.calcHist([detail], [0], None, [LEVELS], [0, LEVELS]).ravel()[::-1]
-    most = max(1, int(STEEPEST * detail.size))
-    taken = np.diff(np.minimum(np.cumsum(counts), most), prepend=0)
-    return float(taken @ np.arange(LEVELS)[::-1] / most)
+    counts = cv2.calcHist([sizes], [0], None, [LEVELS], [0, LEVELS]).ravel().astype(np.float64)
+    levels = np.arange(LEVELS)
+    most = max(1, int(STEEPEST * sizes.size))
+    taken = np.diff(np.minimum(np.cumsum(counts[::-1]), most), prepend=0)
+    return float(taken @ levels[::-1]) / most, float(counts @ levels) / sizes.size
 
 
 CUT_OFF = 4
