@@ -35,13 +35,8 @@ PICTURE = FrameRequest(filter=Filter.BICUBIC)
 
 
 @register("metric", "videoscore", version=1, summary="VideoScore's five numbers")
-def videoscore() -> VideoScoreMetric:
-    """The role videoscore says which version it is and how many frames it takes."""
-    return VideoScoreMetric()
-
-
 class VideoScoreMetric:
-    """Asks the model once per video."""
+    """Asks the model once per video; its role says which version it is and its frames."""
 
     info = MetricInfo(
         OUTPUTS,
