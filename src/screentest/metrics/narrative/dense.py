@@ -27,7 +27,7 @@ from screentest.core.metric import (
     Resources,
     Traits,
 )
-from screentest.core.outcome import Failure, Outcome, Point, Reason, Score
+from screentest.core.outcome import Outcome, Point, Reason, Score
 from screentest.core.registry import register
 from screentest.metrics.curve import declared
 from screentest.metrics.functions import metric
@@ -100,7 +100,9 @@ def added_up(
     lost = [clip.answer.failure for clip in clips if clip.answer.failure is not None]
     if len(lost) > most_failed * len(clips):
         # The clips that nobody saw may be the bad ones.
-        nothing = _too_many_lost(lost, len(clips))
+        first = lost[0]
+        detail = f"{len(lost)} of {len(clips)} clips were not judged; first: {first.detail}"
+        nothing: Outcome[Score] = Outcome.failed(first.reason, detail, first.advice)
         return {aspect.value: nothing for aspect in BUILTIN_ASPECTS}
     available = [(clip.shot, clip.answer.unwrap()) for clip in clips if clip.answer.ok]
     details = {"clips": len(clips), "not_judged": len(lost)}
@@ -109,12 +111,6 @@ def added_up(
     outcomes[Aspect.COMPREHENSIVENESS.value] = _coverage(available, captions, unseen, details)
     outcomes[Aspect.TEMPORAL_FLOW.value] = _order(available, details)
     return outcomes
-
-
-def _too_many_lost(lost: Sequence[Failure], clips: int) -> Outcome[Score]:
-    first = lost[0]
-    detail = f"{len(lost)} of {clips} clips were not judged; first: {first.detail}"
-    return Outcome.failed(first.reason, detail, first.advice)
 
 
 def _worst(
