@@ -19,6 +19,7 @@ from functools import partial
 from itertools import groupby, pairwise
 from types import MappingProxyType
 
+from screentest._util.collect import grouped
 from screentest.english.chunks import Chunk, Clauses, chunks_of
 from screentest.english.lexicon import (
     NUMBERS,
@@ -62,10 +63,11 @@ def alter(captions: Sequence[str], change: WordChange, pick: Pick) -> Alteration
     ``pick`` decides which word, and what stands instead.
     """
     answer = [Clauses(chunks_of(caption)) for caption in captions]
-    sites: dict[str, list[_Site]] = {}
-    for number, clauses in enumerate(answer):
-        for site in _FINDERS[change](clauses, number):
-            sites.setdefault(site.key, []).append(site)
+    sites = grouped(
+        (site.key, site)
+        for number, clauses in enumerate(answer)
+        for site in _FINDERS[change](clauses, number)
+    )
     mentioned = {_single(word.low) for caption in captions for word in split_words(caption)}
     choices = {
         key: options
@@ -216,14 +218,8 @@ def _is_place(word: Word, chunk: Chunk, after: Chunk | None) -> bool:
 
 # Objects: of another kind, and none that a text like this would mean by another word.
 
-_ANIMALS = ("elephant", "giraffe", "kangaroo", "octopus", "penguin", "zebra")
-_THINGS = ("anchor", "piano", "refrigerator", "tractor", "umbrella", "wheelbarrow")
-_OTHER_OBJECTS: Mapping[str, tuple[str, ...]] = {
-    "people": (*_ANIMALS, *_THINGS),
-    "animals": _THINGS,
-    "": _ANIMALS,
-}
-_VAGUE = frozenset(("thing", "object", "item", "group", "figure", "subject", "animal", "creature"))
+_OTHER_OBJECTS: Mapping[str, Sequence[str]] = RULE_WORDS["other_objects"]
+_VAGUE = frozenset(RULE_WORDS["vague"])
 
 
 def _objects(clauses: Clauses, number: int) -> Iterator[_Site]:

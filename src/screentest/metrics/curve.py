@@ -10,11 +10,13 @@ remembers more than the frame before.
 from __future__ import annotations
 
 import math
+import tomllib
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeAlias
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -71,6 +73,16 @@ class FrameRows(BaseConsumer):
         return rows.reshape(-1, self._width)[first:last]
 
 
+_DECLARED: Mapping[str, Mapping[str, Any]] = tomllib.loads(
+    Path(__file__).with_name("outputs.toml").read_text(encoding="utf-8")
+)
+
+
+def declared(metric: str) -> dict[str, OutputInfo]:
+    """Return the outputs of a metric of ours by name, as ``outputs.toml`` declares them."""
+    return {name: OutputInfo(**info) for name, info in _DECLARED[metric].items()}
+
+
 USUAL = Traits()
 
 
@@ -115,11 +127,9 @@ class ShotMetric:
 class FilmMetric:
     """Measures frames as they come, and sums up all shots of the film beside each other."""
 
-    def __init__(
-        self, name: str, output: OutputInfo, wants: FrameRequest, meter: Meter, score: FilmScore
-    ) -> None:
+    def __init__(self, name: str, wants: FrameRequest, meter: Meter, score: FilmScore) -> None:
         self.info = MetricInfo(
-            {name: output}, Level.CLIP, shots=True, inside=wants.inside, about="time"
+            declared(name), Level.CLIP, shots=True, inside=wants.inside, about="time"
         )
         self._wants, self._meter = wants, meter
         self._sum_up: SumUp = lambda seen, shots: {name: Outcome.of(score(seen, shots))}

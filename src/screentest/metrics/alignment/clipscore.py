@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from screentest.core import FrameRequest, Item, OutputInfo, Point, Resources, Score, Size
+from screentest.core import FrameRequest, Item, Point, Resources, Score, Size
 from screentest.metrics.alignment.captions import sees_nothing
+from screentest.metrics.curve import declared
 from screentest.metrics.functions import metric
 from screentest.models.networks.runtimes import batches
 
@@ -30,7 +31,7 @@ _AT_ONCE = 32
 
 @metric(
     summary="centre frames against the whole prompt",
-    outputs={"clipscore": OutputInfo("mean cosine of centre frames and prompt", low=-1.0)},
+    outputs=declared("clipscore"),
     roles=("image_text",),
     needs=("text",),
     shots=True,

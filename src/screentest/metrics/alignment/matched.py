@@ -16,37 +16,23 @@ import numpy as np
 from screentest.core.errors import NoValue
 from screentest.core.frames import Image
 from screentest.core.item import Item
-from screentest.core.metric import Level, OutputInfo, Resources, Traits
+from screentest.core.metric import Level, Resources, Traits
 from screentest.core.outcome import Outcome, Point, Reason, Score, attempt
 from screentest.metrics.alignment.captions import in_any_order, shot_captions
-from screentest.metrics.curve import curve_score
+from screentest.metrics.curve import curve_score, declared
 from screentest.metrics.functions import metric
 from screentest.models.pictures import BASIC_COLOURS, basic_colour, name_pixels
 
 if TYPE_CHECKING:
     from screentest.metrics.alignment.captions import Similarities
 
-AGREEMENT = OutputInfo(
-    "how far shots and their captions stand out",
-    low=-5.0,
-    high=5.0,
-    unit="deviations",
-    bounded=False,
-)
-SIMILARITY = OutputInfo("cosine of shots with their captions", low=-1.0)
+AGREEMENT = declared("caption_agreement")
+PRESENCE = declared("named_colours")
 
 
 @metric(
     summary="shots against captions, in order",
-    outputs={
-        "caption_agreement": AGREEMENT,
-        "caption_similarity": SIMILARITY,
-        "caption_order": OutputInfo(
-            "agreement in order over that in any order",
-            low=-1.0,
-        ),
-        "caption_coverage": OutputInfo("share of captions with a shot of their own"),
-    },
+    outputs=AGREEMENT,
     traits=dict.fromkeys(
         ("caption_agreement", "caption_order", "caption_coverage"), Traits(counts_shots=True)
     ),
@@ -69,11 +55,13 @@ def caption_agreement(
 
     def agreement() -> Score:
         table.must_tell_apart()
-        return curve_score(table.points(table.values), AGREEMENT, shots=shots)
+        return curve_score(table.points(table.values), AGREEMENT["caption_agreement"], shots=shots)
 
     def similarity() -> Score:
         table.must_see()
-        return curve_score(table.points(table.similarity), SIMILARITY, shots=shots)
+        return curve_score(
+            table.points(table.similarity), AGREEMENT["caption_similarity"], shots=shots
+        )
 
     def order() -> Score:
         table.must_tell_apart()
@@ -94,16 +82,7 @@ def caption_agreement(
 
 @metric(
     summary="each shot against its own caption",
-    outputs={
-        "clip_aligned": OutputInfo("mean cosine of captions and their shots", low=-1.0),
-        "standing_out": OutputInfo(
-            "how far these pairs stand out, on average",
-            low=-5.0,
-            high=5.0,
-            unit="deviations",
-            bounded=False,
-        ),
-    },
+    outputs=declared("clip_aligned"),
     level=Level.CLIP,
     roles=("image_text",),
     needs=("text",),
@@ -136,7 +115,6 @@ def clip_aligned(item: Item, resources: Resources) -> Mapping[str, Outcome[Score
     }
 
 
-PRESENCE = OutputInfo("how clearly the named colours are seen")
 ENOUGH = 0.02
 """The share of the picture at which a colour is half seen: a scarf, not a scene."""
 _WORD = re.compile(r"[^\W\d_]+")
@@ -144,7 +122,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 @metric(
     summary="colours of the caption in its shot",
-    outputs={"named_colours": PRESENCE},
+    outputs=PRESENCE,
     level=Level.CLIP,
     roles=("image_text",),
     needs=("text",),
@@ -169,7 +147,7 @@ def named_colours(item: Item, resources: Resources, *, colours: float = 1.0) -> 
             points.append(Point(table.shots[shot].span, float(np.mean(every[-1])), note))
     if not points:
         raise NoValue(Reason.NOT_APPLICABLE, "no caption of a shot names a colour")
-    score = curve_score(points, PRESENCE, shots=len(table.shots))
+    score = curve_score(points, PRESENCE["named_colours"], shots=len(table.shots))
     if table.single:
         return replace(score, value=float(np.max(every, axis=0).mean()))
     return score

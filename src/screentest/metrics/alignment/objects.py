@@ -17,9 +17,10 @@ import numpy as np
 from screentest.core.errors import NoValue
 from screentest.core.frames import Filter, FrameRequest, Image, Size
 from screentest.core.item import Item, Span
-from screentest.core.metric import Level, OutputInfo, Resources
+from screentest.core.metric import Level, Resources
 from screentest.core.outcome import Outcome, Point, Reason, Score
 from screentest.english.things import NamedThing, named_things
+from screentest.metrics.curve import declared
 from screentest.metrics.functions import metric
 from screentest.models.backends.labels import label_words
 from screentest.models.pictures import BASIC_COLOURS, basic_colour, name_pixels
@@ -40,14 +41,7 @@ MIDDLE = 0.2
 MOST_SHOTS = 16
 """Shots that are looked at; of a longer film as many, evenly."""
 PULL = "screentest models pull light, then --models light; or --model detection=NAME."
-OUTPUTS = {
-    "prompt_objects": OutputInfo("how surely the prompt's things are as it says"),
-    "there": OutputInfo("how surely the things it names are seen"),
-    "number": OutputInfo("how near their numbers are"),
-    "colour": OutputInfo("how much of them has the named colour"),
-    "side": OutputInfo("share of them on the named side"),
-    "coverage": OutputInfo("share of the things it names that were looked for", descriptive=True),
-}
+OUTPUTS = declared("prompt_objects")
 
 
 @metric(
@@ -144,6 +138,15 @@ class Sight:
     def there(self) -> float:
         return fmean(self.evidence) if self.evidence else 0.0
 
+    def note(self, number: int, image: Image, found: list[Detection], likely: float = 0.0) -> None:
+        """Add one frame, with what a detector found there, best first."""
+        self.evidence.append(max(likely, found[0].score if found else 0.0))
+        if found:
+            best = found[0].box
+            self.counts.append(len(found))
+            self.centres[number] = (best[0] + best[2]) / 2 / image.shape[1]
+            self.colours.append(_colours_in(image, best))
+
 
 @dataclass(frozen=True, slots=True)
 class Eyes:
@@ -161,7 +164,7 @@ class Eyes:
             labels: Labels | None = resources.role("labels")
         except NoValue:
             labels = None
-        if labels is None and not any(_knows(detector, ["person"])):
+        if labels is None and not any(knows(detector, ["person"])):
             raise NoValue(
                 Reason.MISSING_MODEL,
                 "no text-aware detector is selected",
@@ -204,30 +207,21 @@ class Eyes:
                 if odds is not None and labels:
                     share = float(odds[list(labels)].sum())
                     likely = share / (share + LIKELY)
-                _note(sights[thing.key], number, frame.image, result, likely)
+                sights[thing.key].note(number, frame.image, result, likely)
         return sights
 
     def boxed(self, things: Sequence[NamedThing]) -> list[bool]:
         """Return which of them the detector looks for, with a box around each."""
-        return _knows(self.detector, [thing.name for thing in things])
+        return knows(self.detector, [thing.name for thing in things])
 
     def _labels_of(self, thing: NamedThing) -> tuple[int, ...]:
         return self.words.get(thing.name.casefold()) or self.words.get(thing.key) or ()
 
 
-def _knows(detector: Detector, names: Sequence[str]) -> list[bool]:
+def knows(detector: Detector, names: Sequence[str]) -> list[bool]:
     """Return which names the detector was taught; one that says nothing of that knows all."""
-    knows = getattr(detector, "knows", None)
-    return knows(names) if knows is not None and names else [True] * len(names)
-
-
-def _note(sight: Sight, number: int, image: Image, found: list[Detection], likely: float) -> None:
-    sight.evidence.append(max(likely, found[0].score if found else 0.0))
-    if found:
-        best = found[0].box
-        sight.counts.append(len(found))
-        sight.centres[number] = (best[0] + best[2]) / 2 / image.shape[1]
-        sight.colours.append(_colours_in(image, best))
+    taught = getattr(detector, "knows", None)
+    return taught(names) if taught is not None and names else [True] * len(names)
 
 
 def _colours_in(image: Image, box: tuple[float, float, float, float]) -> NDArray[np.float64]:

@@ -22,34 +22,24 @@ from screentest.core.frames import (
     VideoInfo,
 )
 from screentest.core.item import Item, Time
-from screentest.core.metric import Level, MetricInfo, Outcomes, OutputInfo, Resources
+from screentest.core.metric import Level, MetricInfo, Outcomes, Resources
 from screentest.core.outcome import Outcome, Reason, Score
 from screentest.core.registry import register
+from screentest.metrics.curve import declared
 
 if TYPE_CHECKING:
     from screentest.models.roles import VideoScoring
 
-QUALITIES = {
-    "visual_quality": "how good the pictures look",
-    "temporal_consistency": "how well neighbouring frames agree",
-    "dynamic_degree": "how much moves",
-    "text_alignment": "how closely it follows the text",
-    "factual_consistency": "how well it agrees with facts and common sense",
-}
+OUTPUTS = declared("videoscore")
 PICTURE = FrameRequest(filter=Filter.BICUBIC)
 
 
 @register("metric", "videoscore", version=1, summary="VideoScore's five numbers")
-def videoscore() -> VideoScoreMetric:
-    """The role videoscore says which version it is and how many frames it takes."""
-    return VideoScoreMetric()
-
-
 class VideoScoreMetric:
-    """Asks the model once per video."""
+    """Asks the model once per video; its role says which version it is and its frames."""
 
     info = MetricInfo(
-        {name: OutputInfo(answer, low=1.0, high=4.0) for name, answer in QUALITIES.items()},
+        OUTPUTS,
         Level.VIDEO,
         roles=("videoscore",),
         needs=("text",),
@@ -73,7 +63,10 @@ class _Asking:
             raise NoValue(Reason.UNDECODABLE, "the video has no frame to show")
         result = self._model.score(frames, self._item.text)
         details = {"frames": len(frames)}
-        return {name: Outcome.of(Score(result[name], (), details)) for name in QUALITIES}
+        return {
+            name: Outcome.of(Score(result[name], (), details))
+            for name in VideoScoreMetric.info.outputs
+        }
 
 
 class _Ticks(BaseConsumer):

@@ -27,8 +27,9 @@ from screentest.core.metric import (
     Resources,
     Traits,
 )
-from screentest.core.outcome import Failure, Outcome, Point, Reason, Score
+from screentest.core.outcome import Outcome, Point, Reason, Score
 from screentest.core.registry import register
+from screentest.metrics.curve import declared
 from screentest.metrics.functions import metric
 from screentest.models.ask import Frames, Query
 from screentest.models.ask.templates import ASPECTS, Slot, Trusted
@@ -99,7 +100,9 @@ def added_up(
     lost = [clip.answer.failure for clip in clips if clip.answer.failure is not None]
     if len(lost) > most_failed * len(clips):
         # The clips that nobody saw may be the bad ones.
-        nothing = _too_many_lost(lost, len(clips))
+        first = lost[0]
+        detail = f"{len(lost)} of {len(clips)} clips were not judged; first: {first.detail}"
+        nothing: Outcome[Score] = Outcome.failed(first.reason, detail, first.advice)
         return {aspect.value: nothing for aspect in BUILTIN_ASPECTS}
     available = [(clip.shot, clip.answer.unwrap()) for clip in clips if clip.answer.ok]
     details = {"clips": len(clips), "not_judged": len(lost)}
@@ -108,12 +111,6 @@ def added_up(
     outcomes[Aspect.COMPREHENSIVENESS.value] = _coverage(available, captions, unseen, details)
     outcomes[Aspect.TEMPORAL_FLOW.value] = _order(available, details)
     return outcomes
-
-
-def _too_many_lost(lost: Sequence[Failure], clips: int) -> Outcome[Score]:
-    first = lost[0]
-    detail = f"{len(lost)} of {clips} clips were not judged; first: {first.detail}"
-    return Outcome.failed(first.reason, detail, first.advice)
 
 
 def _worst(
@@ -177,10 +174,7 @@ def _order(known: Sequence[tuple[Shot, ClipAnswer]], details: dict[str, int]) ->
 
 @metric(
     summary="number of shots against the script's",
-    outputs={
-        "shot_count": OutputInfo("the smaller number divided by the larger one"),
-        "shots_had": OutputInfo("shots per clip of the script, at most one"),
-    },
+    outputs=declared("shot_count"),
     traits=dict.fromkeys(("shot_count", "shots_had"), Traits(counts_shots=True)),
     needs=("script",),
     shots=True,

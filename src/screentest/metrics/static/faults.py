@@ -6,15 +6,21 @@ numbers where they can be, so that they are the same in any order.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from screentest.core import Image, OutputInfo, Traits
-from screentest.metrics.curve import COLOUR, DETAIL
+from screentest.core import Image, Traits
+from screentest.metrics.curve import COLOUR, DETAIL, declared
 from screentest.metrics.functions import metric
-from screentest.metrics.static.picture import LEAST_DETAIL, NOISY, OVERSHARPENED, SMALLEST
+from screentest.metrics.static.picture import (
+    LEAST_DETAIL,
+    NOISY,
+    OVERSHARPENED,
+    SMALLEST,
+    WINDOW,
+    steepness,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,8 +29,6 @@ if TYPE_CHECKING:
 
 RIM = 0.1
 """The share of each side that is left out: subtitles and logos are there."""
-WINDOW = 384
-"""Pixels a side, at most: the middle of a larger picture stands for all of it."""
 
 
 def inner(picture: Image) -> Image:
@@ -49,21 +53,9 @@ def middle(luma: Image) -> Image | None:
     return np.ascontiguousarray(part)
 
 
-_Raw = partial(OutputInfo, descriptive=True)
-"""What a judge weighs against each other: none of them alone says that a picture is better."""
-FAULTS = {
-    "fine_detail": _Raw("the finest octave in edges, of three, in the softer direction"),
-    "texture_detail": _Raw("the same of all detail"),
-    "halos": _Raw("how regularly edges are followed by opposite ones", low=-1.0),
-    "combing": _Raw("lines that go to and fro, beyond columns that do", low=-1.0),
-    "bands": _Raw("levels left out between others", high=2.0),
-    "level": _Raw("share of nearly level and upright edges that are so"),
-}
-
-
 @metric(
     summary="faults of sensors, encoders and processing",
-    outputs=FAULTS,
+    outputs=declared("faults"),
     traits={"texture_detail": Traits((OVERSHARPENED, NOISY))},
     request=DETAIL,
 )
@@ -84,11 +76,6 @@ def faults(image: Image) -> tuple[float, ...] | None:
         bands(picture),
         level(picture),
     )
-
-
-STEEPEST = 0.02
-"""The share of all places at which edges are measured."""
-LEVELS = 512
 
 
 def shares(picture: Image) -> tuple[float, float] | None:
@@ -119,14 +106,7 @@ def _bends(picture: Image, across: bool) -> tuple[float, float]:
     """Second differences in one direction: the mean of the steepest, and of all."""
     import cv2
 
-    bent = cv2.Sobel(picture, cv2.CV_16S, 2 * across, 2 * (not across), ksize=1)
-    bends = np.abs(bent).view(np.uint16)
-    # Counted by level, which is quicker than sorting: no bend is above 2 · 255.
-    counts = cv2.calcHist([bends], [0], None, [LEVELS], [0, LEVELS]).ravel().astype(np.float64)
-    steps = np.arange(LEVELS)
-    most = max(1, int(STEEPEST * bends.size))
-    taken = np.diff(np.minimum(np.cumsum(counts[::-1]), most), prepend=0)
-    return float(taken @ steps[::-1]) / most, float(counts @ steps) / bends.size
+    return steepness(cv2.Sobel(picture, cv2.CV_16S, 2 * across, 2 * (not across), ksize=1))
 
 
 LAGS = 0.014
@@ -244,34 +224,11 @@ def level(picture: Image) -> float:
 
 DARK, LIGHT = 8, 247
 """Levels up to and from which nothing is told apart."""
-TONES = {
-    "brightness": _Raw("mean, 0 black, 1 white"),
-    "spread": _Raw("deviation of brightness, 1 is half black half white"),
-    "darkest": _Raw("brightness of the darkest hundredth"),
-    "lightest": _Raw("brightness of the lightest hundredth"),
-    "clipped_dark": _Raw("share of the picture in which shadows are cut off"),
-    "clipped_light": _Raw("share of the picture in which lights are cut off"),
-    "strength": _Raw(
-        "deviation of colours that brightness does not explain, as a share of it",
-        high=4.0,
-    ),
-    "blue_cast": _Raw("edges in blue against those in green, in doublings", -8.0, 8.0),
-    "red_cast": _Raw("edges in red against those in green, in doublings", -8.0, 8.0),
-    "bleeding": _Raw(
-        "how much smoother colours are than brightness, along lines rather than across",
-        low=-8.0,
-        high=8.0,
-        bounded=False,
-    ),
-    "inks": _Raw("share of the colours' deviation that brightness explains"),
-    "balance": _Raw("skewness of brightness", low=-20.0, high=20.0, bounded=False),
-    "overhead": _Raw("how much brighter the upper third is than the lower", low=-1.0),
-}
 
 
 @metric(
     summary="light and colours of each shot",
-    outputs=TONES,
+    outputs=declared("tones"),
     traits={"brightness": Traits(visible=0.08)},
     request=COLOUR,
 )

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from screentest.core import Image, OutputInfo, SideEffect, Traits
-from screentest.metrics.curve import COLOUR, DETAIL, PLANES
+from screentest.core import Image, SideEffect, Traits
+from screentest.metrics.curve import COLOUR, DETAIL, PLANES, declared
 from screentest.metrics.functions import metric
 from screentest.models.networks import distortions
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from screentest.models.pictures import Plane
 
 
@@ -97,9 +99,7 @@ LEVELS = 1024
 
 @metric(
     summary="how much of the detail is fine",
-    outputs={
-        "sharpness": OutputInfo("share of the finest octave in the detail"),
-    },
+    outputs=declared("sharpness"),
     traits={"sharpness": Traits((OVERSHARPENED, GRAINY, CLIPPED, NOISY, UNNATURAL))},
     request=DETAIL,
 )
@@ -133,12 +133,20 @@ def _steepest(picture: Image) -> float:
     detail."""
     import cv2
 
-    detail = np.abs(cv2.Laplacian(picture, cv2.CV_16S)).view(np.uint16)
+    return steepness(cv2.Laplacian(picture, cv2.CV_16S))[0]
+
+
+def steepness(steps: ArrayLike) -> tuple[float, float]:
+    """Return the mean size of the steepest steps, and of all."""
+    import cv2
+
+    sizes = np.abs(np.asarray(steps, np.int16)).view(np.uint16)
     # Counted by level, which is quicker than sorting: no step is above 4 · 255.
-    counts = cv2.calcHist([detail], [0], None, [LEVELS], [0, LEVELS]).ravel()[::-1]
-    most = max(1, int(STEEPEST * detail.size))
-    taken = np.diff(np.minimum(np.cumsum(counts), most), prepend=0)
-    return float(taken @ np.arange(LEVELS)[::-1] / most)
+    counts = cv2.calcHist([sizes], [0], None, [LEVELS], [0, LEVELS]).ravel().astype(np.float64)
+    levels = np.arange(LEVELS)
+    most = max(1, int(STEEPEST * sizes.size))
+    taken = np.diff(np.minimum(np.cumsum(counts[::-1]), most), prepend=0)
+    return float(taken @ levels[::-1]) / most, float(counts @ levels) / sizes.size
 
 
 CUT_OFF = 4
@@ -147,16 +155,7 @@ CUT_OFF = 4
 
 @metric(
     summary="contrast, tonal range and exposure",
-    outputs={
-        "contrast": OutputInfo(
-            "deviation of brightness, 1 is half black half white",
-            descriptive=True,
-        ),
-        "tonal_range": OutputInfo("from the darkest to the lightest hundredth", descriptive=True),
-        "exposure": OutputInfo(
-            "share of the picture with no clipped shadow or colour",
-        ),
-    },
+    outputs=declared("contrast"),
     traits={"contrast": Traits(visible=0.1), "exposure": Traits((FLAT, BLURRED))},
     request=COLOUR,
 )
@@ -190,14 +189,7 @@ def contrast(image: Image) -> tuple[float, float, float]:
 
 @metric(
     summary="how colourful each shot is",
-    outputs={
-        "colourfulness": OutputInfo(
-            "0 grey, 15 slightly, 45 averagely, 82 highly colourful",
-            high=150.0,
-            bounded=False,
-            descriptive=True,
-        )
-    },
+    outputs=declared("colourfulness"),
     traits={"colourfulness": Traits(visible=12.0)},
     request=COLOUR,
 )
@@ -221,18 +213,7 @@ def colourfulness(image: Image) -> float:
 
 @metric(
     summary="which colour a shot leans to",
-    outputs={
-        "yellow": OutputInfo(
-            "yellow against blue, of the mean colour",
-            low=-1.0,
-            descriptive=True,
-        ),
-        "red": OutputInfo(
-            "red against green, of the mean colour",
-            low=-1.0,
-            descriptive=True,
-        ),
-    },
+    outputs=declared("tint"),
     traits={"yellow": Traits(visible=0.04), "red": Traits(visible=0.04)},
     request=COLOUR,
 )
@@ -257,23 +238,7 @@ COLOUR_WEIGHT = 0.5
 
 @metric(
     summary="noise in the smooth parts of each shot",
-    outputs={
-        "noise": OutputInfo(
-            "deviation of noise, in brightness and colour",
-            high=50.0,
-            higher_is_better=False,
-            unit="levels",
-            bounded=False,
-        ),
-        "luma_noise": OutputInfo(
-            "the same in brightness alone",
-            high=50.0,
-            higher_is_better=False,
-            unit="levels",
-            bounded=False,
-            descriptive=True,
-        ),
-    },
+    outputs=declared("noise"),
     traits={"noise": Traits(_unless_grainy(BLURRED, SMOOTHED, DARK, FLAT, CLIPPED))},
     request=PLANES,
 )
@@ -322,14 +287,7 @@ def colours(planes: Image) -> tuple[Plane, Plane]:
 
 @metric(
     summary="visible blocks of the encoder",
-    outputs={
-        "blockiness": OutputInfo(
-            "0 none, 1 strong",
-            high=4.0,
-            higher_is_better=False,
-            bounded=False,
-        )
-    },
+    outputs=declared("blockiness"),
     traits={"blockiness": Traits((BLURRED, GRAINY))},
     rate=1.0,
     request=DETAIL,
@@ -342,15 +300,7 @@ def blockiness(image: Image) -> float | None:
 
 @metric(
     summary="distance from natural-scene statistics",
-    outputs={
-        "unnaturalness": OutputInfo(
-            "distance from good pictures",
-            high=20.0,
-            higher_is_better=False,
-            unit="deviations",
-            bounded=False,
-        )
-    },
+    outputs=declared("naturalness"),
     traits={"unnaturalness": Traits(_unless_grainy(BLURRED, SMOOTHED, CLIPPED))},
     rate=1.0,
     request=DETAIL,

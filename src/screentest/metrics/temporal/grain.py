@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from screentest.core import Image, OutputInfo, register
-from screentest.metrics.curve import PLANES, ShotMetric, ShotOutput
+from screentest.core import Image, register
+from screentest.metrics.curve import PLANES, ShotMetric, ShotOutput, declared
 from screentest.metrics.static.picture import COLOUR_WEIGHT, colours, window
 
 if TYPE_CHECKING:
@@ -50,19 +50,7 @@ def usual(rows: Rows) -> float:
     return float(np.median((last if len(last) else rows)[:, 0]))
 
 
-GRAIN = {
-    "grain": ShotOutput(
-        OutputInfo(
-            "deviation of noise that is new in every frame",
-            high=50.0,
-            higher_is_better=False,
-            unit="levels",
-            bounded=False,
-            descriptive=True,
-        ),
-        usual,
-    )
-}
+GRAIN = {"grain": ShotOutput(declared("grain")["grain"], usual)}
 
 
 class Fresh:

@@ -8,8 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from screentest.core import Image, NoValue, OutputInfo, Reason, Score, SideEffect, Traits, register
-from screentest.metrics.curve import GREY, FilmMetric, ShotMetric, ShotOutput, at_rate, mean_of
+from screentest.core import Image, NoValue, Reason, Score, SideEffect, Traits, register
+from screentest.metrics.curve import (
+    GREY,
+    FilmMetric,
+    ShotMetric,
+    ShotOutput,
+    at_rate,
+    declared,
+    mean_of,
+)
 from screentest.metrics.functions import metric
 from screentest.metrics.static.picture import BLURRED, GRAINY
 
@@ -31,18 +39,7 @@ STILL_FILM = (
 
 @metric(
     summary="how fast things move, by optical flow",
-    outputs={
-        "motion": OutputInfo(
-            "mean speed", high=10.0, unit="diagonals/s", bounded=False, descriptive=True
-        ),
-        "fastest": OutputInfo(
-            "speed of the fastest twentieth of the picture",
-            high=10.0,
-            unit="diagonals/s",
-            bounded=False,
-            descriptive=True,
-        ),
-    },
+    outputs=declared("motion"),
     request=GREY,
     nothing="one frame does not move",
 )
@@ -104,25 +101,15 @@ def longest(rows: Rows) -> float:
     return float((edges[1::2] - edges[::2]).max()) if len(edges) else 0.0
 
 
+FROZEN = declared("frozen")
+
+
 @metric(
     summary="time in which the picture stands still",
     outputs={
-        "frozen": ShotOutput(
-            OutputInfo("share of held frames", higher_is_better=False),
-            mean_of(0),
-            # No two noisy frames are the same.
-            Traits((GRAINY,)),
-        ),
-        "longest_hold": ShotOutput(
-            OutputInfo(
-                "most held frames in a row",
-                high=1e6,
-                higher_is_better=False,
-                unit="frames",
-            ),
-            longest,
-            Traits((GRAINY,)),
-        ),
+        # No two noisy frames are the same.
+        "frozen": ShotOutput(FROZEN["frozen"], mean_of(0), Traits((GRAINY,))),
+        "longest_hold": ShotOutput(FROZEN["longest_hold"], longest, Traits((GRAINY,))),
     },
     rate=None,
     request=GREY,
@@ -165,12 +152,7 @@ class Flicker:
 
 FLICKER = {
     "flicker": ShotOutput(
-        OutputInfo(
-            "change that lasts only one frame",
-            high=255.0,
-            higher_is_better=False,
-            unit="levels",
-        ),
+        declared("flicker")["flicker"],
         mean_of(0),
         # What moves changes, and the more the finer its detail is; where frames are out of order
         # as well, it is flicker.
@@ -190,10 +172,6 @@ SHORTEST = 0.5
 """Seconds: what comes back sooner is flicker."""
 LONGEST = 120
 """Seconds: a film that long has shots, which ``repeated_shots`` looks up."""
-LOOPS = OutputInfo(
-    "share of the time that repeats what was shown before",
-    higher_is_better=False,
-)
 
 
 @register("metric", "loops", version=1, summary="time that repeats what was shown before")
@@ -203,7 +181,7 @@ def loops(*, rate: float = 8.0, level: float = 1.0) -> FilmMetric:
     ``level``: the mean difference, in levels, up to which two pictures are the same.
     """
     score = partial(repeated, rate=rate, level=level)
-    return FilmMetric("loops", LOOPS, at_rate(GREY, rate), fields, score)
+    return FilmMetric("loops", at_rate(GREY, rate), fields, score)
 
 
 def fields(image: Image) -> list[float]:

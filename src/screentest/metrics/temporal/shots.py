@@ -14,8 +14,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from screentest.core import Image, NoValue, OutputInfo, Point, Reason, Score, register, timecode
-from screentest.metrics.curve import COLOUR, DETAIL, SAMPLED, FilmMetric, at_rate, curve_score
+from screentest.core import Image, NoValue, Point, Reason, Score, register, timecode
+from screentest.metrics.curve import (
+    COLOUR,
+    DETAIL,
+    SAMPLED,
+    FilmMetric,
+    at_rate,
+    curve_score,
+    declared,
+)
 from screentest.metrics.static.picture import luma_noise, sharpness, window
 
 if TYPE_CHECKING:
@@ -26,13 +34,13 @@ USUAL = (0.02, 0.45, 0.2)
 """How much sharpness, entropy and the logarithm of noise deviate between shots of one film:
 about the median over eight films."""
 _LEAST_NOISE = 0.3
-LOOK = OutputInfo("how near a shot's texture is to that of its film")
+(LOOK,) = declared("shot_consistency").values()
 
 
 @register("metric", "shot_consistency", summary="shots that look unlike their film")
 def shot_consistency(*, rate: float = SAMPLED) -> FilmMetric:
     """Compares each shot with the middle one of all; ``rate``: frames a second."""
-    return FilmMetric("shot_consistency", LOOK, at_rate(DETAIL, rate), look, consistency)
+    return FilmMetric("shot_consistency", at_rate(DETAIL, rate), look, consistency)
 
 
 def consistency(seen: SeenShots, shots: int) -> Score:
@@ -73,10 +81,6 @@ GRID = (8, 6)
 """Columns and rows to which a picture is reduced."""
 LEAST_DETAIL = 4.0
 """Deviation of a reduced picture below which it is black or plain: no repetition to speak of."""
-REPEATED = OutputInfo(
-    "share of the time in shots that were shown before",
-    higher_is_better=False,
-)
 
 
 @register("metric", "repeated_shots", summary="shots that were shown before")
@@ -86,7 +90,7 @@ def repeated_shots(*, rate: float = SAMPLED, level: float = 3.0) -> FilmMetric:
     ``level``: the mean difference, in levels, up to which two pictures are the same.
     """
     score = partial(repetition, level=level)
-    return FilmMetric("repeated_shots", REPEATED, at_rate(COLOUR, rate), reduced, score)
+    return FilmMetric("repeated_shots", at_rate(COLOUR, rate), reduced, score)
 
 
 def repetition(seen: SeenShots, shots: int, *, level: float) -> Score:
@@ -129,11 +133,6 @@ def same(one: Rows, two: Rows, level: float) -> bool:
 
 QUANTILES = 16
 """To so many numbers each of two kinds of colours in a picture is reduced."""
-CONTINUITY = OutputInfo(
-    "how much nearer neighbouring shots are in their colours than any two",
-    low=-2.0,
-    bounded=False,
-)
 
 
 @register("metric", "continuity", summary="shots that belong together stand together")
@@ -143,7 +142,7 @@ def continuity(*, rate: float = SAMPLED) -> FilmMetric:
     Shots of one scene share their light and their colours, and follow each other: in a film whose
     shots were shuffled, neighbours are farther apart. It knows nothing of the story.
     """
-    return FilmMetric("continuity", CONTINUITY, at_rate(COLOUR, rate), palette, neighbourhood)
+    return FilmMetric("continuity", at_rate(COLOUR, rate), palette, neighbourhood)
 
 
 def palette(image: Image) -> list[float] | None:

@@ -6,13 +6,12 @@ first rows of a shot are left out.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from screentest.core import Image, OutputInfo, Traits, register
-from screentest.metrics.curve import GREY, ShotMetric, ShotOutput
+from screentest.core import Image, Traits, register
+from screentest.metrics.curve import GREY, ShotMetric, ShotOutput, declared
 from screentest.metrics.static.faults import inner
 from screentest.metrics.static.picture import GRAINY
 from screentest.metrics.temporal.motion import STILL_FILM, change
@@ -111,27 +110,11 @@ def lively(rows: Rows) -> float:
     return float(_own(rows)[:, 1].mean())
 
 
-_LOWER = partial(OutputInfo, higher_is_better=False)
+_INFO = declared("steadiness")
 STEADINESS = {
-    "held": ShotOutput(
-        _LOWER("share of frames that are the one before once more"), held, Traits((GRAINY,))
-    ),
-    "halting": ShotOutput(
-        _LOWER("share of frames that halt while others move"), halting, Traits(STILL_FILM)
-    ),
-    "returning": ShotOutput(
-        _LOWER("share of frames thrown back in time"), returning, Traits(STILL_FILM)
-    ),
-    "uneven": ShotOutput(
-        _LOWER("how far each step differs from the one before"), uneven, Traits(STILL_FILM)
-    ),
-    "lively": ShotOutput(
-        OutputInfo(
-            "mean motion from frame to frame",
-            high=255.0,
-            unit="levels",
-            descriptive=True,
-        ),
-        lively,
-    ),
+    "held": ShotOutput(_INFO["held"], held, Traits((GRAINY,))),
+    "halting": ShotOutput(_INFO["halting"], halting, Traits(STILL_FILM)),
+    "returning": ShotOutput(_INFO["returning"], returning, Traits(STILL_FILM)),
+    "uneven": ShotOutput(_INFO["uneven"], uneven, Traits(STILL_FILM)),
+    "lively": ShotOutput(_INFO["lively"], lively),
 }

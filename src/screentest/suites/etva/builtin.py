@@ -6,7 +6,7 @@ Not ETVA's number: it answers about one question in seven, and coverage says so.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import compress, pairwise
 from pathlib import Path
@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from screentest.core.errors import BadOption
-from screentest.core.frames import Filter, Frame, FrameRequest, Image, Size
+from screentest.core.frames import Filter, Frame, FrameRequest, Size
 from screentest.core.item import Item, Time
 from screentest.core.metric import Level, Measurement, MetricInfo, Resources
 from screentest.core.outcome import Outcome, Reason
 from screentest.core.registry import register
-from screentest.models.pictures import BASIC_COLOURS, basic_colour, name_pixels
+from screentest.metrics.alignment.objects import Sight, knows
+from screentest.models.pictures import BASIC_COLOURS, basic_colour
 from screentest.models.roles import Detector, Flow
 from screentest.suites.etva.answers import Answered, ShownScene, shown
 from screentest.suites.etva.graph import TERMS, Attribute, Category, Entity, EntityKind, Relation
@@ -100,21 +101,14 @@ SEEN = 0.2
 """The share of frames in which a thing must be found to be there."""
 COLOURED = 0.2
 """The share of a thing's pixels that must have a colour for it to have that colour."""
-_MIDDLE = 0.2
-"""What is cut from each side of a box before its colours are looked at."""
 
 
-@dataclass(slots=True)
-class Sightings:
+class Sightings(Sight):
     """One name in all frames."""
 
-    frames: int = 0
-    counts: list[int] = field(default_factory=list)
-    """How many, in frames with at least one."""
-    centres: dict[int, float] = field(default_factory=dict)
-    """Frame → where the best one is, from 0 (left) to 1 (right)."""
-    colours: list[np.ndarray] = field(default_factory=list)
-    """The share of each basic colour in the best one."""
+    @property
+    def frames(self) -> int:
+        return len(self.evidence)
 
     @property
     def there(self) -> bool:
@@ -144,14 +138,7 @@ def look_for(
     for number, frame in enumerate(frames):
         for name, sightings in seen.items():
             # One name at a time: of two names for one thing a detector would choose.
-            result = detector.detect(frame.image, [name])
-            sightings.frames += 1
-            if result:
-                best = result[0]
-                sightings.counts.append(len(result))
-                width = frame.image.shape[1]
-                sightings.centres[number] = (best.box[0] + best.box[2]) / 2 / width
-                sightings.colours.append(_colours_in(frame.image, best.box))
+            sightings.note(number, frame.image, detector.detect(frame.image, [name]))
     return seen
 
 
@@ -161,15 +148,6 @@ def is_left_of(one: Sightings, other: Sightings) -> bool | None:
     if not together:
         return None
     return median(one.centres[at] - other.centres[at] for at in together) < 0
-
-
-def _colours_in(image: Image, box: tuple[float, float, float, float]) -> np.ndarray:
-    left, top, right, bottom = box
-    inset_x, inset_y = (right - left) * _MIDDLE, (bottom - top) * _MIDDLE
-    rows = slice(int(top + inset_y), max(int(bottom - inset_y), int(top + inset_y) + 1))
-    columns = slice(int(left + inset_x), max(int(right - inset_x), int(left + inset_x) + 1))
-    names = name_pixels(image[rows, columns])
-    return np.bincount(names.ravel(), minlength=len(BASIC_COLOURS)) / max(1, names.size)
 
 
 Frames = Callable[[Sequence[Time], Size], Iterator[Frame]]
@@ -256,9 +234,7 @@ class BuiltinAnswerer:
             graph = scene.asked.graph
             entities = graph.entities if graph is not None else ()
             names = [entity.name for entity in entities if entity.kind is EntityKind.THING]
-            # A detector that does not say what it was taught knows all.
-            if names and (knows := getattr(self.detector, "knows", None)) is not None:
-                names = list(compress(names, knows(names)))
+            names = list(compress(names, knows(self.detector, names)))
             self._seen = scene, look_for(names, scene.frames(), self.detector) if names else {}
         return self._seen[1]
 

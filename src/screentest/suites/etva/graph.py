@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import difflib
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from html import escape
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
+from jinja2 import Environment, StrictUndefined
 from pydantic import BaseModel, BeforeValidator, Field
 
 from screentest._util.text import printable
@@ -287,96 +288,42 @@ class AnswersAnswer(BaseModel):
     answers: list[NumberedAnswer] = Field(max_length=3 * _MOST)
 
 
-_ROW = 34
-_BOX = 190
+_ROW, _BOX, _MARGIN = 34, 190, 24
 _LEFT = 330
 """Where the column of entities begins; arcs and their words stand before it."""
 _RIGHT = _LEFT + _BOX + 60
-_WIDTH = _RIGHT + 260
-_MARGIN = 24
 _COLOURS = {
     EntityKind.THING: "#dbe9f6",
     EntityKind.BACKGROUND: "#e2f0dc",
     EntityKind.CAMERA: "#f5e6cf",
     EntityKind.WHOLE: "#ece3f2",
 }
-_LONGEST = 34
-_STYLE = "font-family:system-ui,sans-serif;font-size:13px"
 
 
 def graph_svg(graph: SceneGraph, title: str = "") -> str:
     """Return the graph as an SVG document. Everything in it is text: nothing in a name is markup.
 
-    Entities stand in a column in the middle, their attributes to the right on lines, relations as
-    arcs on the left with their words.
+    The template ``graph.svg.jinja`` draws it. An entity has a row for each of its attributes, at
+    least one.
     """
-    rows = _rows(graph)
-    height = _MARGIN * 2 + _ROW * max(1, sum(rows.values())) + (20 if title else 0)
-    top = _MARGIN + (20 if title else 0)
-    middles, at = {}, top
-    for name, count in rows.items():
-        middles[name] = at + _ROW // 2
-        at += _ROW * count
-    shapes = [*_relations(graph, middles), *_attributes(graph, middles), *_entities(graph, middles)]
-    if title:
-        shapes.insert(0, _text(_MARGIN, _MARGIN, title, 110, weight="bold"))
-    label = escape(title or "scene graph", quote=True)
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" '
-        f'width="{_WIDTH}" height="{height}" role="img" aria-label="{label}" style="{_STYLE}">'
-        f'<rect width="100%" height="100%" fill="#ffffff"/>{"".join(shapes)}</svg>\n'
-    )
-
-
-def _rows(graph: SceneGraph) -> dict[str, int]:
-    """Return how many rows each entity takes: one for each attribute, at least one."""
-    rows = dict.fromkeys((entity.id for entity in graph.entities), 0)
-    for attribute in graph.attributes:
-        rows[attribute.entity] += 1
-    return {name: max(1, count) for name, count in rows.items()}
-
-
-def _entities(graph: SceneGraph, middles: dict[str, int]) -> Iterator[str]:
+    rows = Counter(attribute.entity for attribute in graph.attributes)
+    middles, end = {}, _MARGIN + (20 if title else 0)
     for entity in graph.entities:
-        middle = middles[entity.id]
-        yield (
-            f'<rect x="{_LEFT}" y="{middle - 13}" width="{_BOX}" height="26" rx="5" '
-            f'fill="{_COLOURS[entity.kind]}" stroke="#333333"/>'
-        )
-        yield _text(_LEFT + 10, middle + 4, entity.name, 24)
-
-
-def _attributes(graph: SceneGraph, middles: dict[str, int]) -> Iterator[str]:
-    seen: dict[str, int] = {}
-    for attribute in graph.attributes:
-        middle = middles[attribute.entity]
-        row = middle + _ROW * seen.get(attribute.entity, 0)
-        seen[attribute.entity] = seen.get(attribute.entity, 0) + 1
-        start = _LEFT + _BOX
-        yield _line(f"M{start},{middle} L{_RIGHT - 6},{row}")
-        yield _text(_RIGHT, row + 4, attribute.value, _LONGEST)
-
-
-def _relations(graph: SceneGraph, middles: dict[str, int]) -> Iterator[str]:
-    for number, relation in enumerate(graph.relations):
-        first, second = middles[relation.subject], middles[relation.object]
-        bend = _LEFT - 60 - 26 * (number % 4)
-        yield _line(f"M{_LEFT},{first} C{bend},{first} {bend},{second} {_LEFT},{second}")
-        yield f'<circle cx="{_LEFT}" cy="{second}" r="4" fill="#333333"/>'
-        at = (first + second) // 2 + 4
-        yield _text(bend + 4, at, relation.name, _LONGEST, anchor="end")
-
-
-def _line(path: str) -> str:
-    return f'<path d="{path}" fill="none" stroke="#777777"/>'
-
-
-def _text(
-    left: int, base: int, words: str, longest: int, *, anchor: str = "start", weight: str = "normal"
-) -> str:
-    shown = printable(words, "�")
-    shown = shown if len(shown) <= longest else f"{shown[: longest - 1]}…"
-    return (
-        f'<text x="{left}" y="{base}" text-anchor="{anchor}" font-weight="{weight}">'
-        f"<title>{escape(words if words.isprintable() else shown)}</title>{escape(shown)}</text>"
+        middles[entity.id] = end + _ROW // 2
+        end += _ROW * max(1, rows[entity.id])
+    drawing = Environment(autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True)
+    drawing.filters["printable"] = printable
+    template = Path(__file__).with_name("graph.svg.jinja").read_text(encoding="utf-8")
+    return drawing.from_string(template).render(
+        graph=graph,
+        title=title,
+        middles=middles,
+        width=_RIGHT + 260,
+        height=_MARGIN + (end if middles else end + _ROW),
+        row=_ROW,
+        box=_BOX,
+        margin=_MARGIN,
+        left=_LEFT,
+        right=_RIGHT,
+        colours=_COLOURS,
     )

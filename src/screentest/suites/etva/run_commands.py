@@ -8,6 +8,7 @@ from typing import Annotated, Any, TypeAlias
 
 import typer
 
+from screentest._util.collect import grouped
 from screentest.analysis.people.agreement import (
     PromptCorrelation,
     Ratings,
@@ -324,19 +325,17 @@ def _correlation_table(found: Mapping[str, _Correlations]) -> Table:
 
 def _ratings(records: Iterable[VoteRecord]) -> dict[str, float]:
     """Item → the mean rating."""
-    given: dict[str, list[float]] = {}
-    for record in records:
-        if record.score is not None:
-            given.setdefault(record.unit, []).append(record.score)
+    given = grouped((record.unit, record.score) for record in records if record.score is not None)
     return {item: sum(subset) / len(subset) for item, subset in given.items()}
 
 
 def _answers(records: Iterable[VoteRecord]) -> dict[str, bool]:
     """Question of an item → what most people say; a tie says nothing."""
-    given: dict[str, list[int]] = {}
-    for record in records:
-        for question, answer in (record.answers or {}).items():
-            given.setdefault(answer_key(record.unit, question), []).append(int(answer))
+    given = grouped(
+        (answer_key(record.unit, question), int(answer))
+        for record in records
+        for question, answer in (record.answers or {}).items()
+    )
     return {
         name: 2 * sum(subset) > len(subset)
         for name, subset in given.items()

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from screentest._util.collect import grouped
 from screentest._util.text import one_line
 from screentest.core import BadOption, Cell, Column, Outcome, Reason, Summary, Table
 from screentest.present.charts import COLOURS, MOST_LETTERS, new_figure, save, styled
@@ -86,9 +87,7 @@ def averages_by_model(
     judged: Iterable[JudgedQuestion], *, signature: str = "etva"
 ) -> list[Averages]:
     """Return the averages of each model, in order of appearance."""
-    models: dict[str, list[JudgedQuestion]] = {}
-    for item in judged:
-        models.setdefault(item.model, []).append(item)
+    models = grouped((item.model, item) for item in judged)
     return [averages(subset, model=model, signature=signature) for model, subset in models.items()]
 
 
@@ -200,10 +199,7 @@ def _summary(
 
 def _per_prompt(judged: Sequence[JudgedQuestion]) -> Iterator[Outcome[float]]:
     """Yield the share of yes of each prompt, among the questions that have an answer."""
-    prompts: dict[str, list[JudgedQuestion]] = {}
-    for item in judged:
-        prompts.setdefault(item.prompt, []).append(item)
-    for subset in prompts.values():
+    for subset in grouped((item.prompt, item) for item in judged).values():
         yes, answered, asked = _count(subset)
         message = f"none of {asked} questions has an answer"
         failed: Outcome[float] = Outcome.failed(Reason.NOT_APPLICABLE, message)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -10,6 +11,7 @@ import cv2
 import numpy as np
 import typer
 
+from screentest._util.collect import grouped
 from screentest._util.optional import need
 from screentest._util.text import plural
 from screentest.analysis.people.released import read_json
@@ -227,12 +229,12 @@ def correct(
       screentest suite locot2v correct suite/ votes.json
       screentest suite locot2v correct suite/ votes.json --stage questions
     """
-    answer: dict[str, list[str | None]] = {}
-    for record in read_votes(votes, whole=True):
-        if record.task is VoteTask.PROMPTS and record.counts:
-            text = record.text if record.verdict == "correct" else None
-            answer.setdefault(record.source, []).append(text)
-    result = correct_stage(folder, answer, stage)
+    answers = grouped(
+        (record.source, record.text if record.verdict == "correct" else None)
+        for record in read_votes(votes, whole=True)
+        if record.task is VoteTask.PROMPTS and record.counts
+    )
+    result = correct_stage(folder, answers, stage)
     outcomes = ("changed", "approved", "disputed", "unknown")
     rows: list[tuple[str, str, str | None]] = [
         (name, outcome, None) for outcome in outcomes for name in getattr(result, outcome)
@@ -285,17 +287,17 @@ def statistics(
         tools = Tools(settings)
         arguments = {"models": [str(model) for model in settings.models]}
         cap = cap_of(work, settings)
-        with RunStore(run, command="statistics", arguments=arguments, max_cost=cap) as store:
+
+        def graded(prompt: str) -> dict[str, float]:
+            result = complexity(prompt, tools)
+            return {name: float(str(result[name])) for name in COMPLEXITIES}
+
+        with (
+            RunStore(run, command="statistics", arguments=arguments, max_cost=cap) as store,
+            closing(tools.models),
+        ):
             tools.attach(store.ledger)
-            try:
-
-                def graded(prompt: str) -> dict[str, float]:
-                    result = complexity(prompt, tools)
-                    return {name: float(str(result[name])) for name in COMPLEXITIES}
-
-                read = [with_complexity(item, graded) for item in read]
-            finally:
-                tools.models.close()
+            read = [with_complexity(item, graded) for item in read]
     if chart is not None:
         save(statistics_chart(read), chart)
     show(*tables(read), as_json=as_json)
@@ -360,14 +362,14 @@ def build(
     def notice(source: str, stage: str) -> None:
         err().print(f"{shown(source)}: {stage}")
 
-    with RunStore(out, command="suite build", arguments=arguments, max_cost=cap) as store:
+    with (
+        RunStore(out, command="suite build", arguments=arguments, max_cost=cap) as store,
+        closing(tools.models),
+    ):
         # A stage that failed is tried again at every start; so is the answer that failed it.
         store.ledger.asks_again = True
         tools.attach(store.ledger)
-        try:
-            done = build_suite(sources, out, tools, choices, notice=notice)
-        finally:
-            tools.models.close()
+        done = build_suite(sources, out, tools, choices, notice=notice)
     show(
         *_tables(done),
         as_json=as_json,

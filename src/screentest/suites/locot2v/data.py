@@ -13,7 +13,7 @@ import math
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +88,11 @@ class Event:
     """The same as a prompt of its own, for generators that take several."""
     subjects: tuple[str, ...] = field(default=(), kw_only=True)
     """Who or what it is about, one by one; empty where only ``subject`` tells."""
+
+
+_EVENT_FIELDS = {name: name for name in ("event", "subject", "setting", "action")}
+_EVENT_FIELDS |= {"camera": "camera motion", "prompt": "prompt"}
+"""The texts of an event in their order, and what files call them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,12 +223,7 @@ def as_object(record: PromptRecord) -> dict[str, Any]:
         },
         "events_info": [
             {
-                "event": event.event,
-                "subject": event.subject,
-                "setting": event.setting,
-                "action": event.action,
-                "camera motion": event.camera,
-                "prompt": event.prompt,
+                **{written: getattr(event, name) for name, written in _EVENT_FIELDS.items()},
                 **({"subjects": list(event.subjects)} if event.subjects else {}),
             }
             for event in record.events
@@ -231,9 +231,7 @@ def as_object(record: PromptRecord) -> dict[str, Any]:
         "prompt": record.prompt,
     }
     if record.actions is not None:
-        entry["human_actions"] = [
-            {"subject": action.subject, "action": action.action} for action in record.actions
-        ]
+        entry["human_actions"] = [asdict(action) for action in record.actions]
     if record.duration is not None:
         entry["duration_ref"] = record.duration
     if record.category:
@@ -355,8 +353,7 @@ class _Reading:
         scenes = self.entry.get("scene_infos")
         for item in listed if isinstance(listed, list) else ():
             if isinstance(item, dict) and isinstance(item.get("event"), str):
-                names = ("event", "subject", "setting", "action", "camera motion", "prompt")
-                texts = [_plain(item.get(name)) for name in names]
+                texts = [_plain(item.get(written)) for written in _EVENT_FIELDS.values()]
                 yield Event(*texts, subjects=_listed(item.get("subjects")))
             else:
                 self._report("an event has no description")

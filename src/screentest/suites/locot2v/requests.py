@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
@@ -22,6 +22,7 @@ from screentest.core.outcome import Failure, Outcome, Point, Reason, Score
 from screentest.english.chunks import chunks_of
 from screentest.models.ask import Frames, NonBlank, Query
 from screentest.models.chat.parsing import spoken
+from screentest.run.inputs import Stamp
 from screentest.suites.locot2v.data import (
     Event,
     HumanAction,
@@ -214,12 +215,6 @@ class Timeline:
         return tuple(points)
 
 
-def mean(values: Iterable[float]) -> float:
-    """Return the exactly rounded mean: the order of the values changes nothing."""
-    result = list(values)
-    return math.fsum(result) / len(result)
-
-
 @dataclass(frozen=True, slots=True)
 class Work:
     """A measurement: who wants frames, and what to conclude when they have passed."""
@@ -245,7 +240,7 @@ class Records:
     """Where metrics look up what a suite says of an item; ``path`` may be empty."""
 
     def __init__(self, path: str) -> None:
-        self._suite = _read(path, _changed(path)) if path else None
+        self._suite = _read(path, Stamp.of(Path(path))) if path else None
 
     @property
     def signature_parts(self) -> dict[str, str]:
@@ -260,7 +255,6 @@ class Records:
         return result or PromptRecord(item.id, item.text)
 
 
-@dataclass(frozen=True)
 class Asking(ABC):
     """A metric that asks models about chosen frames: it wants no stream of them."""
 
@@ -272,7 +266,6 @@ class Asking(ABC):
         """Ask, and return the values."""
 
 
-@dataclass(frozen=True)
 class AskingByRecords(Asking):
     """One that looks up what a prompt suite says of an item."""
 
@@ -284,16 +277,26 @@ class AskingByRecords(Asking):
         return self.records.signature_parts
 
 
+class WatchingByRecords(AskingByRecords):
+    """One whose model is shown ``fps`` frames a second of the video, at most ``frames``.
+
+    ``records`` is a prompt suite's file; what it does not say is read from the prompt.
+    """
+
+    def __init__(
+        self,
+        *,
+        records: str = "",
+        fps: float = FPS,
+        frames: int = MOST_SHOWN,
+        long_side: int = 512,
+    ) -> None:
+        self.records, self.frames = Records(records), by_rate(fps, frames, long_side)
+
+
 @lru_cache(4)
-def _read(path: str, changed: int) -> PromptSuite:
+def _read(path: str, stamp: Stamp | None) -> PromptSuite:
     return read_prompt_suite(Path(path))
-
-
-def _changed(path: str) -> int:
-    try:
-        return Path(path).stat().st_mtime_ns
-    except OSError:
-        return 0
 
 
 _LONGEST = 2000

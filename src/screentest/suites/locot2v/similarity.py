@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations, pairwise
+from statistics import fmean
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
 from screentest.core import BaseConsumer, Frame, FrameRequest, Image, Resources, Time
-from screentest.suites.locot2v.requests import inapplicable, mean
+from screentest.suites.locot2v.requests import inapplicable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -51,7 +52,9 @@ def within(frames: Rows) -> float | None:
     """
     if len(frames) < 2:
         return None
-    return mean(float(first @ second) for first, second in pairwise(np.asarray(frames, np.float64)))
+    return fmean(
+        float(first @ second) for first, second in pairwise(np.asarray(frames, np.float64))
+    )
 
 
 def intra(events: Mapping[int, Sequence[Rows]], weights: Mapping[int, float]) -> float | None:
@@ -60,7 +63,7 @@ def intra(events: Mapping[int, Sequence[Rows]], weights: Mapping[int, float]) ->
     for event, subjects in events.items():
         values = [value for value in map(within, subjects) if value is not None]
         if values:
-            by_event[event] = mean(values)
+            by_event[event] = fmean(values)
     if not by_event:
         return None
     total = sum(weights[event] for event in by_event)
@@ -78,13 +81,13 @@ def across(appearances: Sequence[Rows]) -> float | None:
     centres = [np.asarray(rows, np.float64).mean(axis=0) for rows in appearances if len(rows)]
     if len(centres) < 2:
         return None
-    return mean(float(first @ second) for first, second in combinations(centres, 2))
+    return fmean(float(first @ second) for first, second in combinations(centres, 2))
 
 
 def inter(subjects: Sequence[Sequence[Rows]]) -> float | None:
     """Equation 15: mean over the subjects that appear in at least two events."""
     values = [value for value in map(across, subjects) if value is not None]
-    return mean(values) if values else None
+    return fmean(values) if values else None
 
 
 WINDOW, SIGMA = 11, 1.5

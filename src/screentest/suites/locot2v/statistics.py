@@ -14,6 +14,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
 
+from screentest._util.collect import grouped
 from screentest.analysis.people.released import read_text
 from screentest.core import Cell, Column, ManifestError, Table
 from screentest.inputs.layouts.contents import TABLES, read_prompts, table_rows, text_of
@@ -223,11 +224,10 @@ def statistics_chart(files: Sequence[PromptFile]) -> Figure:
 
 
 def _by_category(records: Sequence[PromptRecord]) -> dict[str, list[PromptRecord]]:
-    result: dict[str, list[PromptRecord]] = {}
-    for record in records:
-        if name := record.category or category_of(record.theme):
-            result.setdefault(name, []).append(record)
-    return dict(sorted(result.items()))
+    categories = grouped(
+        (record.category or category_of(record.theme), record) for record in records
+    )
+    return {name: subset for name, subset in sorted(categories.items()) if name}
 
 
 def _measures(records: Sequence[PromptRecord]) -> tuple[float | None, ...]:

@@ -6,9 +6,9 @@ single items, which correlations and charts are of.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import TYPE_CHECKING, TypeAlias
 
 from screentest.analysis.results import Results, plain_name
@@ -149,7 +149,7 @@ def item_scores(suite: Suite, results: Results) -> dict[str, dict[str, float]]:
         for name, members in FIVE.items():
             had = [values[member.name] for member in members if member.name in values]
             if had:
-                values[name] = math.fsum(had) / len(had)
+                values[name] = fmean(had)
     return result
 
 

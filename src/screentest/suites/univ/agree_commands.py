@@ -90,8 +90,11 @@ def agree(
             advice="Write a sheet with --sample, or give one with --votes.",
         )
     voted = read_sheet(votes) if votes is not None else None
-    result = _compare(read, voted, names, tolerance)
-    favours = _favours(read, voted, names, own or [], group)
+    try:
+        result = _compare(read, voted, names, tolerance)
+        favours = _favours(read, voted, names, own or [], group)
+    except NoValue as error:
+        raise UserError(error.message, advice=error.advice) from None
     show(_agreement_table(result), _preference_table(favours), as_json=as_json)
 
 
@@ -136,10 +139,7 @@ def _compare(
     result: dict[tuple[str, str], ScoreAgreement] = {}
     for run, results in read.items() if voted is not None else ():
         scores, people = on_one_scale(results, voted or {}, _values(results, names))
-        try:
-            result[str(run), "all"] = score_agreement(scores, people, tolerance=tolerance)
-        except NoValue as error:
-            raise UserError(error.message, advice=error.advice) from None
+        result[str(run), "all"] = score_agreement(scores, people, tolerance=tolerance)
         both = [unit for unit in people if unit in scores]
         for name in dict.fromkeys(name for _, name in both):
             subset = {unit: people[unit] for unit in both if unit[1] == name}
@@ -168,10 +168,7 @@ def _favours(
     }
     people = {unit: subset for _, given in scaled.values() for unit, subset in given.items()}
     judges = {name: scores for name, (scores, _) in scaled.items()}
-    try:
-        return self_preference(judges, makers, owns, None if voted is None else people)
-    except NoValue as error:
-        raise UserError(error.message, advice=error.advice) from None
+    return self_preference(judges, makers, owns, None if voted is None else people)
 
 
 def _own(text: str, runs: Sequence[Path]) -> tuple[Path, str]:

@@ -79,25 +79,18 @@ _SUMMARY = "of the 21 sub-dimensions, the share that is described"
 
 
 @register("metric", CHAT, version=1, summary="a structured description by a chat model")
-def univ_caption(
-    *, fps: float = 2, short_side: int = 480, most_frames: int = 320, shots: bool = True
-) -> ChatCaption:
-    """``shots=false`` describes the video as one piece, whatever cuts it has."""
-    return ChatCaption(shown(Fraction(repr(fps)), short_side, most_frames), shots)
-
-
-@register("metric", BUILTIN, version=1, summary="what pixels tell: colours, light, camera, cuts")
-def univ_caption_builtin() -> BuiltinCaption:
-    """Needs no model; what pixels cannot tell stays empty."""
-    return BuiltinCaption()
-
-
-@dataclass(frozen=True)
 class ChatCaption:
-    """Describes a video by a chat model."""
+    """Describes a video by a chat model; ``shots=false`` as one piece, whatever cuts it has."""
 
-    frames: Frames
-    by_shot: bool
+    def __init__(
+        self,
+        *,
+        fps: float = 2,
+        short_side: int = 480,
+        most_frames: int = 320,
+        shots: bool = True,
+    ) -> None:
+        self.frames, self.by_shot = shown(Fraction(repr(fps)), short_side, most_frames), shots
 
     @property
     def info(self) -> MetricInfo:
@@ -191,9 +184,9 @@ def _overview_text(overview: Overview) -> str:
     return f"Style: {overview.style}\nSubjects: {subjects}\nContent: {overview.content}"
 
 
-@dataclass(frozen=True)
+@register("metric", BUILTIN, version=1, summary="what pixels tell: colours, light, camera, cuts")
 class BuiltinCaption:
-    """Describes a video from its pixels, without a model."""
+    """Describes a video from its pixels, without a model; what they cannot tell stays empty."""
 
     info = MetricInfo(
         outputs={BUILTIN: OutputInfo(_SUMMARY)}, level=Level.CLIP, roles=("flow",), shots=True

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from screentest.core import Level
@@ -171,7 +172,7 @@ def average(values: Mapping[Dimension, float]) -> float:
     >>> average(dict.fromkeys(Dimension, 7.5))
     7.5
     """
-    return math.fsum(values[dimension] for dimension in Dimension) / len(Dimension)
+    return fmean(values[dimension] for dimension in Dimension)
 
 
 def outcomes_of(whole: JudgedPiece | None, shots: Sequence[JudgedPiece]) -> Outcomes:
@@ -195,10 +196,7 @@ def outcomes_of(whole: JudgedPiece | None, shots: Sequence[JudgedPiece]) -> Outc
             "shots": sum(shot.marks is not None for shot in shots),
             "of": len(shots),
         }
-    values = {
-        dimension: math.fsum(level[dimension] for level in levels) / len(levels)
-        for dimension in Dimension
-    }
+    values = {dimension: fmean(level[dimension] for level in levels) for dimension in Dimension}
     result: dict[str, Outcome[Score]] = {
         AVERAGE: Outcome.of(Score(average(values), _average_curve(whole, shots), details))
     }

@@ -8,12 +8,12 @@ such item.
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from statistics import fmean
 from typing import Literal
 
 from screentest.analysis.results import Results
@@ -148,6 +148,6 @@ def subdimensions(results: Results, by: str = "model") -> dict[str, dict[str, fl
             model = result.setdefault(results.group(value.item, by), {})
             model.setdefault(value.output, []).append(100 * value.outcome.unwrap().value)
     return {
-        model: {name: math.fsum(points) / len(points) for name, points in parts.items()}
+        model: {name: fmean(points) for name, points in parts.items()}
         for model, parts in sorted(result.items())
     }

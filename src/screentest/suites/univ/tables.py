@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from screentest._util.collect import grouped
 from screentest.analysis.results import Results
 from screentest.analysis.standings import Standing, standings
 from screentest.core import Cell, Column, Table
@@ -212,11 +213,7 @@ def task_costs(run: RunReader) -> list[tuple[Cell, ...]]:
         task = task_of(record.key.evaluator)
         if task is not None and record.requests:
             cases.setdefault(task, set()).add(record.key.item)
-    calls: dict[UnivTask, list[Call]] = {}
-    for call in run.calls():
-        task = _task_of_call(call)
-        if task is not None:
-            calls.setdefault(task, []).append(call)
+    calls = grouped((_task_of_call(call), call) for call in run.calls())
     return [
         (task.value, *_cost(len(cases.get(task, ())), calls[task]), *PUBLISHED[task])
         for task in UnivTask

@@ -8,17 +8,18 @@ is asked about once more, alone; one that has none then is left out and counted.
 
 from __future__ import annotations
 
-import math
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from pydantic import ValidationError
 
+from screentest._util.collect import grouped
 from screentest.core import ManifestError
 from screentest.core.errors import BadOption, NoValue
 from screentest.core.frames import Consumer
@@ -29,6 +30,7 @@ from screentest.core.registry import register
 from screentest.models.ask import send
 from screentest.models.ask.templates import Slot, Trusted, neutralise
 from screentest.models.chat.messages import ChatRequest
+from screentest.run.inputs import Stamp
 from screentest.suites.univ.data import Truth, read_truth
 from screentest.suites.univ.pieces import AT_ONCE, JUDGE, UnivTask, request
 from screentest.suites.univ.schema import Match, Unread, VideoDescription, match_form, span_of
@@ -134,16 +136,16 @@ def add_up(entries: Sequence[ChecklistEntry], scores: Sequence[float]) -> Levels
     the average that of the dimensions. The released code has no such step, so this one is ours.
     What has no item has no value, and does not enter the average.
     """
-    grouped: dict[str, list[float]] = {}
-    for entry, score in zip(entries, scores, strict=True):
-        grouped.setdefault(entry.about, []).append(score)
-    by_about = {about: _mean(subset) for about, subset in grouped.items()}
+    by_entry = grouped((entry.about, score) for entry, score in zip(entries, scores, strict=True))
+    by_about = {about: fmean(subset) for about, subset in by_entry.items()}
     dimensions = {}
     for dimension in Dimension:
-        parts = [value for about, value in by_about.items() if _counts_in(about, dimension)]
+        # A subject may be told apart in sub-dimensions, or not.
+        about_it = (dimension.value, *SUBDIMENSIONS[dimension])
+        parts = [value for about, value in by_about.items() if about in about_it]
         if parts:
-            dimensions[dimension] = _mean(parts)
-    average = _mean(list(dimensions.values())) if dimensions else None
+            dimensions[dimension] = fmean(parts)
+    average = fmean(dimensions.values()) if dimensions else None
     return Levels(by_about, dimensions, average)
 
 
@@ -251,22 +253,15 @@ def _evidence(entry: ChecklistEntry, match: Match | Unread) -> Json:
 
 def _curve(entries: Sequence[ChecklistEntry], matches: Sequence[Match]) -> tuple[Point, ...]:
     """Shot by shot, where the ground truth knows when a thing is seen."""
-    shots: dict[Span, list[float]] = {}
-    for entry, match in zip(entries, matches, strict=True):
-        if entry.span is not None:
-            shots.setdefault(entry.span, []).append(match.points)
+    shots = grouped(
+        (entry.span, match.points)
+        for entry, match in zip(entries, matches, strict=True)
+        if entry.span is not None
+    )
     return tuple(
-        Point(span, _mean(shots[span]), f"{len(shots[span])} items")
+        Point(span, fmean(shots[span]), f"{len(shots[span])} items")
         for span in sorted(shots, key=lambda item: (item.start, item.end))
     )
-
-
-def _counts_in(about: str, dimension: Dimension) -> bool:
-    return about == dimension.value or OWNER.get(about) is dimension
-
-
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values)
 
 
 def _none(why: str) -> Outcome[Score]:
@@ -299,7 +294,7 @@ def univ_v2t(*, truth: str, batch: int = 60) -> TextTask:
     """
     if batch < 1:
         raise BadOption("univ_v2t: batch is at least 1")
-    return TextTask(_read(truth, _changed(truth)), batch)
+    return TextTask(_read(truth, Stamp.of(Path(truth))), batch)
 
 
 @dataclass(frozen=True)
@@ -393,12 +388,5 @@ class Comparing:
 
 
 @lru_cache(4)
-def _read(path: str, changed: int) -> Truth:
+def _read(path: str, stamp: Stamp | None) -> Truth:
     return read_truth(Path(path))
-
-
-def _changed(path: str) -> int:
-    try:
-        return Path(path).stat().st_mtime_ns
-    except OSError:
-        return 0

@@ -132,38 +132,7 @@ _BARE = re.compile(
     rf"(?<=,)\s*(?P<move>pan|tilt|zoom|dolly|push|pull)(?:s|ning|ing|ming)?\s+(?P<way>{_WAY})\b",
     re.IGNORECASE,
 )
-_VIEW = re.compile(
-    r"(?:\bfrom\s+)?(?:\b(?:an?|the)\s+)?\b"
-    r"(?P<side>front|side|rear|back|top|top-down|overhead|low[- ]angle"
-    r"|high[- ]angle|eye-level|ground-level|wide[- ]angle|wide|panoramic|macro|profile|distant)"
-    r"(?:\s+|-)(?P<kind>view|shot|perspective)\b(?:\s+of\b)?",
-    re.IGNORECASE,
-)
-_ARTS = (
-    "painting|drawing|sketch|illustration|watercolou?r|art|animation|anime|cartoon|claymation"
-    "|collage|engraving|mosaic|fresco|origami|photograph"
-)
-# Somebody "painting by the river" is no painting, one "by Monet" or "by a child" is.
-_MAKER = r"(?:[A-Z][\w'’-]+(?:\s+[A-Z][\w'’-]+){0,3}|an?\s+(?:child|kid|artist|painter|master))"
-# At the end after a comma, or at the head before "of": elsewhere a painting is a thing.
-_ART = re.compile(
-    rf",\s*(?i:in\s+|as\s+)?(?i:an?\s+)?(?P<name>(?:[\w'’-]+\s+){{0,2}}(?i:{_ARTS}))"
-    rf"(?P<maker>\s+by\s+{_MAKER})?(?=\s*(?:[,.]|$))"
-)
-_ART_OF = re.compile(
-    r"\A\s*(?:an?\s+|the\s+)?(?P<name>(?:(?:oil|watercolou?r|acrylic|ink|pencil|charcoal|pastel"
-    r"|digital|pixel|line|3d|chalk|fantasy|concept|minimalist|surreal)\s+)+"
-    r"(?:painting|drawing|sketch|illustration|art|animation))\s+of\b",
-    re.IGNORECASE,
-)
-_BY = re.compile(r",\s*by\s+(?P<name>[A-Z][\w'’-]+(?:\s+[A-Z][\w'’-]+){0,3})(?=\s*(?:[,.]|$))")
-_STYLE = re.compile(
-    r",?\s*(?:\bin\s+(?:an?\s+|the\s+)?)?(?P<name>\b[\w'’-]+(?:\s+[\w'’-]+)?)\s+style\b",
-    re.IGNORECASE,
-)
-_STYLE_OF = re.compile(r",?\s*\bin\s+the\s+style\s+of\s+(?P<name>[\w'’ -]+)", re.IGNORECASE)
-_MONOCHROME = re.compile(r",\s*(?:in\s+)?black\s+and\s+white(?=\s*(?:[,.]|$))", re.IGNORECASE)
-_QUOTED = re.compile(r"[\"“](?P<words>[^\"“”]{1,80})[\"”]")
+_PHRASES = {name: re.compile(pattern) for name, pattern in TERMS["phrases"].items()}
 
 
 def read_filming(prompt: str) -> tuple[str, list[Filmed]]:
@@ -205,10 +174,11 @@ def _readers() -> list[tuple[re.Pattern[str], _Reader]]:
         for words, value, question in TERMS["camera"]["techniques"]
     ]
     return [
-        *((_QUOTED, _written_words), (_CAMERA, _camera), (_BARE, _camera), *techniques),
-        *((_VIEW, _view), (_BY, style_of), (_STYLE_OF, style_of)),
-        (_STYLE, _worded("{} style", "Is the video in {} style?")),
-        *((_ART_OF, _art), (_ART, _art), (_MONOCHROME, monochrome)),
+        *((_PHRASES["quoted"], _written_words), (_CAMERA, _camera), (_BARE, _camera), *techniques),
+        *((_PHRASES["view"], _view), (_PHRASES["by"], style_of), (_PHRASES["style_of"], style_of)),
+        (_PHRASES["style"], _worded("{} style", "Is the video in {} style?")),
+        *((_PHRASES["art_of"], _art), (_PHRASES["art"], _art)),
+        (_PHRASES["monochrome"], monochrome),
     ]
 
 

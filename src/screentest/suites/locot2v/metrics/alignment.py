@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from statistics import fmean
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -14,24 +15,19 @@ from screentest.core.item import Item
 from screentest.core.metric import MetricInfo, Outcomes, OutputInfo, Resources
 from screentest.core.outcome import Outcome, Score
 from screentest.core.registry import register
-from screentest.models.ask import Frames, Query
+from screentest.models.ask import Query
 from screentest.models.ask.templates import Trusted
 from screentest.suites.locot2v.data import Event
 from screentest.suites.locot2v.requests import (
     ACTIONS,
     DESCRIBE,
     EVENTS,
-    FPS,
-    MOST_SHOWN,
-    AskingByRecords,
-    Records,
+    WatchingByRecords,
     actions_of,
-    by_rate,
     description,
     events_of,
     events_of_text,
     inapplicable,
-    mean,
 )
 from screentest.suites.locot2v.similarity import nearness, text_vectors
 
@@ -51,25 +47,12 @@ OVERALL_ALIGNMENT = "locot2v_overall_alignment"
     summary="similarity of the video's description to the prompt",
     neutral=("records",),
 )
-def overall_alignment(
-    *, records: str = "", fps: float = FPS, frames: int = MOST_SHOWN, long_side: int = 512
-) -> OverallAlignment:
-    """``records`` is a prompt suite's file; the model is shown ``fps`` frames a second.
-
-    ``frames`` is how many at most.
-    """
-    return OverallAlignment(Records(records), by_rate(fps, frames, long_side))
-
-
-@dataclass(frozen=True)
-class OverallAlignment(AskingByRecords):
+class OverallAlignment(WatchingByRecords):
     """Does the video as a whole show what the prompt describes? Cosine of two texts, in 0–1.
 
     A chat model writes a detailed description of the video. The score is the similarity in meaning
     of that description to the prompt's base: the prompt without what only concerns evaluation.
     """
-
-    frames: Frames
 
     info = MetricInfo(
         outputs={
@@ -97,15 +80,7 @@ FIELDS = ("subject", "setting", "action", "camera")
     summary="whether the prompt's events happen, as told and in order",
     neutral=("records",),
 )
-def event_alignment(
-    *, records: str = "", fps: float = FPS, frames: int = MOST_SHOWN, long_side: int = 512
-) -> EventAlignment:
-    """``records`` is a prompt suite's file with events; else they are read from the prompt."""
-    return EventAlignment(Records(records), by_rate(fps, frames, long_side))
-
-
-@dataclass(frozen=True)
-class EventAlignment(AskingByRecords):
+class EventAlignment(WatchingByRecords):
     """Do the events of the prompt happen, as it says, and in its order? (equation 1)
 
     Events of the prompt and of the video's description are matched one to one so that the sum of
@@ -114,8 +89,6 @@ class EventAlignment(AskingByRecords):
     and camera motion. The mean over pairs is multiplied by 1 − inversions / most possible
     inversions of the matched order. One pair has no order to lose.
     """
-
-    frames: Frames
 
     info = MetricInfo(
         outputs={
@@ -170,7 +143,7 @@ def align(wanted: Sequence[Event], shown: Sequence[Event], near: Nearness) -> Sc
         {"wanted": wanted[i].event, "shown": shown[j].event, "score": value}
         for (i, j), value in zip(pairs, values, strict=True)
     ]
-    return Score(factor * mean(values), details=details)
+    return Score(factor * fmean(values), details=details)
 
 
 def match(weights: NDArray[np.float64]) -> list[tuple[int, int]]:
@@ -221,15 +194,7 @@ SMOOTH = Query("locot2v/action_smooth", YesNo, "chat.watch")
     summary="whether people do what the prompt says, and naturally",
     neutral=("records",),
 )
-def human_action(
-    *, records: str = "", fps: float = FPS, frames: int = MOST_SHOWN, long_side: int = 512
-) -> HumanActions:
-    """``records`` is a prompt suite's file with actions; else they are read from the prompt."""
-    return HumanActions(Records(records), by_rate(fps, frames, long_side))
-
-
-@dataclass(frozen=True)
-class HumanActions(AskingByRecords):
+class HumanActions(WatchingByRecords):
     """Do the people in the video do what the prompt says, and naturally?
 
     Human actions are read from the prompt. For each, a chat model is asked whether it occurs; and
@@ -238,8 +203,6 @@ class HumanActions(AskingByRecords):
     does not occur; the video the mean over its actions. The paper names the questions, not how they
     are put together.
     """
-
-    frames: Frames
 
     info = MetricInfo(
         outputs={
@@ -273,7 +236,7 @@ class HumanActions(AskingByRecords):
             value = sum(smooth) / len(smooth) if smooth else 0.0
             values.append(value)
             details.append({"action": str(action), "occurs": there, "smooth": list(smooth)})
-        return {HUMAN_ACTION: Outcome.of(Score(mean(values), details={"actions": details}))}
+        return {HUMAN_ACTION: Outcome.of(Score(fmean(values), details={"actions": details}))}
 
 
 def _yes(outcome: Outcome[YesNo]) -> bool:

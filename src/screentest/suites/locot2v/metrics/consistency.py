@@ -15,7 +15,6 @@ from screentest.core.item import Item
 from screentest.core.metric import Level, MetricInfo, Outcomes, OutputInfo, Resources
 from screentest.core.outcome import Outcome, Point, Score
 from screentest.core.registry import register
-from screentest.models.ask import Frames
 from screentest.models.roles import ImageFeatures
 from screentest.suites.locot2v import similarity
 from screentest.suites.locot2v.metrics.motion import STILLNESS
@@ -26,10 +25,9 @@ from screentest.suites.locot2v.requests import (
     GROUND_TAGGED,
     MOST_SHOWN,
     AnswerForm,
-    AskingByRecords,
     Grounded,
-    Records,
     Timeline,
+    WatchingByRecords,
     Work,
     by_rate,
     events_of,
@@ -58,16 +56,11 @@ SHORT_SIDE = 384
 
 
 @register("metric", SEMANTIC_CONSISTENCY, summary="similarity of consecutive frames' features")
-def semantic_consistency() -> SemanticConsistency:
-    """On every frame."""
-    return SemanticConsistency()
-
-
 class SemanticConsistency:
     """How little the meaning of the picture jumps from frame to frame.
 
-    EvalCrafter's protocol with another encoder: the mean cosine similarity of the features of
-    consecutive frames. The paper takes SigLIP 2 for the features.
+    EvalCrafter's protocol with another encoder, on every frame: the mean cosine similarity of the
+    features of consecutive frames. The paper takes SigLIP 2 for the features.
     """
 
     info = MetricInfo(
@@ -124,40 +117,7 @@ Weighting = Literal["equal", "duration"]
     summary="whether subjects and backgrounds stay the same within and across events",
     neutral=("records",),
 )
-def event_consistency(
-    *,
-    records: str = "",
-    fps: float = FPS,
-    frames: int = MOST_SHOWN,
-    event_fps: float = 2.0,
-    per_event: int = 64,
-    long_side: int = 512,
-    answers: AnswerForm = "object",
-    least_score: float = 0.0,
-    same_subject: float = 0.85,
-    weighting: Weighting = "equal",
-) -> EventConsistency:
-    """To find events ``fps`` frames a second are shown, at most ``frames``; in each event
-    ``event_fps`` are looked at, at most ``per_event``.
-
-    ``answers=tags`` asks for times as Time-R1 was trained to give them. ``least_score`` is what a
-    detection must have; the backend's own limit where 0.
-    """
-    if not 2 <= per_event <= 256:
-        raise BadOption(f"{EVENT_CONSISTENCY}: per_event is 2 to 256")
-    return EventConsistency(
-        Records(records),
-        by_rate(fps, frames, long_side),
-        by_rate(event_fps, per_event, long_side),
-        answers,
-        least_score,
-        same_subject,
-        weighting,
-    )
-
-
-@dataclass(frozen=True)
-class EventConsistency(AskingByRecords):
+class EventConsistency(WatchingByRecords):
     """Intra- and inter-event consistency of subjects and backgrounds (equations 7–16).
 
     A chat model says when each event of the prompt happens. In frames of that range, the event's
@@ -169,14 +129,33 @@ class EventConsistency(AskingByRecords):
     Two events have the same subject where their phrases say so: equal words, or texts at least
     ``same_subject`` alike. The paper leaves this open, as it does how many frames are looked at:
     a rate, so that consecutive frames are as far apart in a short event as in a long one.
+
+    To find events ``fps`` frames a second are shown, at most ``frames``; in each event
+    ``event_fps`` are looked at, at most ``per_event``. ``answers=tags`` asks for times as Time-R1
+    was trained to give them. ``least_score`` is what a detection must have; the backend's own limit
+    where 0.
     """
 
-    frames: Frames
-    in_event: Frames
-    answers: AnswerForm
-    least_score: float
-    same_subject: float
-    weighting: Weighting
+    def __init__(
+        self,
+        *,
+        records: str = "",
+        fps: float = FPS,
+        frames: int = MOST_SHOWN,
+        event_fps: float = 2.0,
+        per_event: int = 64,
+        long_side: int = 512,
+        answers: AnswerForm = "object",
+        least_score: float = 0.0,
+        same_subject: float = 0.85,
+        weighting: Weighting = "equal",
+    ) -> None:
+        if not 2 <= per_event <= 256:
+            raise BadOption(f"{EVENT_CONSISTENCY}: per_event is 2 to 256")
+        super().__init__(records=records, fps=fps, frames=frames, long_side=long_side)
+        self.in_event = by_rate(event_fps, per_event, long_side)
+        self.answers, self.weighting = answers, weighting
+        self.least_score, self.same_subject = least_score, same_subject
 
     @property
     def info(self) -> MetricInfo:

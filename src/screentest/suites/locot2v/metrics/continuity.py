@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
+from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -18,7 +19,7 @@ from screentest.core.metric import Level, MetricInfo, Outcomes, OutputInfo, Reso
 from screentest.core.outcome import Outcome, Point, Score
 from screentest.core.registry import register
 from screentest.suites.locot2v.metrics.motion import STILLNESS
-from screentest.suites.locot2v.requests import Timeline, Work, inapplicable, mean
+from screentest.suites.locot2v.requests import Timeline, Work, inapplicable
 from screentest.suites.locot2v.similarity import Pair, Pairwise, pixel_likeness, ssim
 
 if TYPE_CHECKING:
@@ -96,20 +97,7 @@ Compat = Literal["paper", "upstream"]
 
 
 @register("metric", WARPING_ERROR, summary="what differs between frames beyond their motion")
-def warping_error(
-    *,
-    scale: Scale = "negative_log",
-    alpha: float = 5.0,
-    shrink: float = 0.5,
-    compat: Compat = "paper",
-) -> WarpingError:
-    """``alpha`` is the steepness of the exponential; ``shrink`` the size of frames."""
-    if alpha <= 0:
-        raise BadOption(f"invalid alpha {alpha}: must be above 0")
-    return WarpingError(scale, alpha, shrink, compat)
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class WarpingError:
     """What differs between consecutive frames beyond their motion; higher is better.
 
@@ -127,10 +115,12 @@ class WarpingError:
     perfect.
     """
 
-    scale: Scale
-    alpha: float
-    shrink: float
-    compat: Compat
+    scale: Scale = "negative_log"
+    alpha: float = 5.0
+    """The steepness of the exponential."""
+    shrink: float = 0.5
+    """The size of frames."""
+    compat: Compat = "paper"
 
     info = MetricInfo(
         outputs={
@@ -141,6 +131,10 @@ class WarpingError:
         roles=("flow",),
         consecutive=True,
     )
+
+    def __post_init__(self) -> None:
+        if self.alpha <= 0:
+            raise BadOption(f"invalid alpha {self.alpha}: must be above 0")
 
     def start(self, item: Item, resources: Resources) -> Work:
         flow = resources.role("flow")
@@ -219,30 +213,7 @@ Uncut = Literal["not_applicable", "smooth"]
 
 
 @register("metric", TRANSITION_SMOOTHNESS, summary="how gradual scene changes are")
-def transition_smoothness(
-    *,
-    k: int = 8,
-    weights: tuple[float, float, float, float] = (0.25, 0.25, 0.25, 0.25),
-    b: float = 1000.0,
-    c: float = 0.01,
-    normalise: Normalise = "maximum",
-    long_side: int = 512,
-    uncut: Uncut = "not_applicable",
-) -> TransitionSmoothness:
-    """``uncut`` says what a video without transitions is: not a case, or perfectly smooth.
-
-    The printed values of generators that make a single scene suggest the latter.
-    """
-    if k < 1 or b <= 0 or c <= 0:
-        raise BadOption(f"{TRANSITION_SMOOTHNESS}: k, b and c are above 0")
-    if min(weights) < 0 or not math.isclose(sum(weights), 1, abs_tol=1e-6):
-        raise BadOption(
-            f"invalid weights of {TRANSITION_SMOOTHNESS}: must be at least 0 and sum to 1"
-        )
-    return TransitionSmoothness(k, weights, b, c, normalise, long_side, uncut)
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TransitionSmoothness:
     """How gradually one scene gives way to the next (equations 3–6).
 
@@ -262,13 +233,15 @@ class TransitionSmoothness:
     defaults put a hard cut between two unlike scenes near 0.1 and a slow dissolve above 0.8.
     """
 
-    k: int
-    weights: tuple[float, float, float, float]
-    b: float
-    c: float
-    normalise: Normalise
-    long_side: int
-    uncut: Uncut
+    k: int = 8
+    weights: tuple[float, float, float, float] = (0.25, 0.25, 0.25, 0.25)
+    b: float = 1000.0
+    c: float = 0.01
+    normalise: Normalise = "maximum"
+    long_side: int = 512
+    uncut: Uncut = "not_applicable"
+    """What a video without transitions is: not a case, or perfectly smooth. The printed values of
+    generators that make a single scene suggest the latter."""
 
     info = MetricInfo(
         outputs={TRANSITION_SMOOTHNESS: OutputInfo("1 − abruptness of transitions")},
@@ -277,6 +250,14 @@ class TransitionSmoothness:
         shots=True,
         consecutive=True,
     )
+
+    def __post_init__(self) -> None:
+        if self.k < 1 or self.b <= 0 or self.c <= 0:
+            raise BadOption(f"{TRANSITION_SMOOTHNESS}: k, b and c are above 0")
+        if min(self.weights) < 0 or not math.isclose(sum(self.weights), 1, abs_tol=1e-6):
+            raise BadOption(
+                f"invalid weights of {TRANSITION_SMOOTHNESS}: must be at least 0 and sum to 1"
+            )
 
     def start(self, item: Item, resources: Resources) -> Work:
         """Nothing streams: only the frames around transitions are looked at."""
@@ -305,7 +286,7 @@ class TransitionSmoothness:
                 advice=f"Give a smaller k: {TRANSITION_SMOOTHNESS}:k=2",
             )
         details = {"transitions": len(moments), "with_whole_window": len(points)}
-        return Score(mean(point.value for point in points), tuple(points), details)
+        return Score(fmean(point.value for point in points), tuple(points), details)
 
     def _combined(self, cues: Mapping[str, Sequence[float]]) -> list[float]:
         """Equation 3."""

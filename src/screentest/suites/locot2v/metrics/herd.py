@@ -18,21 +18,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, Field
 
+from screentest._util.collect import grouped
 from screentest.core.errors import BadOption
 from screentest.core.item import Item
 from screentest.core.metric import MetricInfo, Outcomes, OutputInfo, Resources
 from screentest.core.outcome import Outcome, Score
 from screentest.core.registry import register
-from screentest.models.ask import Explanation, Frames, NonBlank, Query
+from screentest.models.ask import Explanation, NonBlank, Query
 from screentest.models.ask.templates import Trusted
 from screentest.models.chat.messages import Sampling
 from screentest.suites.locot2v.data import DIMENSIONS, TERMS, ExpectationQuestion, PromptRecord
-from screentest.suites.locot2v.requests import Asking, AskingByRecords, Records, few, mean, no_score
+from screentest.suites.locot2v.requests import Asking, AskingByRecords, Records, few, no_score
 
 if TYPE_CHECKING:
     from screentest.core.outcome import Json
@@ -65,33 +66,34 @@ class Marks(BaseModel):
 
 
 @register("metric", CONTENT_CLARITY, summary="how clearly the video tells what it tells")
-def content_clarity(
-    *, rounds: int = 3, temperature: float = 0.7, frames: int = 32, long_side: int = 512
-) -> ContentClarity:
-    """``rounds`` is the paper's R; ``temperature`` the randomness between them."""
-    if rounds < 1:
-        raise BadOption(f"{CONTENT_CLARITY}: rounds is at least 1")
-    return ContentClarity(rounds, temperature, few(frames, long_side))
-
-
-@dataclass(frozen=True)
 class ContentClarity(Asking):
     """Can a viewer tell what the video is about, and follow it? (equation 2)
 
     A chat model watches the video and gives each of four dimensions 0 to 4 points with reasons. It
     is asked R times with some randomness, like a small panel; a dimension is the mean of its points
     over 4. The printed values are multiples of a third of a point, so R was 3.
-    """
 
-    rounds: int
-    temperature: float
-    frames: Frames
+    ``rounds`` is R; ``temperature`` the randomness between them.
+    """
 
     info = MetricInfo(
         outputs={name: OutputInfo(summary) for name, summary in ASPECTS.items()},
         roles=("chat.watch",),
         prompts=("locot2v/clarity",),
     )
+
+    def __init__(
+        self,
+        *,
+        rounds: int = 3,
+        temperature: float = 0.7,
+        frames: int = 32,
+        long_side: int = 512,
+    ) -> None:
+        if rounds < 1:
+            raise BadOption(f"{CONTENT_CLARITY}: rounds is at least 1")
+        self.rounds, self.temperature = rounds, temperature
+        self.frames = few(frames, long_side)
 
     @property
     def query(self) -> Query:
@@ -109,7 +111,7 @@ class ContentClarity(Asking):
 def _score(name: str, rounds: list[Marks]) -> Score:
     marks: list[Mark] = [getattr(item, name) for item in rounds]
     reasons: list[Json] = [{"score": mark.score, "reason": mark.reason} for mark in marks]
-    return Score(mean(mark.score / MOST for mark in marks), details={"rounds": reasons})
+    return Score(fmean(mark.score / MOST for mark in marks), details={"rounds": reasons})
 
 
 PER_DIMENSION = 6
@@ -241,28 +243,12 @@ ANSWER = Query("locot2v/herd_answer", Answer, "chat.watch")
     summary="whether a viewer's expectations are met, in seven dimensions",
     neutral=("records",),
 )
-def herd(
-    *,
-    records: str = "",
-    unclear: Unclear = "left_out",
-    questions: Sixfold = "rewordings",
-    frames: int = 32,
-    long_side: int = 512,
-) -> Herd:
-    """``records`` is a prompt suite's file with questions; else they are written anew.
-
-    ``questions`` is whether the six of a dimension are rewordings of one, or different.
-    """
-    return Herd(Records(records), unclear, questions, few(frames, long_side))
-
-
-@dataclass(frozen=True)
 class Herd(AskingByRecords):
-    """Share of answers that agree with their question's polarity."""
+    """Share of answers that agree with their question's polarity.
 
-    unclear: Unclear
-    sixfold: Sixfold
-    frames: Frames
+    ``records`` is a prompt suite's file with questions; else they are written anew. ``questions``
+    is whether the six of a dimension are rewordings of one, or different.
+    """
 
     info = MetricInfo(
         outputs={name: OutputInfo(f"{title}: met") for name, title in DIMENSIONS.items()},
@@ -270,6 +256,18 @@ class Herd(AskingByRecords):
         needs=("text",),
         prompts=(ANSWER.template, EXPECT.template, QUESTIONS.template, POLARITY.template),
     )
+
+    def __init__(
+        self,
+        *,
+        records: str = "",
+        unclear: Unclear = "left_out",
+        questions: Sixfold = "rewordings",
+        frames: int = 32,
+        long_side: int = 512,
+    ) -> None:
+        self.records, self.frames = Records(records), few(frames, long_side)
+        self.unclear, self.sixfold = unclear, questions
 
     def conclude(self, item: Item, resources: Resources) -> Outcomes:
         record = self.records.of(item)
@@ -279,9 +277,10 @@ class Herd(AskingByRecords):
         answers = ANSWER.ask(
             resources, [{"pictures": pictures, "question": entry.text} for _, entry in asked]
         )
-        result: dict[str, list[tuple[ExpectationQuestion, Outcome[Answer]]]] = {}
-        for (name, question), answer in zip(asked, answers, strict=True):
-            result.setdefault(name, []).append((question, answer))
+        result = grouped(
+            (name, (question, answer))
+            for (name, question), answer in zip(asked, answers, strict=True)
+        )
         return {name: self._dimension(result.get(name, [])) for name in DIMENSIONS}
 
     def _written(

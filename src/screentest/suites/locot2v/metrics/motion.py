@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from statistics import fmean
 from typing import TYPE_CHECKING, Literal
 
-from screentest.core.frames import Frame, FrameRequest, Size, VideoInfo
+from screentest.core.frames import Frame, FrameRequest, Image, Size, VideoInfo
 from screentest.core.item import Item, Span, Time
 from screentest.core.metric import (
     Level,
@@ -22,7 +23,7 @@ from screentest.core.outcome import Outcome, Point, Score
 from screentest.core.registry import register
 from screentest.metrics.temporal.motion import STILL_FILM, largest, lengths
 from screentest.models.roles import Interpolation
-from screentest.suites.locot2v.requests import Timeline, Work, inapplicable, mean
+from screentest.suites.locot2v.requests import Timeline, Work, inapplicable
 from screentest.suites.locot2v.similarity import Batches, Pair, Pairwise
 
 if TYPE_CHECKING:
@@ -40,14 +41,7 @@ By = Literal["clip", "video", "degree"]
 
 
 @register("metric", DYNAMIC_DEGREE, summary="how much of the video shows visible motion")
-def dynamic_degree(
-    *, by: By = "clip", clip_seconds: float = 2.0, threshold: float = 6.0
-) -> DynamicDegree:
-    """``threshold`` is in pixels of flow on a short side of 256."""
-    return DynamicDegree(by, Fraction(str(clip_seconds)), threshold)
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DynamicDegree:
     """Whether there is motion that one can see: a share of clips, a yes or no, or a degree.
 
@@ -61,9 +55,10 @@ class DynamicDegree:
     form: how far each pair reaches towards the threshold.
     """
 
-    by: By
-    clip: Fraction
-    threshold: float
+    by: By = "clip"
+    clip_seconds: float = 2.0
+    threshold: float = 6.0
+    """In pixels of flow on a short side of 256."""
 
     info = MetricInfo(
         outputs={DYNAMIC_DEGREE: OutputInfo("share of clips with visible motion")},
@@ -94,12 +89,13 @@ class DynamicDegree:
         return Work(conclude, [frames])
 
     def _score(self, moves: Sequence[Move], video: VideoInfo) -> Score:
+        length = Fraction(str(self.clip_seconds))
         if self.by == "degree":
-            degrees = Timeline(self.clip)
+            degrees = Timeline(length)
             for move in moves:
                 degrees.add(move.before, min(move.reach, 1.0))
             return Score(degrees.mean, degrees.curve(video.span.end))
-        clips = [video.span] if self.by == "video" else clips_of(video.span, self.clip)
+        clips = [video.span] if self.by == "video" else clips_of(video.span, length)
         curve = []
         for clip in clips:
             inside = [move for move in moves if clip.start <= move.before and move.after < clip.end]
@@ -107,7 +103,7 @@ class DynamicDegree:
                 curve.append(Point(clip, float(is_dynamic([move.reach for move in inside]))))
         if not curve:
             raise inapplicable("no clip has two frames to look at")
-        return Score(mean(point.value for point in curve), tuple(curve))
+        return Score(fmean(point.value for point in curve), tuple(curve))
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,17 +150,12 @@ TEMPORAL_FLICKERING = "locot2v_temporal_flickering"
 
 
 @register("metric", TEMPORAL_FLICKERING, summary="how little consecutive frames differ in pixels")
-def temporal_flickering() -> TemporalFlickering:
-    """VBench's temporal flickering, on every frame in its own size."""
-    return TemporalFlickering()
-
-
 class TemporalFlickering:
     """How little consecutive frames differ, pixel by pixel.
 
-    VBench's protocol: the mean over all pairs of frames of their mean absolute difference over all
-    pixels and channels, as (255 − mean) / 255. It is meant for videos whose content stands still;
-    motion lowers it too.
+    VBench's protocol, on every frame in its own size: the mean over all pairs of frames of their
+    mean absolute difference over all pixels and channels, as (255 − mean) / 255. It is meant for
+    videos whose content stands still; motion lowers it too.
     """
 
     info = MetricInfo(
@@ -194,7 +185,7 @@ class TemporalFlickering:
         return Work(conclude, [frames])
 
 
-def difference(first: object, second: object) -> float:
+def difference(first: Image, second: Image) -> float:
     """Return the mean absolute difference of two pictures of one size.
 
     >>> import numpy as np
@@ -202,22 +193,15 @@ def difference(first: object, second: object) -> float:
     51.0
     """
     import cv2
-    import numpy as np
 
-    item, two = np.asarray(first), np.asarray(second)
-    return float(cv2.norm(item, two, cv2.NORM_L1)) / item.size
+    return float(cv2.norm(first, second, cv2.NORM_L1)) / first.size
 
 
 MOTION_SMOOTHNESS = "locot2v_motion_smoothness"
 
 
 @register("metric", MOTION_SMOOTHNESS, summary="how well frames follow from their neighbours")
-def motion_smoothness(*, long_side: int = 0) -> MotionSmoothness:
-    """``long_side`` above 0 measures on smaller frames, which is quicker."""
-    return MotionSmoothness(long_side)
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MotionSmoothness:
     """Whether a frame is what its neighbours lead one to expect.
 
@@ -225,7 +209,8 @@ class MotionSmoothness:
     those beside it; the mean absolute error against the true frame, as (255 − error) / 255.
     """
 
-    long_side: int
+    long_side: int = 0
+    """Above 0 measures on smaller frames, which is quicker."""
 
     info = MetricInfo(
         outputs={

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from statistics import fmean
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from screentest.core.metric import Level, MetricInfo, Outcomes, OutputInfo, Reso
 from screentest.core.outcome import Failure, Json, Outcome, Point, Reason, Score
 from screentest.core.registry import register
 from screentest.models.roles import Aesthetic, Technical
-from screentest.suites.locot2v.requests import Work, mean
+from screentest.suites.locot2v.requests import Work
 from screentest.suites.locot2v.similarity import Light, Singly
 
 AESTHETIC_QUALITY = "locot2v_aesthetic_quality"
@@ -24,14 +25,7 @@ BEST = 0.1
 
 
 @register("metric", AESTHETIC_QUALITY, summary="beauty of one frame per second")
-def aesthetic_quality(*, upper_bound: float = 0.0, rate: float = 1.0) -> AestheticQuality:
-    """``upper_bound`` of 0 stands for the top of the backend's scale."""
-    if upper_bound < 0 or rate <= 0:
-        raise BadOption("invalid upper_bound or rate: must be at least 0 and above 0")
-    return AestheticQuality(upper_bound, Fraction(str(rate)))
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AestheticQuality:
     """How beautiful the frames are, one per second, as a share of the upper bound; never above 1.
 
@@ -41,8 +35,9 @@ class AestheticQuality:
     the backend's own scale is taken.
     """
 
-    upper_bound: float
-    rate: Fraction
+    upper_bound: float = 0.0
+    """0 stands for the top of the backend's scale."""
+    rate: float = 1.0
 
     info = MetricInfo(
         outputs={
@@ -51,6 +46,10 @@ class AestheticQuality:
         level=Level.FRAME,
         roles=("aesthetic",),
     )
+
+    def __post_init__(self) -> None:
+        if self.upper_bound < 0 or self.rate <= 0:
+            raise BadOption("invalid upper_bound or rate: must be at least 0 and above 0")
 
     def start(self, item: Item, resources: Resources) -> Work:
         """One pass over one frame per second."""
@@ -72,10 +71,11 @@ class AestheticQuality:
                 Point(Span(start, stop), share)
                 for start, stop, share in zip(borders, borders[1:], shares, strict=False)
             )
-            details = {"upper_bound": bound, "raw": mean(scores)}
-            return {AESTHETIC_QUALITY: Outcome.of(Score(mean(shares), curve, details))}
+            details = {"upper_bound": bound, "raw": fmean(scores)}
+            return {AESTHETIC_QUALITY: Outcome.of(Score(fmean(shares), curve, details))}
 
-        frames = Singly(FrameRequest(rate=self.rate, filter=Filter.BICUBIC), judge)
+        wants = FrameRequest(rate=Fraction(str(self.rate)), filter=Filter.BICUBIC)
+        frames = Singly(wants, judge)
         return Work(conclude, [frames])
 
 
@@ -100,17 +100,7 @@ MOST_BYTES = 2**30
 
 
 @register("metric", TECHNICAL_QUALITY, summary="absence of technical artefacts, segment by segment")
-def technical_quality(*, segment_seconds: float = 10.0, rate: float = 0.0) -> VideoTechnicalQuality:
-    """``rate`` is how many frames per second of a segment the model is handed.
-
-    0 is what the model wants: every frame, where it says so (``native_rate``), else four a second.
-    """
-    if segment_seconds <= 0 or not 0 <= rate * segment_seconds <= MOST_FRAMES:
-        raise BadOption(f"{TECHNICAL_QUALITY}: a segment has 1 to {MOST_FRAMES} frames")
-    return VideoTechnicalQuality(Fraction(str(segment_seconds)), Fraction(str(rate)))
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class VideoTechnicalQuality:
     """Technical quality: noise, blur, blocks and other artefacts, in segments below ten seconds.
 
@@ -120,8 +110,10 @@ class VideoTechnicalQuality:
     large pictures the segments are shorter then, so that one stays within a gigabyte.
     """
 
-    segment: Fraction
-    rate: Fraction
+    segment_seconds: float = 10.0
+    rate: float = 0.0
+    """How many frames per second of a segment the model is handed. 0 is what the model wants: every
+    frame, where it says so, else four a second."""
 
     info = MetricInfo(
         outputs={TECHNICAL_QUALITY: OutputInfo("mean technical quality of segments")},
@@ -129,14 +121,19 @@ class VideoTechnicalQuality:
         roles=("technical",),
     )
 
+    def __post_init__(self) -> None:
+        if self.segment_seconds <= 0 or not 0 <= self.rate * self.segment_seconds <= MOST_FRAMES:
+            raise BadOption(f"{TECHNICAL_QUALITY}: a segment has 1 to {MOST_FRAMES} frames")
+
     def start(self, item: Item, resources: Resources) -> Work:
         """One pass; the frames of one segment are kept at a time."""
         backend: Technical = resources.role("technical")
         video = resources.info(item.video)
         every = not self.rate and bool(getattr(backend, "native_rate", False))
         fitting = MOST_BYTES / (video.width * video.height * 3 * video.rate)
-        spans = segments(video.span, min(self.segment, fitting) if every else self.segment)
-        wanted = FrameRequest() if every else FrameRequest(rate=self.rate or USUAL_RATE)
+        longest, rate = Fraction(str(self.segment_seconds)), Fraction(str(self.rate)) or USUAL_RATE
+        spans = segments(video.span, min(longest, fitting) if every else longest)
+        wanted = FrameRequest() if every else FrameRequest(rate=rate)
         pieces = _Segments(backend, spans, wanted)
 
         def conclude() -> Outcomes:
@@ -144,11 +141,11 @@ class VideoTechnicalQuality:
             if not pieces.points:
                 failure = pieces.failure or Failure(Reason.NOT_APPLICABLE, "no segment has frames")
                 return {TECHNICAL_QUALITY: Outcome(failure=failure)}
-            value = mean(point.value for point in pieces.points)
+            value = fmean(point.value for point in pieces.points)
             details: dict[str, Json] = {
                 "segments": len(spans),
                 "scored": len(pieces.points),
-                "rate": "native" if every else float(self.rate or USUAL_RATE),
+                "rate": "native" if every else float(rate),
             }
             return {TECHNICAL_QUALITY: Outcome.of(Score(value, tuple(pieces.points), details))}
 
