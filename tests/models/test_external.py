@@ -210,7 +210,7 @@ class TestRequests:
             ("dead_with_child", Reason.CRASHED, "exit code 5"),
             ("key_twice", Reason.UNPARSABLE, "a key is given twice"),
             ("digits", Reason.UNPARSABLE, "a finite number"),
-            ("nested", Reason.UNPARSABLE, "a result"),
+            ("nested", Reason.UNPARSABLE, "result"),
             ("terabytes", Reason.UNPARSABLE, "a.npy"),
             ("circle", Reason.UNPARSABLE, "a.npy"),
             ("says_list", Reason.CRASHED, "no"),

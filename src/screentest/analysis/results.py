@@ -114,6 +114,8 @@ class Margin:
     """On which it was measured."""
     run: str = ""
     """The run that it was measured in; empty for what comes with the package."""
+    own: bool = False
+    """It was measured on clips of the run that is compared."""
 
 
 @dataclass(frozen=True)
@@ -351,6 +353,12 @@ class Results:
         )
         return replace(self, values=values)
 
+    def lacks_model(self, value: Value) -> bool:
+        """Return True where a model was missing that would have read the prompt."""
+        failure = value.outcome.failure
+        lacking = failure is not None and failure.reason is Reason.MISSING_MODEL
+        return lacking and self.traits_of(value.name).group == "prompt"
+
     def totals(self) -> list[Total]:
         waiting = Counter(name for _, name in self.pending)
         names = dict.fromkeys([*self.outputs, *self._by_name])
@@ -508,7 +516,7 @@ def _own_margins(results: Results, folder: Path) -> dict[tuple[str, Pool], Margi
                     changes[original] = max(change, changes.get(original, 0.0))
             if len(changes) > 1:
                 upper = upper_mean(list(changes.values()))
-                margins[name, pool] = Margin(upper, len(changes), str(folder))
+                margins[name, pool] = Margin(upper, len(changes), str(folder), own=True)
     return margins
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from dataclasses import replace as replaced
 from functools import partial
+from itertools import filterfalse
 from pathlib import Path
 from typing import Any, Literal
 
@@ -153,8 +154,11 @@ def _print_lost(scores: Scores) -> None:
     )
     if len(unread) > MOST_FILES:
         print_indented(f"and {len(unread) - MOST_FILES:,} more (--json lists them as unread)")
-    scores = replaced(scores, results=scores.results.without(gone)) if gone else scores
+    results = scores.results.without(gone)
     every = not any(total.scored for total in scores.totals)
+    if not every and not scores.not_covered.prompts_read:  # the screen says how to get models
+        results = replaced(results, values=tuple(filterfalse(results.lacks_model, results.values)))
+    scores = replaced(scores, results=results)
     single = [row for row in scores.not_scored.records() if every or row["reason"] != APART]
     print_lost(
         [

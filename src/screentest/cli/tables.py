@@ -52,17 +52,13 @@ def rendered(given: core.Table, box: Box | None = SIMPLE_HEAD) -> Table:
     """Return a table for the terminal. A cell that is too wide goes on in the next line, between
     words where there is room for the longest of them."""
     brief = given.short()
-    result = Table(
-        box=box,
-        show_edge=False,
-        padding=(0, 1 if box else 2, 0, 0),
-        header_style="bold",
-    )
     words = [
         max((len(word) for row in brief.texts() for word in shown(row[place]).split()), default=0)
         for place in range(len(brief.columns))
     ]
-    room = sum(words) + len(words) <= out().width
+    gap = 1 if box or sum(words) + 2 * len(words) > out().width else 2
+    room = sum(words) + gap * len(words) <= out().width
+    result = Table(box=box, show_edge=False, padding=(0, gap, 0, 0), header_style="bold")
     for column, side, least in zip(brief.columns, brief.alignments(), words, strict=True):
         result.add_column(
             Text(shown(column.heading)),

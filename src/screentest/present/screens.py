@@ -142,6 +142,8 @@ def _headline(comparison: ModelComparison, longest: int) -> str:
         return say("nothing_compared", reason=_nothing(comparison))
     if comparison.winner:
         return _winner(comparison, longest)
+    if comparison.loser:
+        return _loser(comparison, longest)
     earned = [row for row in tested if any(pair.earned for pair in row.pairs)]
     if earned:
         prompts = prompt_count(comparison, earned)
@@ -149,15 +151,26 @@ def _headline(comparison: ModelComparison, longest: int) -> str:
         return say("no_single_winner", metrics=of, prompts=prompts, level=LEVEL)
     if comparison.having(State.SIGNIFICANT):
         return say("explained_only", prompts=prompts)
+    if len(comparison.not_compared) > len(tested):
+        return say("nothing_compared", reason=_nothing(comparison))
     soonest = next(iter(forecastable(comparison.rows)), None)
     if any(pair.differs for row in comparison.rows for pair in row.pairs):
         if soonest is not None and (soonest.needed or 0) <= SENSIBLE:
-            needed = f"about {about(soonest.needed or 0)}"
+            metric = row_labels(comparison.rows)[soonest.name]
+            needed = f"about {about(soonest.needed or 0)} needed for {metric}"
             return say("inconclusive", prompts=prompts, needed=needed)
         if comparison.too_few:
-            return say("inconclusive", prompts=prompts, needed=f"at least {comparison.fewest}")
-    kind = "equal" if comparison.equivalent else "no_difference"
-    return say(kind, metrics=metrics, prompts=prompts)
+            needed = f"at least {comparison.fewest} needed"
+            return say("inconclusive", prompts=prompts, needed=needed)
+    equal = comparison.having(State.EQUIVALENT)
+    if 2 * len(equal) > len(tested) and not any(row.leaning for row in tested):
+        alike = f"all {len(comparison.models)} {comparison.by}s"
+        if len(comparison.models) == 2:
+            alike = names((shortened(m, longest) for m in comparison.models), last=" and ")
+        of = metrics if len(equal) == len(tested) else _of(len(equal), len(tested))
+        prompts = prompt_count(comparison, equal)
+        return say("equal", models=alike, metrics=of, prompts=prompts)
+    return say("no_difference", metrics=metrics, prompts=prompts)
 
 
 def _winner(comparison: ModelComparison, longest: int) -> str:
@@ -174,6 +187,20 @@ def _winner(comparison: ModelComparison, longest: int) -> str:
         "beats" if all_over else "beats_each",
         winner=shortened(comparison.winner, longest),
         others=others,
+        metrics=_of(len(rows), len(comparison.tested)),
+        prompts=prompt_count(comparison, rows),
+        level=LEVEL,
+    )
+
+
+def _loser(comparison: ModelComparison, longest: int) -> str:
+    under = [row for row in comparison.rows if row.under(comparison.loser)]
+    rows = [row for row in under if len(row.under(comparison.loser)) == row.rivals] or under
+    others = len(comparison.models) - 1
+    return say(
+        "loses",
+        loser=shortened(comparison.loser, longest),
+        others="both others" if others == 2 else f"all {others} others",
         metrics=_of(len(rows), len(comparison.tested)),
         prompts=prompt_count(comparison, rows),
         level=LEVEL,
@@ -197,7 +224,8 @@ def _nothing(comparison: ModelComparison) -> str:
     if not comparison.prompts:
         return f"the {comparison.by}s share no prompt"
     if comparison.not_compared:
-        return why_words(next(iter(comparison.not_compared.values())))
+        reasons = Counter(map(why_words, comparison.not_compared.values()))
+        return reasons.most_common(1)[0][0]
     if not comparison.rows:
         return f"no metric has values of two {comparison.by}s on one prompt"
     return "no metric here says which is better"
@@ -209,17 +237,18 @@ def _lines(comparison: ModelComparison) -> Lines:
     undecided = list(_undecided(comparison, label_of))
     yield from undecided
     equal = comparison.having(State.EQUIVALENT)
+    open_rows = [row for row in comparison.having(State.UNDECIDED) if not row.leaning]
+    if open_rows:
+        others = plural(len(open_rows), "other metric" if undecided else "metric")
+        yield "undecided", because(others, "no clear direction")
     if equal and (comparison.having(State.SIGNIFICANT) or undecided):
         yield "equal", because(plural(len(equal), "metric"), "within re-encoding noise")
     elif equal:
         yield "equal", names((label_of[row.name] for row in equal), 2 * NAMED)
-    open_rows = [row for row in comparison.having(State.UNDECIDED) if not row.leaning]
-    if open_rows:
-        yield "no lead", because(plural(len(open_rows), "metric"), "more prompts could show one")
     yield from _explained(comparison, label_of)
     described = comparison.having(State.DESCRIBED)
     if described and comparison.tested:
-        yield "described", because(plural(len(described), "metric"), "neither way is better")
+        yield "descriptive", f"{plural(len(described), 'metric')}, not ranked"
     if looks := _looks(comparison):
         yield "looks", looks
     yield from _not_compared(comparison, label_of)
@@ -249,19 +278,8 @@ def _better(comparison: ModelComparison, label_of: Mapping[str, str]) -> Lines:
         ((better, tuple(metrics)), loser) for (better, loser), metrics in sides.items()
     )
     for (better, listed), worse in merged.items():
-        yield (
-            "better",
-            say(
-                "over",
-                better=names(better, last=" and "),
-                worse=names(worse, last=" and "),
-                metrics=names(listed, NAMED),
-            ),
-        )
-    if comparison.loser:
-        rows = [row for row in comparison.rows if len(row.under(comparison.loser)) == row.rivals]
-        why = names((label_of[row.name] for row in rows), NAMED)
-        yield "worst", because(comparison.loser, why) if why else comparison.loser
+        sides_text = f"{names(better, last=' and ')} over {names(worse, last=' and ')}"
+        yield "better", f"{sides_text}: {names(listed, NAMED)}"
 
 
 def _undecided(comparison: ModelComparison, label_of: Mapping[str, str]) -> Lines:
@@ -279,7 +297,7 @@ def _undecided(comparison: ModelComparison, label_of: Mapping[str, str]) -> Line
     for (kind, model), metrics in sides.items():
         listed = names(metrics, NAMED)
         if model != comparison.winner:
-            listed = say("so_far", model=model, place=kind, metrics=listed)
+            listed = f"{model} {kind}: {listed}"
         yield "undecided", listed
 
 
@@ -328,7 +346,7 @@ def _explained(comparison: ModelComparison, label_of: Mapping[str, str]) -> Line
                 other = pair.worse if explanation.model == pair.better else pair.better
                 unclear.setdefault((explanation.model, other), []).append(label_of[row.name])
     if explained:
-        listed = [because(n, names(artefacts)) for n, artefacts in explained.items()]
+        listed = [because(n, f"due to {names(found)}") for n, found in explained.items()]
         yield "explained", names(listed, NAMED)
     for (model, other), metrics in unclear.items():
         why = say("unclear", model=model, other=other)
@@ -507,6 +525,9 @@ def _notes(comparison: ModelComparison) -> Iterator[str]:
     bare = [label(row.name, row.info, row.stand_ins) for row in rows if row.margin is None]
     if bare:
         yield say("no_margin", metrics=names(bare, NAMED))
+    own = [row.margin.films for row in rows if row.margin is not None and row.margin.own]
+    if own:
+        yield say("own_margins", count=max(own))
     if (
         not comparison.not_covered.prompts_read
         or comparison.not_covered.prompts is PromptCoverage.HEURISTIC
@@ -578,14 +599,14 @@ def row_wins(row: MetricRow, heads: Mapping[str, str]) -> str:
         return f"{heads[row.leader]} {row.ahead:,}/{row.prompts:,}"
     if row.claim is Place.LAST:
         return f"{heads[row.last]} last {row.behind:,}/{row.prompts:,}"
-    return f"{heads[pair.better]} > {heads[pair.worse]}"
+    return f"{heads[pair.better]} over {heads[pair.worse]}"
 
 
 def _orders(row: MetricRow, heads: Mapping[str, str]) -> str:
-    """Return the significant differences: ``A > C``."""
+    """Return the significant differences: ``A over C``."""
     over = grouped((pair.better, heads[pair.worse]) for pair in row.pairs if pair.significant)
     sides = grouped((", ".join(sorted(worse)), heads[better]) for better, worse in over.items())
-    return "; ".join(f"{', '.join(better)} > {worse}" for worse, better in sides.items())
+    return "; ".join(f"{', '.join(better)} over {worse}" for worse, better in sides.items())
 
 
 def mark(value: ModelValue) -> str:

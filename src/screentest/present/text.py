@@ -19,10 +19,10 @@ from screentest.core.outcome import Point
 def number(value: float) -> str:
     """Three significant digits, without an exponent.
 
-    >>> number(0.06164), number(25.71), number(0.0), number(1234.5), number(0.00001)
+    >>> number(0.06164), number(25.71), number(-1e-9), number(1234.5), number(0.00001)
     ('0.0616', '25.7', '0', '1,234', '0.00001')
     """
-    if value == 0:
+    if round(value, 5) == 0:
         return "0"
     digits = 2 - math.floor(math.log10(abs(value)))
     text = f"{value:,.{min(max(digits, 0), 5)}f}"

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal
@@ -359,8 +359,9 @@ class _Work:
         given = self.margins.get(name) or self.results.margins.get((name, pool))
         if given is not None and given.films >= FEWEST_FILMS:
             return given
-        margins = [margin for margin in (packaged, given) if margin is not None]
-        return max(margins, key=lambda margin: margin.value, default=None)
+        if packaged is None or given is None:
+            return packaged or given
+        return replace(packaged, value=max(packaged.value, given.value))
 
     def part(self) -> Part:
         """Return the part of a video that its number is about."""
