@@ -488,19 +488,20 @@ def read_results(run: RunReader) -> Results:
     items = run.items()
     contents = _contents(items, run.contents())
     results = Results(items, tuple(values), outputs, tuple(pending), _suites(run), contents, traits)
-    return replace(results, margins=_own_margins(results, run.folder / REENCODED))
+    if not (run.folder / REENCODED / FILE).is_file():
+        return results
+    with RunReader(run.folder / REENCODED) as copies:
+        return replace(results, margins=own_margins(results, read_results(copies), copies.folder))
 
 
-def _own_margins(results: Results, folder: Path) -> dict[tuple[str, Pool], Margin]:
+def own_margins(
+    results: Results, copies: Results, folder: Path = Path()
+) -> dict[tuple[str, Pool], Margin]:
     """Return the mean change that encoding clips of a run anew makes, by value and pool.
 
-    Of each clip the largest change counts. The margin is the upper end of the 95% interval of
-    their mean, since the difference of two models that it is held against is a mean, too.
+    Of each clip the largest change counts. The margin is the upper end of the interval of their
+    mean, since the difference of two models that it is held against is a mean, too.
     """
-    if not (folder / FILE).is_file():
-        return {}
-    with RunReader(folder) as run:
-        copies = read_results(run)
     margins: dict[tuple[str, Pool], Margin] = {}
     for name in results.names:
         for pool in POOLS:

@@ -13,8 +13,10 @@ import typer
 
 import screentest
 from screentest._util.text import plural
+from screentest.analysis.models.broken import broken_videos
 from screentest.api.scores import forecast_score
 from screentest.cli.console import out as console
+from screentest.cli.console import watched
 from screentest.cli.errors import EXIT_UNREAD, until_stopped
 from screentest.cli.options import (
     ENGINE,
@@ -27,7 +29,6 @@ from screentest.cli.options import (
     accepted,
     shares,
 )
-from screentest.cli.progress import watched
 from screentest.cli.tables import (
     print_heading,
     print_indented,
@@ -94,6 +95,8 @@ def score(
             facts["borders"] = asdict(scores.borders)
         if scores.unread:
             facts["unread"] = [asdict(video) for video in scores.unread]
+        if broken := broken_videos(scores.results):
+            facts["broken"] = [asdict(video) for video in broken]
         if options["generated"] or scores.missing or scores.problems:
             facts |= {"missing": list(scores.missing), "problems": list(scores.problems)}
         comparison = scores.comparison(by, pool=pool)

@@ -216,6 +216,8 @@ BORDERS: Final = "borders"
 in pixels."""
 FRAME_RATE: Final = "frame_rate"
 """The detail of a score that depends on it: frames a second of the video."""
+DURATION: Final = "duration"
+"""The detail of the same scores: seconds of the video."""
 
 
 @dataclass(frozen=True, slots=True)

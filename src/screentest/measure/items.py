@@ -14,6 +14,7 @@ from screentest.core.item import Item, Shot, Time, timecode
 from screentest.core.metric import Measurement, Metric, MetricInfo, Outcomes, Resources
 from screentest.core.outcome import (
     BORDERS,
+    DURATION,
     FRAME_RATE,
     Failure,
     Json,
@@ -92,7 +93,9 @@ def _with_details(tools: _ItemTools, item: Item, outcomes: Outcomes, info: Metri
     if tools.scanned_borders is not None and info.inside:
         details[BORDERS] = [*astuple(tools.scanned_borders)]
     if info.consecutive and any(outcome.ok for outcome in outcomes.values()):
-        details[FRAME_RATE] = round(float(tools.info(item.video).rate), 4)
+        about = tools.info(item.video)
+        details[FRAME_RATE] = round(float(about.rate), 4)
+        details[DURATION] = round(float(about.duration), 3)
     if not details:
         return outcomes
     return {

@@ -11,6 +11,7 @@ from typing import Any
 
 from screentest._util.collect import grouped
 from screentest._util.text import plural
+from screentest.analysis.models.broken import BrokenVideo, broken_videos
 from screentest.analysis.models.comparison import ModelComparison
 from screentest.analysis.models.coverage import (
     NotCovered,
@@ -233,6 +234,7 @@ def _nothing(comparison: ModelComparison) -> str:
 
 def _lines(comparison: ModelComparison) -> Lines:
     label_of = row_labels(comparison.rows)
+    yield from broken_lines(comparison.broken, comparison.videos)
     yield from _better(comparison, label_of)
     undecided = list(_undecided(comparison, label_of))
     yield from undecided
@@ -484,6 +486,19 @@ def _missing(comparison: ModelComparison, label_of: Mapping[str, str]) -> Lines:
         yield "missing", f"and values of {plural(rest, 'more metric')}"
 
 
+def broken_lines(broken: Sequence[BrokenVideo], videos: int) -> Lines:
+    """Yield the videos that are broken by themselves."""
+    if not broken:
+        return
+    phrases = words("broken")
+    reasons = grouped(
+        (phrases[video.fault].format(value=video.value, usual=video.usual), video.item)
+        for video in broken
+    )
+    listed = [because(names(items, WORST), why) for why, items in reasons.items()]
+    yield "broken", f"{len(broken):,} of {plural(videos, 'video')}: {names(listed, WORST)}"
+
+
 def unread_words(unread: Sequence[UnreadVideo], videos: int) -> str:
     """Return the number of videos that could not be read, with the reasons."""
     reasons = Counter(video.reason.replace("_", " ") for video in unread)
@@ -650,6 +665,7 @@ def scores_headline(results: Results, pool: Pool = "worst") -> str:
 def _worst_lines(results: Results, pool: Pool) -> Lines:
     label_of = labels(results)
     ranking = worst_videos(results, pool)
+    yield from broken_lines(broken_videos(results), ranking.videos)
     for item, worst_on in list(ranking.worst.items())[:WORST] if ranking.videos > 2 else ():
         listed = [f"{label_of[name]} {number(value)}" for name, value in worst_on.items()]
         yield "worst", because(shortened(item, 60), names(listed, 3))

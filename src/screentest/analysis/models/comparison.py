@@ -19,6 +19,7 @@ from typing import Any, Literal
 import numpy as np
 
 from screentest._util.text import natural
+from screentest.analysis.models.broken import BrokenVideo, broken_videos
 from screentest.analysis.models.coverage import NotCovered, UnreadVideo, not_covered, unread_videos
 from screentest.analysis.models.explain import ModelLook, looks, with_explanations
 from screentest.analysis.models.margins import FEWEST_FILMS, margin_of, stale
@@ -104,6 +105,8 @@ class ModelComparison:
     """Videos that belong to no model, and are left out."""
     uneven_seeds: UnevenSeeds | None
     unread: tuple[UnreadVideo, ...]
+    broken: tuple[BrokenVideo, ...]
+    """Videos of the models that are broken by themselves."""
     pool: Pool
     part: Part
     """The part of a video that its number is about."""
@@ -281,6 +284,7 @@ class _Work:
             ungrouped=sum(1 for item in items if not self.results.group(item, self.by)),
             uneven_seeds=self.samples.uneven_seeds,
             unread=tuple(unread_videos(self.results)),
+            broken=tuple(v for v in broken_videos(self.unalike) if v.item in self.samples.side),
             pool=self.pool,
             part=self.part(),
             comparisons=len(tests),
