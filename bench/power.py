@@ -18,6 +18,7 @@ import random
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -70,7 +71,7 @@ FAULTS: Mapping[str, Fault] = {
     ),
 }
 EQUAL = {"crf 18": "18", "crf 23": "23"}
-AFTER = {"~crf18": "18", "~crf28": "28"}
+AFTER = {"~crf18": "18", "~crf26": "26"}
 CSV = ("-of", "csv=p=0")
 PROMPTS = (8, 12, 20, 40)
 MODELS = (2, 3, 5)
@@ -242,10 +243,10 @@ def planted(out: Path, name: str, prompts: int, models: int, half: bool, draws: 
     return count
 
 
-def equal(out: Path, prompts: int, models: int, draws: int) -> Count:
+def equal(out: Path, prompts: int, models: int, seeds: range) -> Count:
     """Models that are equal: on every prompt a toss decides who shows which moment."""
     results, count = measured(out), Count()
-    for seed in range(draws):
+    for seed in seeds:
         rng = random.Random(f"equal {prompts} {models} {seed}")
         clips = sorted(rng.sample(range(CLIPS), prompts))
         sides = {
@@ -274,8 +275,8 @@ def same(out: Path, prompts: int, draws: int) -> Count:
     return count
 
 
-def percent(part: float, whole: float) -> str:
-    return f"{part / whole:.0%}"
+def share(cell: Count) -> str:
+    return f"{cell.found / cell.draws:.0%}"
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -286,64 +287,74 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def write(out: Path, draws: int = 100) -> None:
-    print("# How often `compare` is right\n")
+    names = ("repeated 15%", "blur 0.8", "noise 8", "crf 34")
+    more = [(models, prompts) for models in MODELS[1:] for prompts in (12, 20)]
+    alike = [(models, prompts) for models in MODELS for prompts in (12, 40)]
+    with ProcessPoolExecutor() as pool:
+        two = {
+            (half, name): [
+                pool.submit(planted, out, name, prompts, 2, half, draws) for prompts in PROMPTS
+            ]
+            for half in (False, True)
+            for name in FAULTS
+        }
+        several = {
+            name: [
+                pool.submit(planted, out, name, prompts, models, False, draws)
+                for models, prompts in more
+            ]
+            for name in names
+        }
+        tosses = {
+            (models, prompts): [
+                pool.submit(equal, out, prompts, models, range(part * draws, (part + 1) * draws))
+                for part in range(20 if (models, prompts) == (2, 12) else 2)
+            ]
+            for models, prompts in alike
+        }
+        saved = [pool.submit(same, out, prompts, draws) for prompts in PROMPTS]
+    found = {key: [cell.result() for cell in cells] for key, cells in (two | several).items()}
     print(
-        "Faults planted in real clips, and models that are equal. Written by `bench/power.py`: "
+        "# How often `compare` is right\n\n"
+        "Faults planted in real clips, and models that are equal. Written by "
+        f"`python bench/power.py write OUT {draws}`: "
         f"{CLIPS} clips of {SECONDS:g} seconds at their own frame rates, {SIDE} pixels wide. Each "
-        f"draw takes some of them as prompts; {draws} draws a cell.\n"
+        f"draw takes some of them as prompts; {draws} draws a cell.\n\n"
+        "## Two models, the fault on all clips\n\n"
+        "The share of draws in which the intact model is significantly better where it should.\n"
     )
-    print("## Two models, the fault on all clips\n")
-    print("The share of draws in which the intact model is significantly better where it should.\n")
     heads = ["fault", *(f"{prompts} prompts" for prompts in PROMPTS)]
-    wrong = Count()
-    rows, half_rows = [], []
-    for name in FAULTS:
-        for half, into in ((False, rows), (True, half_rows)):
-            cells = [planted(out, name, prompts, 2, half, draws) for prompts in PROMPTS]
-            into.append([name, *(percent(cell.found, cell.draws) for cell in cells)])
-            wrong.draws += sum(cell.draws for cell in cells)
-            wrong.wrong += sum(cell.wrong for cell in cells)
-    table(heads, rows)
+    table(heads, [[name, *map(share, found[False, name])] for name in FAULTS])
     print("## Two models, the fault on half of the clips\n")
-    table(heads, half_rows)
+    table(heads, [[name, *map(share, found[True, name])] for name in FAULTS])
     print("## Three and five models, the fault on all clips of one\n")
-    rows = []
-    for name in ("repeated 15%", "blur 0.8", "noise 8", "crf 34"):
-        cells = [
-            planted(out, name, prompts, models, False, draws)
-            for models in MODELS[1:]
-            for prompts in (12, 20)
-        ]
-        rows.append([name, *(percent(cell.found, cell.draws) for cell in cells)])
-        wrong.draws += sum(cell.draws for cell in cells)
-        wrong.wrong += sum(cell.wrong for cell in cells)
-    heads = [f"{models} models, {prompts} prompts" for models in MODELS[1:] for prompts in (12, 20)]
-    table(["fault", *heads], rows)
-    print("## Claims that are wrong\n")
-    cells = {
-        "the damaged model is better, or two intact ones differ (all draws above)": wrong,
+    heads = ["fault", *(f"{models} models, {prompts} prompts" for models, prompts in more)]
+    table(heads, [[name, *map(share, found[name])] for name in names])
+    cells = [cell for row in found.values() for cell in row]
+    rows = {
+        "the damaged model is better, or intact ones differ (all draws above)": cells,
         **{
-            f"{models} equal models, {prompts} prompts: any claim": equal(
-                out, prompts, models, 20 * draws if (models, prompts) == (2, 12) else 2 * draws
-            )
-            for models in MODELS
-            for prompts in (12, 40)
+            f"{models} equal models, {prompts} prompts: any claim": [
+                cell.result() for cell in tosses[models, prompts]
+            ]
+            for models, prompts in alike
         },
     }
+    print("## Claims that are wrong\n")
     table(
-        ["", "draws", "wrong"],
+        ["case", "draws", "wrong"],
         [
-            [name, f"{cell.draws:,}", f"{cell.wrong / cell.draws:.1%}"]
-            for name, cell in cells.items()
+            [name, f"{total:,}", f"{sum(cell.wrong for cell in counts) / total:.1%}"]
+            for name, counts in rows.items()
+            for total in (sum(cell.draws for cell in counts),)
         ],
     )
     print("## The same frames with crf 18 and crf 23\n")
     table(
         ["prompts", "metrics shown to be equal", "draws with a claim"],
         [
-            [f"{p}", percent(cell.equal, cell.draws), percent(cell.wrong, cell.draws)]
-            for p in PROMPTS
-            for cell in (same(out, p, draws),)
+            [f"{prompts}", f"{cell.equal / cell.draws:.0%}", f"{cell.wrong / cell.draws:.0%}"]
+            for prompts, cell in zip(PROMPTS, (cell.result() for cell in saved), strict=True)
         ],
     )
 

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 import screentest
-from screentest.analysis.models.margins import FEWEST_FILMS, clips_to_encode
+from screentest.analysis.models.margins import FEWEST_CLIPS, clips_to_encode
 from screentest.analysis.results import ORIGINAL, REENCODED, read_results
 from screentest.core import Item
 from screentest.run.reader import RunReader
@@ -60,7 +60,7 @@ def test_the_margin_is_the_upper_end_of_the_mean_change(run: Path, tmp_path: Pat
         before = results.of_item(name)["sharpness"].number
         assert before is not None
         after = []
-        for crf in (18, 28):
+        for crf in (18, 26):
             path = tmp_path / f"{name.replace('/', '-')}-{crf}.mp4"
             settings = EncoderSettings(crf=crf, preset="veryfast")
             normalize(results.items[name].video, path, settings=settings)
@@ -100,7 +100,7 @@ def test_chat_models_are_not_asked_again(clips: list[Item], tmp_path: Path) -> N
 def test_nothing_is_encoded_where_no_models_or_few_prompts_are_compared(
     clips: list[Item], tmp_path: Path
 ) -> None:
-    for name, some in (("one", clips[::2]), ("few", clips[: 2 * (FEWEST_FILMS - 1)])):
+    for name, some in (("one", clips[::2]), ("few", clips[: 2 * (FEWEST_CLIPS - 1)])):
         scores = screentest.score(some, metrics="sharpness", out=tmp_path / name)
         assert clips_to_encode(scores.results) == []
         assert not (tmp_path / name / REENCODED).exists()

@@ -58,13 +58,12 @@ class BrokenVideo:
 
 def broken_videos(results: Results) -> list[BrokenVideo]:
     """Return the videos that are broken, in the run's order."""
-    means = results.pooled("mean")
     short = {video.item: video for video in _short_videos(results)}
     broken = []
     for item in results.items:
-        numbers = {name: value.number for name, value in means.of_item(item).items()}
+        values = results.of_item(item)
         for fault, name, sign, least in _BEYOND:
-            number = numbers.get(name)
+            number = values[name].pooled("mean").number if name in values else None
             if number is not None and sign * number >= sign * least:
                 broken.append(BrokenVideo(item, fault, number))
                 break

@@ -22,7 +22,13 @@ from screentest._util.text import natural
 from screentest.analysis.models.broken import BrokenVideo, broken_videos
 from screentest.analysis.models.coverage import NotCovered, UnreadVideo, not_covered, unread_videos
 from screentest.analysis.models.explain import ModelLook, looks, with_explanations
-from screentest.analysis.models.margins import FEWEST_FILMS, margin_of, stale
+from screentest.analysis.models.margins import (
+    FEWEST_CLIPS,
+    FEWEST_FILMS,
+    LEAST_SHARE,
+    margin_of,
+    stale,
+)
 from screentest.analysis.models.pairs import (
     chance_of,
     concluded,
@@ -350,7 +356,7 @@ class _Work:
         if margin is None:
             version = next((stale(value) for value in self.results.of(name)), "")
             return WhyNotCompared(NotCompared.OLD_VERSION, version=version) if version else None
-        if name in self.margins or margin.films >= FEWEST_FILMS:
+        if name in self.margins or margin.own or margin.films >= FEWEST_FILMS:
             return None
         return WhyNotCompared(NotCompared.FEW_FILMS, films=margin.films)
 
@@ -360,7 +366,13 @@ class _Work:
         # A clip of one shot has one number, whatever the pool: so it has one margin.
         pool = self.pool if self.found[name].pooled else "worst"
         packaged = next((margin_of(value, pool) for value in self.results.of(name)), None)
-        given = self.margins.get(name) or self.results.margins.get((name, pool))
+        given = self.margins.get(name)
+        # What only describes is no claim but a cause: it has to be plain.
+        if given is None and not self.results.outputs[name].descriptive:
+            given = self.results.margins.get((name, pool))
+        if given is not None and given.own and given.films >= FEWEST_CLIPS:
+            least = LEAST_SHARE * packaged.value if packaged else 0.0
+            return replace(given, value=max(given.value, least))
         if given is not None and given.films >= FEWEST_FILMS:
             return given
         if packaged is None or given is None:

@@ -24,6 +24,10 @@ from screentest.core.item import Item
 
 FEWEST_FILMS = 9
 """Of fewer films nine in ten are all: the largest difference seen is no margin."""
+FEWEST_CLIPS = 6
+"""Clips of a run from which on its own margins count, and prompts from which on it has any."""
+LEAST_SHARE = 0.1
+"""Of the package's margin: what is learnt from some clips is never less."""
 MOST_CLIPS = 12
 """Clips of a run that are encoded anew, one for a prompt."""
 MOST_BYTES = 50_000_000
@@ -93,7 +97,7 @@ def clips_to_encode(results: Results) -> list[Item]:
     usable = {name: item for name, item in results.items.items() if _is_short(item)}
     models = sorted({results.group(name, by) for name in usable} - {""}) if by else []
     units = grouped((results.unit(name), name) for name in usable if results.group(name, by))
-    if len(models) < 2 or len(units) < FEWEST_FILMS:
+    if len(models) < 2 or len(units) < FEWEST_CLIPS:
         return []
     every = max(1.0, len(units) / MOST_CLIPS)
     chosen = [sorted(units)[int(place * every)] for place in range(min(MOST_CLIPS, len(units)))]

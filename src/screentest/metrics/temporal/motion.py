@@ -19,7 +19,7 @@ from screentest.metrics.curve import (
     mean_of,
 )
 from screentest.metrics.functions import metric
-from screentest.metrics.static.picture import BLURRED, GRAINY
+from screentest.metrics.static.picture import BLURRED, GRAINY, SMOOTHED
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -157,7 +157,10 @@ FLICKER = {
         # What moves changes, and the more the finer its detail is; where frames are out of order
         # as well, it is flicker.
         Traits(
-            tuple(replace(item, unless="steadiness.returning") for item in (*STILL_FILM, BLURRED))
+            tuple(
+                replace(item, unless="steadiness.returning")
+                for item in (*STILL_FILM, SideEffect("steadiness.uneven"), BLURRED, SMOOTHED)
+            )
         ),
     )
 }

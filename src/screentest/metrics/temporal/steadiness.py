@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from screentest.core import Image, Traits, register
+from screentest.core import Image, SideEffect, Traits, register
 from screentest.metrics.curve import GREY, ShotMetric, ShotOutput, declared
 from screentest.metrics.static.faults import inner
 from screentest.metrics.static.picture import GRAINY
@@ -110,11 +110,13 @@ def lively(rows: Rows) -> float:
     return float(_own(rows)[:, 1].mean())
 
 
+SHAKEN = (SideEffect("steadiness.returning"), GRAINY)
+"""What changes in every frame, noise, flicker and jitter, makes motion look even."""
 _INFO = declared("steadiness")
 STEADINESS = {
     "held": ShotOutput(_INFO["held"], held, Traits((GRAINY,))),
-    "halting": ShotOutput(_INFO["halting"], halting, Traits(STILL_FILM)),
+    "halting": ShotOutput(_INFO["halting"], halting, Traits((*STILL_FILM, *SHAKEN))),
     "returning": ShotOutput(_INFO["returning"], returning, Traits(STILL_FILM)),
-    "uneven": ShotOutput(_INFO["uneven"], uneven, Traits(STILL_FILM)),
+    "uneven": ShotOutput(_INFO["uneven"], uneven, Traits((*STILL_FILM, *SHAKEN))),
     "lively": ShotOutput(_INFO["lively"], lively),
 }
