@@ -65,6 +65,10 @@ class MLflow(BaseHook):
         self._client.log_metric(self._run, f"{PREFIX}/alarm/{alarm.kind}", 1.0, step=alarm.seen)
         self._client.set_tag(self._run, f"{PREFIX}.alarm.{alarm.kind}", alarm.message)
 
+    def withdraw(self, alarm: Alarm) -> None:
+        self._client.log_metric(self._run, f"{PREFIX}/alarm/{alarm.kind}", 0.0, step=alarm.seen)
+        self._client.set_tag(self._run, f"{PREFIX}.alarm.{alarm.kind}", _withdrawn(alarm))
+
     def close(self) -> None:
         if self._ours:
             self._mlflow.end_run()
@@ -99,10 +103,16 @@ class TensorBoard(BaseHook):
         self._write(values, step)
 
     def alarm(self, alarm: Alarm) -> None:
+        self._say(alarm, alarm.message)
+
+    def withdraw(self, alarm: Alarm) -> None:
+        self._say(alarm, _withdrawn(alarm))
+
+    def _say(self, alarm: Alarm, words: str) -> None:
         text = self._summaries.Summary.Value(tag=f"{PREFIX}/alarm/{alarm.kind}")
         text.metadata.plugin_data.plugin_name = "text"
         text.tensor.dtype = 7  # a string
-        text.tensor.string_val.append(alarm.message.encode())
+        text.tensor.string_val.append(words.encode())
         self._write([text], alarm.seen)
 
     def close(self) -> None:
@@ -148,6 +158,9 @@ class Trackio(BaseHook):
     def alarm(self, alarm: Alarm) -> None:
         self._run.log({f"{PREFIX}/alarm/{alarm.kind}": 1}, step=alarm.seen)
         self._run.alert(title=f"{alarm.kind} since step {alarm.step}", text=alarm.message)
+
+    def withdraw(self, alarm: Alarm) -> None:
+        self._run.log({f"{PREFIX}/alarm/{alarm.kind}": 0}, step=alarm.seen)
 
     def close(self) -> None:
         if self._ours:
@@ -217,9 +230,16 @@ class WandB(BaseHook):
         self._run.log({f"{PREFIX}/alarm/{alarm.kind}": 1, _STEP: alarm.seen})
         self._run.alert(title=f"{alarm.kind} since step {alarm.step}", text=alarm.message)
 
+    def withdraw(self, alarm: Alarm) -> None:
+        self._run.log({f"{PREFIX}/alarm/{alarm.kind}": 0, _STEP: alarm.seen})
+
     def close(self) -> None:
         if self._ours:
             self._run.finish()
+
+
+def _withdrawn(alarm: Alarm) -> str:
+    return f"withdrawn: {alarm.message}"
 
 
 def _png(image: Any) -> bytes:
