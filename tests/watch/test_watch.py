@@ -471,6 +471,7 @@ def test_many_clips_are_scored_some_at_a_look(
         (names[:4], 2),
         (names[4:], 0),
     ]
+    assert [len(look.scores) for look in looks if look.scores is not None] == [4, 6]
     assert [step for step, _ in training.notes.steps] == [1, 2, 10]
 
 
@@ -481,7 +482,12 @@ def test_known_clips_are_not_read_again(
     training.look()
     opened: list[str] = []
     real = loop._is_readable
-    monkeypatch.setattr(loop, "_is_readable", lambda path: opened.append(path.name) or real(path))
+
+    def noted(path: Path) -> bool:
+        opened.append(path.name)
+        return real(path)
+
+    monkeypatch.setattr(loop, "_is_readable", noted)
     training.put("step_3.mp4")
     training.begin()  # it was stopped meanwhile
     assert training.look().new == ["step_3.mp4"]

@@ -64,15 +64,18 @@ def watch(
         at_rest=once,
         work=work,
     )
-    begun, problem = watching.known, ""
+    begun, number, problem = watching.known, 0, ""
 
     def tell(look: Look) -> None:
-        nonlocal problem
-        before, problem = problem, str(look.problem or "")
-        if problem and problem != before and not once:
-            _print_problem(look, as_json=as_json)
+        nonlocal number, problem
+        number, before, problem = number + 1, problem, str(look.problem or "")
+        if problem and problem != before and not once:  # a lasting one is printed once
+            if as_json:
+                _write({"problem": type(look.problem).__name__, "message": problem})
+            else:
+                print_indented(f"Will try again: {shown(problem.splitlines()[0])}", indent=0)
         _print(look, as_json=as_json)
-        nothing = look.number == SETTLED and watching.known == begun and not look.again
+        nothing = number == SETTLED and watching.known == begun and not look.again
         if nothing and not problem and not as_json:
             _print_nothing_new(watching, look)
 
@@ -120,14 +123,6 @@ def _print(look: Look, *, as_json: bool) -> None:
         if look.waiting:
             parts.append(f"{plural(len(look.waiting), 'file')} still being written")
         print_indented(where + ", ".join(parts), indent=0)
-
-
-def _print_problem(look: Look, *, as_json: bool) -> None:
-    if as_json:
-        _write({"problem": type(look.problem).__name__, "message": str(look.problem)})
-    else:
-        why = str(look.problem).splitlines()[0]
-        print_indented(f"Nothing scored at this look, the next one tries again: {why}", indent=0)
 
 
 def _print_nothing_new(watching: Watch, look: Look) -> None:

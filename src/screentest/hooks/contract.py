@@ -336,10 +336,7 @@ class HookSet:
     def log(
         self, scores: Scores, new: Names, step: int | None, again: Names = (), over: Names = ()
     ) -> None:
-        """Hand on what was just scored: the items ``new`` of a result.
-
-        ``again`` are those of them that were logged before; means are ``over`` these items.
-        """
+        """Hand on the items ``new``, with means ``over`` more; ``again`` were logged before."""
         clips = [LoggedClip(scores[item], item in again) for item in new]
         logged = Logged(step, means_of(scores, over or new), clips)
         for hook in self.hooks:

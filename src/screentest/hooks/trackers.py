@@ -10,6 +10,7 @@ import os
 import re
 import tempfile
 import time
+from abc import abstractmethod
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,19 @@ _STEP = f"{PREFIX}/step"
 _PATIENCE_S = 20
 
 
+class _Tracker(BaseHook):
+    def alarm(self, alarm: Alarm) -> None:
+        self._tell(alarm, 1.0, alarm.message)
+
+    def withdraw(self, alarm: Alarm) -> None:
+        self._tell(alarm, 0.0, f"withdrawn: {alarm.message}")
+
+    @abstractmethod
+    def _tell(self, alarm: Alarm, value: float, words: str) -> None: ...
+
+
 @hook(name="mlflow", summary="MLflow")
-class MLflow(BaseHook):
+class MLflow(_Tracker):
     """``uri`` is where MLflow tracks, if not where it does anyway."""
 
     def __init__(
@@ -61,13 +73,9 @@ class MLflow(BaseHook):
                     Path(folder, f"{stem} worst {number}.png").write_bytes(_png(moment.image))
             self._client.log_artifacts(self._run, folder, f"{PREFIX}/step {step}")
 
-    def alarm(self, alarm: Alarm) -> None:
-        self._client.log_metric(self._run, f"{PREFIX}/alarm/{alarm.kind}", 1.0, step=alarm.seen)
-        self._client.set_tag(self._run, f"{PREFIX}.alarm.{alarm.kind}", alarm.message)
-
-    def withdraw(self, alarm: Alarm) -> None:
-        self._client.log_metric(self._run, f"{PREFIX}/alarm/{alarm.kind}", 0.0, step=alarm.seen)
-        self._client.set_tag(self._run, f"{PREFIX}.alarm.{alarm.kind}", _withdrawn(alarm))
+    def _tell(self, alarm: Alarm, value: float, words: str) -> None:
+        self._client.log_metric(self._run, f"{PREFIX}/alarm/{alarm.kind}", value, step=alarm.seen)
+        self._client.set_tag(self._run, f"{PREFIX}.alarm.{alarm.kind}", words)
 
     def close(self) -> None:
         if self._ours:
@@ -75,7 +83,7 @@ class MLflow(BaseHook):
 
 
 @hook(name="tensorboard", summary="event files for TensorBoard")
-class TensorBoard(BaseHook):
+class TensorBoard(_Tracker):
     """Writes into ``folder``; ``videos`` says of how many clips of a step the film is shown.
 
     With TensorBoard's own writer, so that neither torch nor TensorFlow is needed.
@@ -102,13 +110,7 @@ class TensorBoard(BaseHook):
                 values.append(self._picture(f"{PREFIX}/worst/{number}_{place}", _png(moment.image)))
         self._write(values, step)
 
-    def alarm(self, alarm: Alarm) -> None:
-        self._say(alarm, alarm.message)
-
-    def withdraw(self, alarm: Alarm) -> None:
-        self._say(alarm, _withdrawn(alarm))
-
-    def _say(self, alarm: Alarm, words: str) -> None:
+    def _tell(self, alarm: Alarm, value: float, words: str) -> None:
         text = self._summaries.Summary.Value(tag=f"{PREFIX}/alarm/{alarm.kind}")
         text.metadata.plugin_data.plugin_name = "text"
         text.tensor.dtype = 7  # a string
@@ -130,7 +132,7 @@ class TensorBoard(BaseHook):
 
 
 @hook(name="trackio", summary="Trackio")
-class Trackio(BaseHook):
+class Trackio(_Tracker):
     """The run that is active is used, or one is begun in ``project``."""
 
     def __init__(self, *, project: str = "screentest", name: str = "", videos: int = 4) -> None:
@@ -155,12 +157,9 @@ class Trackio(BaseHook):
                     values[f"{PREFIX}/worst/{number}_{place}"] = picture
             self._run.log(values, step=logged.step)  # which copies the files
 
-    def alarm(self, alarm: Alarm) -> None:
-        self._run.log({f"{PREFIX}/alarm/{alarm.kind}": 1}, step=alarm.seen)
-        self._run.alert(title=f"{alarm.kind} since step {alarm.step}", text=alarm.message)
-
-    def withdraw(self, alarm: Alarm) -> None:
-        self._run.log({f"{PREFIX}/alarm/{alarm.kind}": 0}, step=alarm.seen)
+    def _tell(self, alarm: Alarm, value: float, words: str) -> None:
+        self._run.log({f"{PREFIX}/alarm/{alarm.kind}": value}, step=alarm.seen)
+        self._run.alert(title=f"{alarm.kind} since step {alarm.step}", text=words)
 
     def close(self) -> None:
         if self._ours:
@@ -168,7 +167,7 @@ class Trackio(BaseHook):
 
 
 @hook(name="wandb", summary="Weights & Biases")
-class WandB(BaseHook):
+class WandB(_Tracker):
     """``mode`` is W&B's own: online, offline or disabled; ``videos`` counts clips with a film.
 
     Values have a step of their own (``screentest/step``), so that logging them never clashes with
@@ -226,20 +225,13 @@ class WandB(BaseHook):
             values[f"{PREFIX}/worst"] = pictures
         self._run.log(values)
 
-    def alarm(self, alarm: Alarm) -> None:
-        self._run.log({f"{PREFIX}/alarm/{alarm.kind}": 1, _STEP: alarm.seen})
-        self._run.alert(title=f"{alarm.kind} since step {alarm.step}", text=alarm.message)
-
-    def withdraw(self, alarm: Alarm) -> None:
-        self._run.log({f"{PREFIX}/alarm/{alarm.kind}": 0, _STEP: alarm.seen})
+    def _tell(self, alarm: Alarm, value: float, words: str) -> None:
+        self._run.log({f"{PREFIX}/alarm/{alarm.kind}": value, _STEP: alarm.seen})
+        self._run.alert(title=f"{alarm.kind} since step {alarm.step}", text=words)
 
     def close(self) -> None:
         if self._ours:
             self._run.finish()
-
-
-def _withdrawn(alarm: Alarm) -> str:
-    return f"withdrawn: {alarm.message}"
 
 
 def _png(image: Any) -> bytes:

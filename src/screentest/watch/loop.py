@@ -115,8 +115,8 @@ class Arrivals:
     def __init__(self, folder: Path, patience: float = 600.0) -> None:
         self.folder = folder
         self.patience = patience
-        self.whole: dict[Path, tuple[Stamp, str]] = {}
-        """What was whole at a look, with its sha256; paths of stamps are those below the folder."""
+        self.whole: dict[Path, Stamp] = {}
+        """Files that are whole; their stamps have the paths below the folder."""
         self.quiet = 0.0
         """Seconds since a file was new or changed, as of the last look."""
         self._changed = time.monotonic()
@@ -132,14 +132,14 @@ class Arrivals:
                 continue
             stamp = replace(stamp, path=self.place(path))
             before, since = self._seen.get(path, (None, now))
-            if self.whole.get(path, (None,))[0] == stamp:
+            if self.whole.get(path) == stamp:
                 whole.append(path)
             elif before != stamp:
                 self._seen[path] = (stamp, now)
                 self._changed = now
                 waiting.append(path)
             elif _is_readable(path) or now - since > self.patience:
-                self.whole[path] = stamp, hash_file(path)
+                self.whole[path] = stamp
                 self._seen.pop(path)
                 whole.append(path)
             else:
@@ -198,8 +198,6 @@ class Look:
     scores: Scores | None = None
     problem: RunBusy | OSError | None = None
     """The reason why this look scored nothing."""
-    number: int = 0
-    """Which look of this watch it is, from 1."""
 
 
 @dataclass
@@ -231,11 +229,10 @@ class Watch:
         self._state = read_state(self.out) if (self.out / FILE).is_file() else State()
         if self._state.clips:
             _refuse_other_metrics(self.out, self.metrics)
-        self._arrivals.whole |= {root / file[0].path: file for file in self._state.clips.values()}
+        self._arrivals.whole |= {root / file.path: file for file, _ in self._state.clips.values()}
         self._series: Series | None = None
         self._outputs: Mapping[str, OutputInfo] = {}
         self._judged: tuple[int, bool] | None = None
-        self._looks = 0
 
     @property
     def known(self) -> int:
@@ -244,32 +241,31 @@ class Watch:
 
     def look(self) -> Look:
         """Score what is whole and new; nothing is done where nothing is."""
-        self._looks += 1
         try:
-            found = self._look()
+            return self._look()
         except (RunBusy, OSError) as error:  # which may have passed at the next look
-            found = Look(problem=error)
-        return replace(found, number=self._looks)
+            return Look(problem=error)
 
     def _look(self) -> Look:
         whole, waiting = self._arrivals.look()
         here = {self._arrivals.place(path) for path in (*whole, *waiting)}
-        begun = max(map(self._number, here), default=-1)
+        begun = max((self._step(place).number for place in here), default=-1)
         items, before = self._items(whole, here), self._state.clips
         files = {name: self._arrivals.whole[item.video] for name, item in items.items()}
-
-        def order(name: str) -> tuple[int, list[tuple[str, int]]]:
-            return int(items[name].groups.get(STEP, -1)), natural(name)
-
-        fresh = sorted((name for name in items if before.get(name) != files[name]), key=order)
+        fresh = sorted(
+            (name for name in items if before.get(name, (None,))[0] != files[name]),
+            key=lambda name: (int(items[name].groups.get(STEP, -1)), natural(name)),
+        )
         fresh, left = fresh[:MOST], set(fresh[MOST:])
         # The first look asks for all, so that what failed before is tried again.
         asked = [name for name in items if name not in left] if self._series is None else fresh
         if not asked:
             raised, withdrawn = self._judge(begun)
             return Look(waiting=waiting, alarms=raised, withdrawn=withdrawn)
+        told = {name: (files[name], hash_file(items[name].video)) for name in fresh}
+        items = {name: items[name] for name in asked}
         scores = score(
-            [items[name] for name in asked],
+            list(items.values()),
             metrics=tuple(self.metrics),
             out=self.out,
             own_margins=False,
@@ -281,18 +277,17 @@ class Watch:
         scores = replace(scores, results=results)
         self._series, self._outputs, self._judged = series_of(results), results.outputs, None
         new = [name for name in fresh if name not in before]
-        again = [name for name in fresh if before.get(name, files[name])[1] != files[name][1]]
-        told = grouped(
-            (items[name].groups.get(STEP), name) for name in fresh if name in {*new, *again}
-        )
+        again = [name for name in fresh if before.get(name, told[name])[1] != told[name][1]]
+        news = {*new, *again}
+        steps = grouped((items[name].groups.get(STEP), name) for name in fresh if name in news)
         members = grouped((item.groups.get(STEP), name) for name, item in results.items.items())
-        for step, names in told.items():
+        for step, names in steps.items():
             over = names if step is None else members[step]
             self._hooks.log(scores, names, int(step) if step else None, again=again, over=over)
-        before |= {name: files[name] for name in fresh}
+        before |= told
         raised, withdrawn = self._judge(begun)
-        lost = sum(name in new for name in told.get(None, ()))
-        numbers = [int(step) for step in told if step]
+        lost = sum(name in new for name in steps.get(None, ()))
+        numbers = [int(step) for step in steps if step]
         return Look(new, again, numbers, waiting, len(left), lost, raised, withdrawn, scores)
 
     def _judge(self, begun: int) -> tuple[list[Alarm], list[Alarm]]:
@@ -319,34 +314,32 @@ class Watch:
         write_whole(self.out / STATE, to_json(self._state))
         return raised, withdrawn
 
-    def _step(self, place: str) -> Step | None:
+    def _step(self, place: str) -> Step:
+        none = Step(-1, place)
         try:
-            return read_step(Path(place), self._pattern)
+            return read_step(Path(place), self._pattern) or none
         except BadOption:
             if not self._state.clips:
                 raise
-            return None  # one odd name among many is not a wrong pattern
-
-    def _number(self, place: str) -> int:
-        step = self._step(place)
-        return -1 if step is None else step.number
+            return none  # one odd name among many is not a wrong pattern
 
     def _items(self, whole: Sequence[Path], here: Set[str]) -> dict[str, Item]:
         """Name the files that are whole: by their paths, or as before where one was renamed."""
         before, items = self._state.clips, dict[str, Item]()
         names = {file.path: name for name, (file, _) in before.items()}
         gone = names.keys() - here if here - names.keys() else ()
-        lost = grouped(((self._number(old), before[names[old]][1]), names[old]) for old in gone)
+        lost = grouped(((self._step(old).number, before[names[old]][0].size), old) for old in gone)
         for path in whole:
-            file, sha256 = self._arrivals.whole[path]
-            alike = lost.get((self._number(file.path), sha256))
-            name = names.get(file.path) or (alike.pop() if alike else "")
+            file = self._arrivals.whole[path]
+            step, name = self._step(file.path), names.get(file.path, "")
+            for old in () if name else lost.get((step.number, file.size), ()):
+                if names[old] not in items and before[names[old]][1] == hash_file(path):
+                    name = names[old]
             if not name:
                 name = file.path
                 while name in before or name in items:  # of a clip that was renamed
                     name += "~"
-            step = self._step(file.path)
-            groups = {STEP: str(step.number), "case": step.clip} if step else {}
+            groups = {STEP: str(step.number), "case": step.clip} if step.number >= 0 else {}
             items[name] = Item(name, path, self.prompt, groups=groups)
         return items
 
@@ -371,15 +364,14 @@ def watch(
 ) -> int:
     """Look every so many seconds until it is stopped, or ``looks`` times; count the alarms."""
     count = number = left = 0
-    problem: Exception | None = None
     while looks is None or number < looks:
         if number and not left:
             time.sleep(every)
         look = watching.look()
         count += len(look.alarms)
         tell(look)
-        left, problem = look.left, look.problem
+        left = look.left
         number += not left
-    if problem is not None:
-        raise problem
+        if look.problem and number == looks:  # there is no next look
+            raise look.problem
     return count
