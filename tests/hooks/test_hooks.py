@@ -174,3 +174,4 @@ def test_the_real_tracker_has_values_videos_worst_moments_and_the_alarm(
     assert found["film"] == ("GIF" if tracker == "tensorboard" else 24)
     assert found["worst"] > 0
     assert found["alarm"] == "2 of 2 clips frozen since step 20"
+    assert found["raised"] == [1, 0]  # and withdrawn

@@ -28,6 +28,7 @@ os.environ |= {
     "MLFLOW_ALLOW_FILE_STORE": "true",
     "HF_HUB_OFFLINE": "1",
 }
+ALARM = "screentest/alarm/frozen"
 HOOKS = [
     "tensorboard:folder=boards",
     "wandb:project=clips",
@@ -48,12 +49,15 @@ def of_tensorboard() -> dict[str, Any]:
     events.Reload()
     tags = events.Tags()
     first = events.Images("screentest/videos/0")[0].encoded_image_string
+    alarms = events.Tensors("screentest/alarm/frozen")
+    texts = [one.tensor_proto.string_val[0].decode() for one in alarms]
     return {
         "values": [[one.step, one.value] for one in events.Scalars("screentest/flicker")],
         "videos": [one.step for one in events.Images("screentest/videos/0")],
         "film": first[:3].decode(),
         "worst": sum(tag.startswith("screentest/worst/") for tag in tags["images"]),
-        "alarm": events.Tensors("screentest/alarm/frozen")[0].tensor_proto.string_val[0].decode(),
+        "alarm": texts[0],
+        "raised": [int(text == texts[0]) for text in texts],
     }
 
 
@@ -106,6 +110,7 @@ def of_wandb() -> dict[str, Any]:
         "film": frames_of(films[0]),
         "worst": sum(has(row, "screentest/worst") for row in steps),
         "alarm": alerts[0],
+        "raised": [row[ALARM] for row in logged if ALARM in row],
     }
 
 
@@ -123,7 +128,8 @@ def of_mlflow() -> dict[str, Any]:
         "videos": sorted({int(film.parent.name.split()[-1]) for film in films}),
         "film": frames_of(films[0]),
         "worst": len(list(held.rglob("*worst*.png"))),
-        "alarm": run.data.tags["screentest.alarm.frozen"],
+        "alarm": run.data.tags["screentest.alarm.frozen"].removeprefix("withdrawn: "),
+        "raised": [one.value for one in client.get_metric_history(run.info.run_id, ALARM)],
     }
 
 
@@ -132,7 +138,8 @@ def of_trackio() -> dict[str, Any]:
 
     from trackio.sqlite_storage import SQLiteStorage
 
-    rows = [row for row in SQLiteStorage.get_logs("clips", "one") if "screentest/flicker" in row]
+    logs = SQLiteStorage.get_logs("clips", "one")
+    rows = [row for row in logs if "screentest/flicker" in row]
     films = sorted((FOLDER / "trackio" / "media").rglob("*.mp4"))
     database = sqlite3.connect(FOLDER / "trackio" / "clips.db")
     (text,) = database.execute("SELECT text FROM alerts").fetchone()
@@ -143,6 +150,7 @@ def of_trackio() -> dict[str, Any]:
         "film": frames_of(films[0]),
         "worst": sum(key.startswith("screentest/worst/") for row in rows for key in row),
         "alarm": text,
+        "raised": [row[ALARM] for row in logs if ALARM in row],
     }
 
 
@@ -161,7 +169,9 @@ def main() -> None:
             step=step,
         )
         expected.append([step, found.means["flicker"]])
-    open_hooks(HOOKS).alarm(Alarm("frozen", "frozen", 20, 20, ["a", "b"], 2))
+    alarm = Alarm("frozen", "frozen", 20, 20, ["a", "b"], 2)
+    open_hooks(HOOKS).alarm(alarm)
+    open_hooks(HOOKS).alarm(alarm, withdrawn=True)
     close_hooks()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # theirs, while we read

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import screentest
 from screentest.core import OutputInfo
+from screentest.hooks.contract import Alarm, playable
+from screentest.video.memory import MemoryVideo, held
 from screentest.watch.alarms import COLLAPSES, alarms
+from screentest.watch.loop import Watch
+from tests.test_frames import RATE, moving
 
 STEADY = {"frozen": 0.0, "flicker": 3.0, "contrast.exposure": 0.95, "motion": 0.2}
 
@@ -143,3 +150,28 @@ def test_steady_trainings_have_hardly_any_false_alarm(kind: str) -> None:
         }
         false += bool(alarms(series))
     assert false < trainings / 20
+
+
+def test_frames_of_a_training_have_the_alarms_of_a_folder(tmp_path: Path) -> None:
+    """The second step stands still: both clips of it."""
+    good = np.stack([moving(), moving(1)])
+    bad = np.stack([np.stack([clip[0]] * len(clip)) for clip in good])
+    found: list[list[Alarm]] = []
+    clips = tmp_path / "clips"
+    clips.mkdir()
+    for step, batch in enumerate((good, bad, good), start=1):
+        scores = screentest.score_frames(
+            batch, fps=RATE, step=step, metrics="frozen", out=tmp_path / "run"
+        )
+        found.append(list(scores.alarms))
+        for number, clip in enumerate(batch):
+            with held(MemoryVideo(clip, RATE)) as path:
+                (clips / f"step-{step}-{number}.mp4").write_bytes(playable(path))
+    work = {"workers": 1, "progress": False}
+    watching = Watch(clips, tmp_path / "watched", metrics=["frozen"], work=work)
+    watching.look()
+    (alarm,) = watching.look().alarms
+    assert (alarm.kind, alarm.step, alarm.seen) == ("frozen", 2, 2)
+    assert alarm.clips == ("step-*-0", "step-*-1")
+    assert found == [[], [alarm], [alarm]]
+    assert screentest.score_frames(bad, fps=RATE, step=4, metrics="frozen").alarms == ()

@@ -161,7 +161,7 @@ def report(
     from screentest.present.files import must_be_formats, write_tables
     from screentest.present.page.data import read_report
     from screentest.present.page.html import write_html
-    from screentest.watch.alarms import alarms_of
+    from screentest.watch.alarms import read_state
 
     at_least(0, pictures=pictures)
     if tables is not None:
@@ -169,8 +169,8 @@ def report(
     folders = folders_of(runs)
     read = read_report(folders, by=by, suites=suites, pool=pool, votes=path_of(votes))
     # Alarms of a watch come first; the page cannot read them, since it does not import `watch`.
-    messages = [alarm.message for folder in folders for alarm in alarms_of(folder)]
-    read = replace(read, alarms=tuple(messages))
+    raised = [alarm for folder in folders for alarm in read_state(folder).raised.values()]
+    read = replace(read, alarms=tuple(alarm.message for alarm in raised))
     page = Path(out)
     shown = progress_of(progress)
     write_html(read, page, title=title, pictures=pictures, embed=embed, progress=shown)

@@ -178,9 +178,10 @@ def score_frames(
         **work: Models, progress; with ``out`` also engine and workers: see ``WorkOptions``.
 
     Returns:
-        The scores of these clips alone.
+        The scores of these clips alone; with ``step`` and ``out``, the alarms of all steps so far.
     """
     from screentest.api.clips import added_items, held_items, read_clips
+    from screentest.watch.alarms import alarms, series_of
 
     refuse_unknown(score_frames, work)
     for option in _OF_RUNS if out is None else ():
@@ -230,7 +231,8 @@ def score_frames(
         finally:
             open_tools(settings).attach(MemoryLedger())  # that of the run is closed
     mine = scores.results.only({item.id for item in items}, {one.name for one in evaluators})
-    scores = dataclasses.replace(scores, results=mine)
+    raised = () if step is None else alarms(series_of(scores.results), scores.results.outputs)
+    scores = dataclasses.replace(scores, results=mine, alarms=raised)
     return _log(hooks, scores, items, step)
 
 

@@ -61,13 +61,22 @@ def watch(
         hooks=hook or (),
         pattern=step_pattern,
         patience=patience,
+        at_rest=once,
         work=work,
     )
-    begun = watching.known
+    begun, number, problem = watching.known, 0, ""
 
     def tell(look: Look) -> None:
+        nonlocal number, problem
+        number, before, problem = number + 1, problem, str(look.problem or "")
+        if problem and problem != before and not once:  # a lasting one is printed once
+            if as_json:
+                _write({"problem": type(look.problem).__name__, "message": problem})
+            else:
+                print_indented(f"Will try again: {shown(problem.splitlines()[0])}", indent=0)
         _print(look, as_json=as_json)
-        if look.number == SETTLED and watching.known == begun and not as_json:
+        nothing = number == SETTLED and watching.known == begun and not look.again
+        if nothing and not problem and not as_json:
             _print_nothing_new(watching, look)
 
     try:
@@ -82,32 +91,38 @@ def watch(
 
 def _print(look: Look, *, as_json: bool) -> None:
     """One line for each step that was scored, and one for each alarm."""
+    for alarm in (*look.withdrawn, *look.alarms):
+        event, style = ("alarm", "bold red") if alarm in look.alarms else ("withdrawn", "bold")
+        if as_json:
+            held = {event: alarm.kind, "metric": alarm.metric, "began": alarm.step}
+            _write({**held, "seen": alarm.seen, "message": alarm.message, "clips": alarm.clips})
+        else:
+            console().print(f"{event.upper()} {alarm.kind}: {shown(alarm.message)}", style=style)
     scores = look.scores
     if scores is None:
         return
-    for alarm in look.alarms:
-        if as_json:
-            held = {"alarm": alarm.kind, "metric": alarm.metric, "began": alarm.step}
-            _write({**held, "seen": alarm.seen, "message": alarm.message, "clips": alarm.clips})
-        else:
-            console().print(f"ALARM {alarm.kind}: {shown(alarm.message)}", style="bold red")
     if as_json:
-        for name in look.new:
+        for name in (*look.new, *look.again):
             clip = scores[name]
             lost = {key: failure.reason.value for key, failure in clip.reasons.items()}
             step = clip.item.groups.get("step")
             number = None if step is None else int(step)
-            _write({"clip": name, "step": number, "values": clip.numbers, "failed": lost})
+            values = {"values": clip.numbers, "failed": lost, "again": name in look.again}
+            _write({"clip": name, "step": number, **values})
         return
-    if look.new:
+    if look.new or look.again:
         steps = ", ".join(map(str, look.steps[:5])) + (" …" if len(look.steps) > 5 else "")
         where = f"step{'s' if len(look.steps) > 1 else ''} {steps}: " if look.steps else ""
-        words = f"{where}{plural(len(look.new), 'clip')} scored"
+        parts = [f"{plural(len(look.new), 'clip')} scored"] if look.new else []
+        if look.again:
+            parts.append(f"{plural(len(look.again), 'replaced clip')} scored again")
         if look.without_step:
-            words += f", {look.without_step:,} without a step in the name (in no alarm)"
+            parts.append(f"{look.without_step:,} without a step in the name (in no alarm)")
+        if look.left:
+            parts.append(f"{look.left:,} to go")
         if look.waiting:
-            words += f", {plural(len(look.waiting), 'file')} still being written"
-        print_indented(words, indent=0)
+            parts.append(f"{plural(len(look.waiting), 'file')} still being written")
+        print_indented(where + ", ".join(parts), indent=0)
 
 
 def _print_nothing_new(watching: Watch, look: Look) -> None:

@@ -16,16 +16,18 @@ import io
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
+from queue import SimpleQueue
+from threading import Thread
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import numpy as np
 
 from screentest._util.collect import grouped
-from screentest.core.errors import STOPPING
 from screentest.core.frames import Filter, FrameRequest, Image, Size
 from screentest.core.functions import decorator, register_factory
 from screentest.core.item import Time
@@ -108,6 +110,7 @@ def moments(scores: ItemScores) -> list[Moment]:
 
 
 F = TypeVar("F", bound=Callable[..., Any])
+Names: TypeAlias = Sequence[str]
 
 PREFIX = "screentest"
 """Before the names of values in a tracker: they stand beside those of the training."""
@@ -125,6 +128,8 @@ class LoggedClip:
     """One video that was just scored."""
 
     scores: ItemScores
+    again: bool = False
+    """True where it was logged before: its file was replaced since."""
 
     @property
     def id(self) -> str:
@@ -167,7 +172,7 @@ class Logged:
 
     step: int | None
     means: Mapping[str, float]
-    """The mean of each value over these videos."""
+    """The mean of each value over these videos; in a watch over all of the step."""
     clips: Sequence[LoggedClip]
 
 
@@ -220,6 +225,9 @@ class Hook(Protocol):
     def alarm(self, alarm: Alarm) -> None:
         """Take an alarm: a training went wrong."""
 
+    def withdraw(self, alarm: Alarm) -> None:
+        """Take an alarm back: clips that came later say otherwise."""
+
     def close(self) -> None:
         """Close: nothing more will come."""
 
@@ -230,6 +238,8 @@ class BaseHook:
     def log(self, logged: Logged) -> None: ...
 
     def alarm(self, alarm: Alarm) -> None: ...
+
+    def withdraw(self, alarm: Alarm) -> None: ...
 
     def close(self) -> None: ...
 
@@ -264,20 +274,19 @@ class _Guarded:
     failures: int = 0
     given: Hook | None = None
     """The object itself, where one was given instead of a spec."""
+    longest: float | None = None
+    """Seconds that a call may take in a thread of the hook's own; None: any, in the caller's."""
+    _thread: SimpleQueue[tuple[Callable[[], None], Future[None]]] | None = None
 
     def tell(self, step: Callable[[Hook], None]) -> None:
         if self.failures >= _PATIENCE:
             return
+        opened = self.thing is not None
         try:
-            if self.thing is None:
-                self.failures = _PATIENCE - 1  # what cannot be opened takes its time each time
-                self.thing = self.make()
-                self.failures = 0
-            step(self.thing)
-        except STOPPING:
-            raise
-        except Exception as error:  # noqa: BLE001 - trackers raise anything
-            self.failures += 1
+            self._call(step)
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - trackers raise anything
+            # What cannot be opened takes its time each time.
+            self.failures += 1 if opened or self.thing is not None else _PATIENCE
             if self.given is not None:
                 _failing[id(self.given)] = self  # which holds it: the id stays its own
             left = self.failures >= _PATIENCE
@@ -290,6 +299,33 @@ class _Guarded:
             self.failures = 0
             _failing.pop(id(self.given), None)
 
+    def _call(self, step: Callable[[Hook], None]) -> None:
+        def work() -> None:
+            self.thing = self.make() if self.thing is None else self.thing
+            step(self.thing)
+
+        if self.longest is None:
+            return work()
+        if self._thread is None:
+            self._thread = SimpleQueue()
+            Thread(target=_serve, args=(self._thread,), daemon=True).start()
+        done: Future[None] = Future()
+        self._thread.put((work, done))
+        try:
+            done.result(self.longest)
+        except TimeoutError as error:
+            late = TimeoutError(f"takes more than {self.longest:g} s")
+            raise (error if done.done() else late) from None
+
+
+def _serve(calls: SimpleQueue[tuple[Callable[[], None], Future[None]]]) -> None:
+    while True:
+        work, done = calls.get()
+        try:
+            done.set_result(work())
+        except BaseException as error:  # noqa: BLE001 - who waits for it raises it
+            done.set_exception(error)
+
 
 @dataclass
 class HookSet:
@@ -297,16 +333,19 @@ class HookSet:
 
     hooks: Sequence[_Guarded] = field(default_factory=tuple)
 
-    def log(self, scores: Scores, new: Sequence[str], step: int | None) -> None:
-        """Hand on what was just scored: the items ``new`` of a result."""
-        logged = Logged(step, means_of(scores, new), [LoggedClip(scores[item]) for item in new])
+    def log(
+        self, scores: Scores, new: Names, step: int | None, again: Names = (), over: Names = ()
+    ) -> None:
+        """Hand on the items ``new``, with means ``over`` more; ``again`` were logged before."""
+        clips = [LoggedClip(scores[item], item in again) for item in new]
+        logged = Logged(step, means_of(scores, over or new), clips)
         for hook in self.hooks:
             hook.tell(lambda thing: thing.log(logged))
 
-    def alarm(self, alarm: Alarm) -> None:
-        """Hand on an alarm."""
+    def alarm(self, alarm: Alarm, *, withdrawn: bool = False) -> None:
+        """Hand on an alarm, or take it back."""
         for hook in self.hooks:
-            hook.tell(lambda thing: thing.alarm(alarm))
+            hook.tell(lambda thing: (thing.withdraw if withdrawn else thing.alarm)(alarm))
 
     def close(self) -> None:
         """Let go of all that were opened."""
@@ -327,13 +366,17 @@ _failing: dict[int, _Guarded] = {}
 """Objects whose last call failed, by id: their failures count from call to call."""
 
 
-def open_hooks(hooks: str | Hook | Sequence[str | Hook]) -> HookSet:
+def open_hooks(hooks: str | Hook | Sequence[str | Hook], longest: float | None = None) -> HookSet:
     """Open hooks, by spec or as objects; one of the same spec stays open from call to call.
 
-    An unknown name or option is an error at once; whatever fails later is a warning.
+    An unknown name or option is an error at once; whatever fails later is a warning. With
+    ``longest`` they run in threads of their own, and a call that takes more seconds has failed.
     """
     given = [hooks] if isinstance(hooks, str) or not isinstance(hooks, Sequence) else hooks
-    return HookSet([_by_spec(hook) if isinstance(hook, str) else _guarded(hook) for hook in given])
+    opened = [_by_spec(hook) if isinstance(hook, str) else _guarded(hook) for hook in given]
+    for guarded in opened:
+        guarded.longest = longest
+    return HookSet(opened)
 
 
 def _guarded(hook: Hook) -> _Guarded:

@@ -10,6 +10,7 @@ import os
 import re
 import tempfile
 import time
+from abc import abstractmethod
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,19 @@ _STEP = f"{PREFIX}/step"
 _PATIENCE_S = 20
 
 
+class _Tracker(BaseHook):
+    def alarm(self, alarm: Alarm) -> None:
+        self._tell(alarm, 1.0, alarm.message)
+
+    def withdraw(self, alarm: Alarm) -> None:
+        self._tell(alarm, 0.0, f"withdrawn: {alarm.message}")
+
+    @abstractmethod
+    def _tell(self, alarm: Alarm, value: float, words: str) -> None: ...
+
+
 @hook(name="mlflow", summary="MLflow")
-class MLflow(BaseHook):
+class MLflow(_Tracker):
     """``uri`` is where MLflow tracks, if not where it does anyway."""
 
     def __init__(
@@ -61,9 +73,9 @@ class MLflow(BaseHook):
                     Path(folder, f"{stem} worst {number}.png").write_bytes(_png(moment.image))
             self._client.log_artifacts(self._run, folder, f"{PREFIX}/step {step}")
 
-    def alarm(self, alarm: Alarm) -> None:
-        self._client.log_metric(self._run, f"{PREFIX}/alarm/{alarm.kind}", 1.0, step=alarm.seen)
-        self._client.set_tag(self._run, f"{PREFIX}.alarm.{alarm.kind}", alarm.message)
+    def _tell(self, alarm: Alarm, value: float, words: str) -> None:
+        self._client.log_metric(self._run, f"{PREFIX}/alarm/{alarm.kind}", value, step=alarm.seen)
+        self._client.set_tag(self._run, f"{PREFIX}.alarm.{alarm.kind}", words)
 
     def close(self) -> None:
         if self._ours:
@@ -71,7 +83,7 @@ class MLflow(BaseHook):
 
 
 @hook(name="tensorboard", summary="event files for TensorBoard")
-class TensorBoard(BaseHook):
+class TensorBoard(_Tracker):
     """Writes into ``folder``; ``videos`` says of how many clips of a step the film is shown.
 
     With TensorBoard's own writer, so that neither torch nor TensorFlow is needed.
@@ -98,11 +110,11 @@ class TensorBoard(BaseHook):
                 values.append(self._picture(f"{PREFIX}/worst/{number}_{place}", _png(moment.image)))
         self._write(values, step)
 
-    def alarm(self, alarm: Alarm) -> None:
+    def _tell(self, alarm: Alarm, value: float, words: str) -> None:
         text = self._summaries.Summary.Value(tag=f"{PREFIX}/alarm/{alarm.kind}")
         text.metadata.plugin_data.plugin_name = "text"
         text.tensor.dtype = 7  # a string
-        text.tensor.string_val.append(alarm.message.encode())
+        text.tensor.string_val.append(words.encode())
         self._write([text], alarm.seen)
 
     def close(self) -> None:
@@ -120,7 +132,7 @@ class TensorBoard(BaseHook):
 
 
 @hook(name="trackio", summary="Trackio")
-class Trackio(BaseHook):
+class Trackio(_Tracker):
     """The run that is active is used, or one is begun in ``project``."""
 
     def __init__(self, *, project: str = "screentest", name: str = "", videos: int = 4) -> None:
@@ -145,9 +157,9 @@ class Trackio(BaseHook):
                     values[f"{PREFIX}/worst/{number}_{place}"] = picture
             self._run.log(values, step=logged.step)  # which copies the files
 
-    def alarm(self, alarm: Alarm) -> None:
-        self._run.log({f"{PREFIX}/alarm/{alarm.kind}": 1}, step=alarm.seen)
-        self._run.alert(title=f"{alarm.kind} since step {alarm.step}", text=alarm.message)
+    def _tell(self, alarm: Alarm, value: float, words: str) -> None:
+        self._run.log({f"{PREFIX}/alarm/{alarm.kind}": value}, step=alarm.seen)
+        self._run.alert(title=f"{alarm.kind} since step {alarm.step}", text=words)
 
     def close(self) -> None:
         if self._ours:
@@ -155,7 +167,7 @@ class Trackio(BaseHook):
 
 
 @hook(name="wandb", summary="Weights & Biases")
-class WandB(BaseHook):
+class WandB(_Tracker):
     """``mode`` is W&B's own: online, offline or disabled; ``videos`` counts clips with a film.
 
     Values have a step of their own (``screentest/step``), so that logging them never clashes with
@@ -213,9 +225,9 @@ class WandB(BaseHook):
             values[f"{PREFIX}/worst"] = pictures
         self._run.log(values)
 
-    def alarm(self, alarm: Alarm) -> None:
-        self._run.log({f"{PREFIX}/alarm/{alarm.kind}": 1, _STEP: alarm.seen})
-        self._run.alert(title=f"{alarm.kind} since step {alarm.step}", text=alarm.message)
+    def _tell(self, alarm: Alarm, value: float, words: str) -> None:
+        self._run.log({f"{PREFIX}/alarm/{alarm.kind}": value, _STEP: alarm.seen})
+        self._run.alert(title=f"{alarm.kind} since step {alarm.step}", text=words)
 
     def close(self) -> None:
         if self._ours:

@@ -20,18 +20,20 @@ differences.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import log
 from pathlib import Path
 from statistics import fmean, median
 
 from screentest._util.collect import grouped
 from screentest._util.text import natural
-from screentest.analysis.results import Results, read_results
+from screentest.analysis.results import Results
+from screentest.core.codec import from_json
+from screentest.core.errors import BadOption, UserError
 from screentest.core.item import STEP
 from screentest.core.metric import OutputInfo
 from screentest.hooks.contract import Alarm
-from screentest.run.reader import RunReader
+from screentest.run.inputs import Stamp
 
 Values = Mapping[str, float]
 """Of one clip, by name of the value."""
@@ -202,22 +204,40 @@ def _beyond(earlier: Sequence[float], first: float, second: float, least: float)
     return min(first, second) > high + reach or max(first, second) < low - reach
 
 
-def alarms_of(folder: Path) -> list[Alarm]:
-    """All alarms of a training whose watch wrote into this run; none for any other run."""
-    if not (folder / STATE).is_file():
-        return []
-    with RunReader(folder) as run:
-        results = read_results(run)
-    return alarms(series_of(results), results.outputs)
+@dataclass
+class State:
+    """What a watch told so far: a file in the run's folder, which outlives the process."""
+
+    clips: dict[str, tuple[Stamp, str]] = field(default_factory=dict)
+    """By id: the file, with its path below the watched folder, and its sha256."""
+    raised: dict[str, Alarm] = field(default_factory=dict)
+    """The alarms that stand, by kind and step."""
+
+
+def read_state(folder: Path) -> State:
+    """Read what the watch of a run told; nothing where there is none."""
+    try:
+        return from_json(State, (folder / STATE).read_bytes())
+    except FileNotFoundError:
+        return State()
+    except (OSError, UserError) as error:
+        raise BadOption(
+            f"{folder / STATE} cannot be read: {error}",
+            advice="Remove it: scores stay, and hooks are handed all clips again.",
+        ) from None
 
 
 def series_of(results: Results) -> Series:
     """Group the values of all clips of a run by their steps."""
     by_step: dict[int, dict[str, dict[str, float]]] = {}
-    for item in results.items.values():
-        step, clip = item.groups.get(STEP, ""), item.groups.get("case", item.id)
+    for item in sorted(results.items.values(), key=lambda item: natural(item.id)):
+        step = item.groups.get(STEP, "")
         if step.isdecimal():
-            by_step.setdefault(int(step), {})[clip] = {
+            clips = by_step.setdefault(int(step), {})
+            name = item.groups.get("case") or item.id.replace(f"step-{step}", "step-*", 1)
+            if name in clips:  # as of step_5/a.mp4 beside step_05/a.mp4, or beside step_5/a.mov
+                name += item.video.suffix
+            clips[item.id if name in clips else name] = {
                 name: value.number
                 for name, value in results.of_item(item.id).items()
                 if value.number is not None

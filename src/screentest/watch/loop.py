@@ -1,15 +1,14 @@
 """The watch itself: look, score what is new, hand it to hooks, raise alarms; again and again.
 
 All state is in the run's folder: what was scored is there, and so is which alarms were raised and
-which steps hooks were told of. A watch that was killed goes on where it was.
+which clips hooks were told of. A watch that was killed goes on where it was.
 """
 
 from __future__ import annotations
 
-import json
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,17 +17,19 @@ from screentest._util.atomic import write_whole
 from screentest._util.collect import grouped
 from screentest._util.text import natural
 from screentest.api.scores import Hooks, score
-from screentest.core.errors import BadOption
+from screentest.core.codec import to_json
+from screentest.core.errors import BadOption, RunBusy
 from screentest.core.item import STEP, Item
+from screentest.core.metric import OutputInfo
 from screentest.hooks.contract import Alarm, HookSet, open_hooks
 from screentest.measure.evaluators import resolve
 from screentest.present.results import Scores
 from screentest.run.database import FILE
-from screentest.run.inputs import Stamp
+from screentest.run.inputs import Stamp, hash_file
 from screentest.run.reader import RunReader
 from screentest.video.probe import probe
 from screentest.video.sandbox import supervised
-from screentest.watch.alarms import METRICS, STATE, alarms, series_of
+from screentest.watch.alarms import METRICS, STATE, Series, State, alarms, read_state, series_of
 
 SUFFIXES = frozenset({".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".gif", ".nut"})
 _WORD = r"(?:global[_-]?)?(?:step|steps|iter|iters|iteration|checkpoint|ckpt|epoch|it)"
@@ -61,6 +62,11 @@ def read_step(path: Path, pattern: re.Pattern[str] | None = None) -> Step | None
         match = pattern.search(whole)
         if match is None:
             return None
+        if not (match[1] or "").isdecimal():
+            raise BadOption(
+                f"`step_pattern` {pattern.pattern!r} finds {match[1]!r} in {whole!r}: not a number",
+                advice=r"Its first group must be the digits of the step, as in 'run(\d+)_'.",
+            )
         return Step(int(match[1]), whole[: match.start(1)] + "*" + whole[match.end(1) :])
     for place in range(len(parts) - 1, -1, -1):
         match = _NAMED.search(parts[place])
@@ -109,8 +115,12 @@ class Arrivals:
     def __init__(self, folder: Path, patience: float = 600.0) -> None:
         self.folder = folder
         self.patience = patience
+        self.whole: dict[Path, Stamp] = {}
+        """Files that are whole; their stamps have the paths below the folder."""
+        self.quiet = 0.0
+        """Seconds since a file was new or changed, as of the last look."""
+        self._changed = time.monotonic()
         self._seen: dict[Path, tuple[Stamp, float]] = {}
-        self._whole: dict[Path, Stamp] = {}
 
     def look(self) -> tuple[list[Path], list[Path]]:
         """List the files that are whole by now, and those that are waited for."""
@@ -120,20 +130,27 @@ class Arrivals:
             stamp = Stamp.of(path)
             if stamp is None:
                 continue
+            stamp = replace(stamp, path=self.place(path))
             before, since = self._seen.get(path, (None, now))
-            if self._whole.get(path) == stamp:
+            if self.whole.get(path) == stamp:
                 whole.append(path)
-                continue
-            if before != stamp:
+            elif before != stamp:
                 self._seen[path] = (stamp, now)
+                self._changed = now
                 waiting.append(path)
             elif _is_readable(path) or now - since > self.patience:
-                self._whole[path] = stamp
+                self.whole[path] = stamp
                 self._seen.pop(path)
                 whole.append(path)
             else:
                 waiting.append(path)
+        self.quiet = now - self._changed
         return whole, waiting
+
+    def place(self, path: Path) -> str:
+        """Return the path below the folder; bytes that are not UTF-8 are escapes."""
+        place = path.relative_to(self.folder).as_posix()
+        return place.encode("utf-8", "backslashreplace").decode()
 
     def _files(self) -> Iterator[Path]:
         try:
@@ -142,7 +159,7 @@ class Arrivals:
             return
         for path in paths:
             hidden = any(part.startswith(".") for part in path.relative_to(self.folder).parts)
-            if path.suffix.lower() in SUFFIXES and not hidden and path.is_file():
+            if path.suffix.lower() in SUFFIXES and not hidden:
                 yield path
 
 
@@ -154,25 +171,33 @@ def _is_readable(path: Path) -> bool:
 
 SETTLED = 2
 """The look at which all that lay there at the start is known: the first sees who still grows."""
+MOST = 500
+"""New clips that are scored at one look; the next one follows at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
     """What one look at the folder found."""
 
-    new: Sequence[str]
+    new: Sequence[str] = ()
     """Clips that were scored for the first time."""
-    steps: Sequence[int]
-    """Their steps."""
-    waiting: Sequence[Path]
+    again: Sequence[str] = ()
+    """Clips that were scored anew, since their files were replaced."""
+    steps: Sequence[int] = ()
+    """The steps of both."""
+    waiting: Sequence[Path] = ()
     """Files that are still being written."""
-    without_step: int
+    left: int = 0
+    """New clips for the next look."""
+    without_step: int = 0
     """New clips whose names say no step: scored, and in no alarm."""
-    alarms: Sequence[Alarm]
+    alarms: Sequence[Alarm] = ()
     """Those that were not raised before."""
-    scores: Scores | None
-    number: int = 0
-    """Which look of this watch it is, from 1."""
+    withdrawn: Sequence[Alarm] = ()
+    """Those that were raised before, and that the clips of today do not bear out."""
+    scores: Scores | None = None
+    problem: RunBusy | OSError | None = None
+    """The reason why this look scored nothing."""
 
 
 @dataclass
@@ -186,6 +211,11 @@ class Watch:
     hooks: Hooks = ()
     pattern: str = ""
     patience: float = 600.0
+    """Seconds until an unreadable file is given up, and until the last step counts as complete."""
+    at_rest: bool = False
+    """The last step counts as complete as soon as no file changes."""
+    longest_call: float = 120.0
+    """Seconds that a hook may take for one call."""
     work: dict[str, Any] = field(default_factory=dict)
     """Further options of ``screentest.score``."""
 
@@ -193,66 +223,125 @@ class Watch:
         if not self.folder.is_dir():
             raise BadOption(f"{self.folder} is not a folder")
         self._pattern: re.Pattern[str] | None = step_pattern(self.pattern)
-        self._arrivals = Arrivals(self.folder, self.patience)
-        self._hooks: HookSet = open_hooks(self.hooks) if self.hooks else HookSet()
-        self._state = _State.read(self.out / STATE)
-        if self._state.logged and (self.out / FILE).is_file():
+        root = self.folder.absolute()
+        self._arrivals = Arrivals(root, self.patience)
+        self._hooks = open_hooks(self.hooks, self.longest_call) if self.hooks else HookSet()
+        self._state = read_state(self.out) if (self.out / FILE).is_file() else State()
+        if self._state.clips:
             _refuse_other_metrics(self.out, self.metrics)
-        self._before: frozenset[tuple[Path, int]] = frozenset()
-        self._looks = 0
+        self._arrivals.whole |= {root / file.path: file for file, _ in self._state.clips.values()}
+        self._series: Series | None = None
+        self._outputs: Mapping[str, OutputInfo] = {}
+        self._judged: tuple[int, bool] | None = None
 
     @property
     def known(self) -> int:
         """The number of clips that were scored and handed on, by this watch and earlier ones."""
-        return len(self._state.logged)
+        return len(self._state.clips)
 
     def look(self) -> Look:
         """Score what is whole and new; nothing is done where nothing is."""
-        self._looks += 1
-        return replace(self._look(), number=self._looks)
+        try:
+            return self._look()
+        except (RunBusy, OSError) as error:  # which may have passed at the next look
+            return Look(problem=error)
 
     def _look(self) -> Look:
         whole, waiting = self._arrivals.look()
-        held = frozenset((path, path.stat().st_mtime_ns) for path in whole if path.is_file())
-        if held == self._before or not whole:
-            return Look((), (), waiting, 0, (), None)
-        items = {item.id: (item, step) for item, step in self._items(whole)}
+        here = {self._arrivals.place(path) for path in (*whole, *waiting)}
+        begun = max((self._step(place).number for place in here), default=-1)
+        items, before = self._items(whole, here), self._state.clips
+        files = {name: self._arrivals.whole[item.video] for name, item in items.items()}
+        fresh = sorted(
+            (name for name in items if before.get(name, (None,))[0] != files[name]),
+            key=lambda name: (int(items[name].groups.get(STEP, -1)), natural(name)),
+        )
+        fresh, left = fresh[:MOST], set(fresh[MOST:])
+        # The first look asks for all, so that what failed before is tried again.
+        asked = [name for name in items if name not in left] if self._series is None else fresh
+        if not asked:
+            raised, withdrawn = self._judge(begun)
+            return Look(waiting=waiting, alarms=raised, withdrawn=withdrawn)
+        told = {name: (files[name], hash_file(items[name].video)) for name in fresh}
+        items = {name: items[name] for name in asked}
         scores = score(
-            [item for item, _ in items.values()],
+            list(items.values()),
             metrics=tuple(self.metrics),
             out=self.out,
             own_margins=False,
             add=True,  # clips that were removed from the folder keep their values
             **self.work,
         )
-        self._before = held
+        # The run writes a path that is not text with escapes: hooks need the path itself.
+        results = replace(scores.results, items={**scores.results.items, **items})
+        scores = replace(scores, results=results)
+        self._series, self._outputs, self._judged = series_of(results), results.outputs, None
+        new = [name for name in fresh if name not in before]
+        again = [name for name in fresh if before.get(name, told[name])[1] != told[name][1]]
+        news = {*new, *again}
+        steps = grouped((items[name].groups.get(STEP), name) for name in fresh if name in news)
+        members = grouped((item.groups.get(STEP), name) for name, item in results.items.items())
+        for step, names in steps.items():
+            over = names if step is None else members[step]
+            self._hooks.log(scores, names, int(step) if step else None, again=again, over=over)
+        before |= told
+        raised, withdrawn = self._judge(begun)
+        lost = sum(name in new for name in steps.get(None, ()))
+        numbers = [int(step) for step in steps if step]
+        return Look(new, again, numbers, waiting, len(left), lost, raised, withdrawn, scores)
 
-        def order(name: str) -> tuple[int, list[tuple[str, int]]]:
-            step = items[name][1]
-            return step.number if step else -1, natural(name)
+    def _judge(self, begun: int) -> tuple[list[Alarm], list[Alarm]]:
+        """Raise and withdraw alarms of complete steps; ``begun`` is the last step with a file."""
+        earlier, series = self._state.raised, self._series or {}
+        *others, last = sorted(series) or [-1]
+        is_complete = (
+            begun > last
+            or (others != [] and len(series[last]) >= len(series[others[-1]]))
+            or self._arrivals.quiet > (0 if self.at_rest else self.patience)
+            or any(alarm.seen == last for alarm in earlier.values())
+        )
+        if self._series is None or self._judged == (last, is_complete):
+            return [], []
+        self._judged = (last, is_complete)
+        complete = {step: clips for step, clips in series.items() if step != last or is_complete}
+        found = alarms(complete, self._outputs)
+        stand = {f"{alarm.kind} {alarm.step}": alarm for alarm in found}
+        withdrawn = [alarm for key, alarm in earlier.items() if key not in stand]
+        raised = [alarm for key, alarm in stand.items() if key not in earlier]
+        for alarm in (*withdrawn, *raised):
+            self._hooks.alarm(alarm, withdrawn=alarm in withdrawn)
+        self._state.raised = stand
+        write_whole(self.out / STATE, to_json(self._state))
+        return raised, withdrawn
 
-        new = sorted((name for name in items if name not in self._state.logged), key=order)
-        numbered = ((name, items[name][1]) for name in new)
-        steps = grouped((step.number if step else None, name) for name, step in numbered)
-        for number in sorted(steps, key=lambda step: -1 if step is None else step):
-            self._hooks.log(scores, steps[number], number)
-        raised = [
-            alarm
-            for alarm in alarms(series_of(scores.results), scores.results.outputs)
-            if _key(alarm) not in self._state.raised
-        ]
-        for alarm in raised:
-            self._hooks.alarm(alarm)
-        self._state.add(new, [_key(alarm) for alarm in raised])
-        numbers = sorted(number for number in steps if number is not None)
-        return Look(new, numbers, waiting, len(steps.get(None, ())), raised, scores)
+    def _step(self, place: str) -> Step:
+        none = Step(-1, place)
+        try:
+            return read_step(Path(place), self._pattern) or none
+        except BadOption:
+            if not self._state.clips:
+                raise
+            return none  # one odd name among many is not a wrong pattern
 
-    def _items(self, paths: Sequence[Path]) -> Iterator[tuple[Item, Step | None]]:
-        for path in paths:
-            place = path.relative_to(self.folder)
-            step = read_step(place, self._pattern)
-            groups = {} if step is None else {STEP: str(step.number), "case": step.clip}
-            yield Item(place.as_posix(), path.absolute(), self.prompt, groups=groups), step
+    def _items(self, whole: Sequence[Path], here: Set[str]) -> dict[str, Item]:
+        """Name the files that are whole: by their paths, or as before where one was renamed."""
+        before, items = self._state.clips, dict[str, Item]()
+        names = {file.path: name for name, (file, _) in before.items()}
+        gone = names.keys() - here if here - names.keys() else ()
+        lost = grouped(((self._step(old).number, before[names[old]][0].size), old) for old in gone)
+        for path in whole:
+            file = self._arrivals.whole[path]
+            step, name = self._step(file.path), names.get(file.path, "")
+            for old in () if name else lost.get((step.number, file.size), ()):
+                if names[old] not in items and before[names[old]][1] == hash_file(path):
+                    name = names[old]
+            if not name:
+                name = file.path
+                while name in before or name in items:  # of a clip that was renamed
+                    name += "~"
+            groups = {STEP: str(step.number), "case": step.clip} if step.number >= 0 else {}
+            items[name] = Item(name, path, self.prompt, groups=groups)
+        return items
 
 
 def _refuse_other_metrics(run: Path, metrics: Sequence[str]) -> None:
@@ -270,51 +359,19 @@ def _refuse_other_metrics(run: Path, metrics: Sequence[str]) -> None:
         )
 
 
-def _key(alarm: Alarm) -> str:
-    # Not by the value: of a step that is not yet whole, others may say so first.
-    return f"{alarm.kind} {alarm.step}"
-
-
-@dataclass
-class _State:
-    """Clips and alarms that hooks were handed already."""
-
-    path: Path
-    logged: set[str]
-    """Clips that hooks were handed."""
-    raised: set[str]
-    """Alarms."""
-
-    @classmethod
-    def read(cls, path: Path) -> _State:
-        try:
-            held = json.loads(path.read_text(encoding="utf-8"))
-            return cls(path, set(held["logged"]), set(held["raised"]))
-        except FileNotFoundError:
-            return cls(path, set(), set())
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise BadOption(
-                f"{path} cannot be read: {error}",
-                advice="Remove it: scores stay, and hooks are handed all clips again.",
-            ) from None
-
-    def add(self, logged: Sequence[str], raised: Sequence[str]) -> None:
-        self.logged.update(logged)
-        self.raised.update(raised)
-        held = {"logged": sorted(self.logged), "raised": sorted(self.raised)}
-        write_whole(self.path, json.dumps(held))
-
-
 def watch(
     watching: Watch, every: float, tell: Callable[[Look], None], *, looks: int | None = None
 ) -> int:
     """Look every so many seconds until it is stopped, or ``looks`` times; count the alarms."""
-    count = number = 0
+    count = number = left = 0
     while looks is None or number < looks:
-        if number:
+        if number and not left:
             time.sleep(every)
         look = watching.look()
         count += len(look.alarms)
         tell(look)
-        number += 1
+        left = look.left
+        number += not left
+        if look.problem and number == looks:  # there is no next look
+            raise look.problem
     return count

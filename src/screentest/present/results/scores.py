@@ -61,6 +61,8 @@ class Scores(Tabular):
     """As what folders were read, where they are not plain, or frames in memory."""
     spent: str = ""
     """What chat models took, of all starts of the run; empty where none was asked."""
+    alarms: Sequence[Any] = ()
+    """Of frames with a step in a run: the alarms (``screentest.Alarm``) of its steps so far."""
 
     def __len__(self) -> int:
         return len(self.results.items)
