@@ -11,7 +11,7 @@ from typing import Any
 
 def tokens() -> str:
     """Return the style sheet of colours and fonts that every page begins with."""
-    return (files("screentest._util") / "tokens.css").read_text(encoding="utf-8")
+    return (files("screentest._util") / "colours.css").read_text(encoding="utf-8")
 
 
 def policy(script: str, style: str, *, pictures: bool = False, embedded: bool = False) -> str:
