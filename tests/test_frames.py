@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import subprocess
 import sys
 from fractions import Fraction
@@ -202,6 +203,79 @@ def test_clips_without_a_name_are_added_under_the_next_one(tmp_path: Path) -> No
         names.append([one.item.id for one in found])
     assert names == [["clip"], ["clip-1"], ["clip-2", "clip-3"], ["clip-4", "clip-5"]]
     assert held_by(tmp_path / "run") == ["clip", *(f"clip-{number}" for number in range(1, 6))]
+
+
+RANK = """
+import json, sys, time
+from pathlib import Path
+import numpy as np
+import screentest
+from screentest.core import BadOption
+
+rank, folder = int(sys.argv[1]), Path(sys.argv[2])
+rng = np.random.default_rng(rank)
+# The lower the rank, the less contrast: no two ranks share a number.
+spread = 15 * (rank + 1)
+clips = [rng.integers(128 - spread, 128 + spread, (3, 32, 32, 3), dtype=np.uint8) for _ in range(3)]
+
+def score(clip, **more):
+    return screentest.score_frames(clip, fps=8, metrics="contrast", progress=False, **more)
+
+alone = [score(clip).means["contrast"] for clip in clips]
+(folder / f"ready-{rank}").touch()
+for _ in range(6000):
+    if len(list(folder.glob("ready-*"))) == 8:
+        break
+    time.sleep(0.01)
+answers = {}
+for mode in ("plain", "ids", "steps", "same_step"):
+    answers[mode] = {}
+    for number, clip in enumerate(clips):
+        more = {
+            "plain": {},
+            "ids": {"ids": f"{rank}/{number}"},
+            "steps": {"step": 10 * rank + number},
+            "same_step": {"step": number},
+        }[mode]
+        try:
+            scores = score(clip, out=folder / mode, **more)
+        except BadOption as error:
+            answers[mode][f"refused {number}"] = error.message
+        else:
+            (one,) = scores
+            answers[mode][one.item.id] = [one.numbers["contrast"], alone[number]]
+(folder / f"{rank}.json").write_text(json.dumps(answers))
+"""
+
+
+def test_eight_processes_add_to_one_run(tmp_path: Path) -> None:
+    """As the ranks of a training do: each is told the numbers of its own clips, and all are kept.
+
+    What is right is what the same process was told of the same clip without a run.
+    """
+    command = [sys.executable, "-c", RANK]
+    ranks = [
+        subprocess.Popen([*command, str(rank), str(tmp_path)], stderr=subprocess.PIPE, text=True)
+        for rank in range(8)
+    ]
+    errors = [rank.communicate(timeout=300)[1] for rank in ranks]
+    assert [rank.returncode for rank in ranks] == [0] * 8, errors
+    answers = [json.loads((tmp_path / f"{rank}.json").read_text()) for rank in range(8)]
+    for mode, kept in (("plain", 24), ("ids", 24), ("steps", 24), ("same_step", 3)):
+        told = [pair for one in answers for pair in one[mode].items() if "refused" not in pair[0]]
+        assert len(dict(told)) == len(told) == kept, mode  # no id is told twice
+        run = tmp_path / mode
+        assert held_by(run) == sorted(name for name, _ in told)
+        assert len(list((run / "frames").iterdir())) == kept
+        for name, (value, alone) in told:
+            assert value == screentest.show(run, name).numbers["contrast"] == alone, (mode, name)
+    # What lies there is what was scored.
+    files = {screentest.show(run, name).item.video: value for name, (value, _) in told}
+    again = screentest.score(list(files), metrics="contrast", out=tmp_path / "again", workers=1)
+    assert {one.item.video: one.numbers["contrast"] for one in again} == files
+    refused = [text for one in answers for name, text in one["same_step"].items() if name[0] == "r"]
+    assert len(refused) == 21
+    assert all("already, with other frames" in text for text in refused)
 
 
 def test_a_training_script_is_not_run_again(tmp_path: Path) -> None:

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-import filecmp
+import hashlib
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 from urllib.parse import quote
 
 from screentest.analysis.results import Results, Value
 from screentest.core.calls import Progress
 from screentest.core.codec import to_json
-from screentest.core.errors import BadOption, UserError
+from screentest.core.errors import BadOption, StorageError, UserError
 from screentest.core.item import STEP, Item, seconds
 from screentest.core.metric import Traits
 from screentest.core.signature import value_name
 from screentest.measure.evaluators import Evaluator, resolve, sign
 from screentest.measure.items import measure
 from screentest.measure.tasks import roles_of
-from screentest.run.database import FILE
-from screentest.run.reader import RunReader
+from screentest.run.inputs import hash_file
 from screentest.run.session import Settings, Tools, open_tools
+from screentest.run.store import RunStore
 from screentest.video.arrays import read_frames
 from screentest.video.memory import LOSSLESS, MemoryVideo, held
 
@@ -83,6 +84,8 @@ Clips: TypeAlias = list[tuple[Item, MemoryVideo]]
 FOLDER = "frames"
 """Where a run keeps what it was given in memory."""
 _MOST_FPS = 1000
+_LONGEST_NAME = 220
+"""Bytes; file systems take 255."""
 
 
 def read_clips(
@@ -130,37 +133,45 @@ def held_items(clips: Clips) -> Iterator[list[Item]]:
         yield [replace(item, video=opened.enter_context(held(video))) for item, video in clips]
 
 
-def added_items(clips: Clips, run: Path, *, named: bool, replace_same: bool) -> list[Item]:
-    """Write the clips as lossless files into the run's folder.
+def added_items(clips: Clips, run: RunStore, *, named: bool, replace_same: bool) -> list[Item]:
+    """Write the clips as lossless files into the folder of a run that is open for writing.
 
     Clips that have no name (not ``named``) get the next free numbers. A name that other frames have
     is refused, unless those are to be replaced.
     """
-    earlier: dict[str, Item] = {}
-    if (run / FILE).is_file():
-        with RunReader(run) as reader:
-            earlier = reader.items()
+    earlier = run.items()
     if not named:
         clips = _numbered_on(clips, earlier)
-    folder = (run / FOLDER).absolute()
-    folder.mkdir(parents=True, exist_ok=True)
-    parts: dict[Path, Path] = {}
+    folder = run.folder / FOLDER
+    folder.mkdir(exist_ok=True)
     made = []
-    try:
-        for item, video in clips:
-            path = folder / f"{quote(item.id, safe=' ')}{LOSSLESS}"
-            parts[path] = path.with_name(f".{path.name}.part")
-            video.write(parts[path])
-            made.append(replace(item, video=path))
+    with TemporaryDirectory(prefix=".", dir=folder) as parts:
+        for number, (item, video) in enumerate(clips):
+            part = Path(parts, str(number))
+            video.write(part)
+            path = folder / f"{_file_name(item.id)}{LOSSLESS}"
+            made.append(replace(item, video=path, sha256=hash_file(part)))
             before = earlier.get(item.id)
-            if before and not replace_same and not _is_same(before, made[-1], parts[path]):
-                raise _taken(made[-1], before, run)
-        for path, part in parts.items():
-            part.replace(path)
-    finally:
-        for part in parts.values():
-            part.unlink(missing_ok=True)
+            if before and not replace_same and not _is_same(before, made[-1]):
+                raise _taken(made[-1], before, run.folder)
+        for number, item in enumerate(made):
+            Path(parts, str(number)).replace(item.video)
+    for item in made:
+        if hash_file(item.video) != item.sha256:  # two names are one where case does not count
+            raise StorageError(f"{item.video} was overwritten while it was added")
     return made
+
+
+def _file_name(name: str) -> str:
+    """Return the name of an id's file; the rest of a long one is its hash.
+
+    >>> _file_name("a/b"), len(_file_name(300 * "c"))
+    ('a%2Fb', 215)
+    """
+    quoted = quote(name, safe=" ")
+    if len(quoted) <= _LONGEST_NAME:
+        return quoted
+    return f"{quoted[:150]}+{hashlib.sha256(name.encode()).hexdigest()}"
 
 
 def _numbered_on(clips: Clips, earlier: Collection[str]) -> Clips:
@@ -175,10 +186,10 @@ def _numbered_on(clips: Clips, earlier: Collection[str]) -> Clips:
     ]
 
 
-def _is_same(before: Item, item: Item, file: Path) -> bool:
+def _is_same(before: Item, item: Item) -> bool:
     """Test if a run has the clip already: the same frames with the same prompt."""
-    same = before.video == item.video and before.text == item.text and before.video.is_file()
-    return same and filecmp.cmp(before.video, file, shallow=False)
+    same = before.video == item.video and before.text == item.text
+    return same and hash_file(before.video) == item.sha256
 
 
 def _taken(item: Item, before: Item, run: Path) -> BadOption:

@@ -26,6 +26,7 @@ from screentest.inputs.importers import examine_inputs
 from screentest.inputs.parted import Corpus
 from screentest.models import Models
 from screentest.run.execute import Retry
+from screentest.run.lease import PATIENCE
 from screentest.run.notes import MODELS
 from screentest.run.session import ModelOptions, Settings, cap_of, open_engine
 from screentest.run.store import RunStore
@@ -147,6 +148,7 @@ def open_run(
     work: WorkOptions,
     settings: Settings,
     roles: Iterable[str] = (),
+    patience: float = PATIENCE,
 ) -> Iterator[OpenRun]:
     """Open the run in ``folder``, made where there is none, and the engine that works for it.
 
@@ -156,7 +158,14 @@ def open_run(
     progress = progress_of(work.get("progress"))
     with (
         ready_engine(work, settings, roles) as (engine, settings),
-        RunStore(folder, command=command, arguments=arguments, max_cost=cap, retry=retry) as store,
+        RunStore(
+            folder,
+            command=command,
+            arguments=arguments,
+            max_cost=cap,
+            retry=retry,
+            patience=patience,
+        ) as store,
     ):
         yield OpenRun(store, engine, settings, progress)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
@@ -21,7 +21,6 @@ from screentest.api.options import (
     inputs_of,
     limits_of,
     open_run,
-    ready_engine,
     refuse_unknown,
 )
 from screentest.core.errors import BadOption, Stopped
@@ -38,6 +37,7 @@ from screentest.present.results import Scores
 from screentest.run.database import FILE
 from screentest.run.engine import InlineEngine
 from screentest.run.execute import Execution
+from screentest.run.lease import PATIENCE
 from screentest.run.reader import RunReader
 from screentest.run.session import Settings, open_tools, settings_of
 from screentest.run.store import RunStore
@@ -50,6 +50,8 @@ Hooks: TypeAlias = "str | Hook | Sequence[str | Hook]"
 """Hooks by name with options (``wandb:project=clips``), or hooks themselves."""
 _RATES = (18.0, 28.0)
 """Rate factors that clips are encoded anew with: about the range that people save videos with."""
+QUEUE = 600.0
+"""Seconds that one of several processes of a training waits for the others to write a run."""
 _OF_RUNS = ("workers", "engine", "address", "gpus", "max_cost")
 """Options of work that need a run."""
 
@@ -207,29 +209,23 @@ def score_frames(
             progress = progress_of(work.get("progress") if len(items) > 1 else False)
             results = score_clips(items, names, settings, suite=suite, progress=progress)
             return _log(hooks, Scores(None, results, layout=words), items, step)
-    folder, named = Path(out), step is not None or bool(ids)
+    folder, named = Path(out), step is not None or len(ids) > 0
     if not any(work.get(option) for option in ("workers", "engine", "address")):
         work["engine"] = InlineEngine()  # other processes would import the script of the training
-    evaluators = [resolve(name) for name in names]
-    with ready_engine(work, settings, roles_of(evaluators)) as (engine, settings):
-        open_already: WorkOptions = {**work, "engine": engine}
-        items = added_items(clips, folder, named=named, replace_same=replace)
-        if (folder / FILE).is_file():
-            items = beside_earlier(folder, items, names, add=True)
-        try:
-            scores = _into_run(
-                folder,
-                items,
-                names,
-                suite,
-                settings,
-                open_already,
-                add=True,
-                about={"layout": words},
-            )
-        finally:
-            open_tools(settings).attach(MemoryLedger())  # that of the run is closed
-    mine = scores.results.only({item.id for item in items}, {one.name for one in evaluators})
+
+    def add(store: RunStore) -> list[Item]:
+        items[:] = added_items(clips, store, named=named, replace_same=replace)
+        items[:] = beside_earlier(folder, items, names, add=True)
+        return items
+
+    items: list[Item] = []
+    try:
+        scores = _into_run(
+            folder, add, names, suite, settings, work, add=True, about={"layout": words}
+        )
+    finally:
+        open_tools(settings).attach(MemoryLedger())  # that of the run is closed
+    mine = scores.results.only({item.id for item in items}, {resolve(name).name for name in names})
     scores = dataclasses.replace(scores, results=mine)
     return _log(hooks, scores, items, step)
 
@@ -333,7 +329,7 @@ def _metrics(metrics: Sequence[str], suite: str) -> list[str]:
 
 def _into_run(
     folder: Path,
-    items: Sequence[Item],
+    items: Sequence[Item] | Callable[[RunStore], Sequence[Item]],
     names: Sequence[str],
     suite: str,
     settings: Settings,
@@ -344,9 +340,12 @@ def _into_run(
     cache: Cache | None = None,
     own_margins: bool = False,
 ) -> Scores:
+    """Score items, or those that are made once this process alone writes the run."""
+    patience = QUEUE if callable(items) else PATIENCE
     arguments = {"suite": suite, "metrics": names, "models": settings.models}
     roles = roles_of(map(resolve, names))
-    with open_run(folder, "score", arguments, work, settings, roles) as run:
+    with open_run(folder, "score", arguments, work, settings, roles, patience) as run:
+        items = items(run.store) if callable(items) else items
         if add:
             run.store.keep_earlier({item.id for item in items}, names)
         done = score_items(

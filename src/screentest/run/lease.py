@@ -22,7 +22,7 @@ from screentest.run.records import now
 FILE: Final = "run.lock"
 
 # `screentest runs` holds the lock for an instant to see whether it is free.
-_PATIENCE: Final = 0.5
+PATIENCE: Final = 0.5
 _NO_LINKS: Final = getattr(os, "O_NOFOLLOW", 0)
 """A run folder from elsewhere could hold a link to a file of ours."""
 
@@ -43,15 +43,15 @@ class Lease:
         self._descriptor = descriptor
 
     @classmethod
-    def take(cls, folder: Path) -> Lease:
-        """Take it, or raise RunBusy with the name of who has it."""
+    def take(cls, folder: Path, patience: float = PATIENCE) -> Lease:
+        """Take it, or raise RunBusy with the name of who still has it after so many seconds."""
         path = folder / FILE
         try:
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | _NO_LINKS, 0o644)
         except OSError as error:
             raise _cannot_write(folder, error) from None
         try:
-            deadline = time.monotonic() + _PATIENCE
+            deadline = time.monotonic() + patience
             while not _lock(descriptor, path):
                 if time.monotonic() > deadline:
                     who = _read(path)
@@ -75,6 +75,7 @@ class Lease:
         """Give it back. The file stays: removing it would let two processes hold two files."""
         if self._descriptor >= 0:
             os.ftruncate(self._descriptor, 0)
+            _unlock(self._descriptor)
             os.close(self._descriptor)
             self._descriptor = -1
 
@@ -126,6 +127,9 @@ if sys.platform == "win32":
             return False
         return True
 
+    def _unlock(descriptor: int) -> None:
+        """Leave it to the closing of the file."""
+
 else:
     import fcntl
 
@@ -139,3 +143,7 @@ else:
                 f"{path} cannot be locked: {error.strerror}", advice="Put the run on a local disk."
             ) from None
         return True
+
+    def _unlock(descriptor: int) -> None:
+        # Or a process that was forked meanwhile, such as one that loads data, would keep it.
+        fcntl.flock(descriptor, fcntl.LOCK_UN)

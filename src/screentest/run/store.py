@@ -23,7 +23,7 @@ from screentest.core import Item, RunError, StorageError, VideoInfo
 from screentest.core.outcome import Json
 from screentest.run.database import FILE, open_for_writing
 from screentest.run.inputs import InputHashes
-from screentest.run.lease import Lease
+from screentest.run.lease import PATIENCE, Lease
 from screentest.run.ledger import Ledger, refuse_impossible_cap
 from screentest.run.notes import (
     IDENTITY,
@@ -52,14 +52,16 @@ class RunStore(RunReader):
         arguments: Mapping[str, Any] | None = None,
         max_cost: Decimal | None = None,
         retry: str = "transient",
+        patience: float = PATIENCE,
     ) -> None:
         """Open for writing. ``arguments`` are kept for people to read, ``max_cost`` is the cap,
-        ``retry`` says which failures of earlier starts are tried again (``Retry``)."""
+        ``retry`` says which failures of earlier starts are tried again (``Retry``). While another
+        process writes, wait for so many seconds of ``patience``."""
         refuse_impossible_cap(max_cost)
         folder = folder.absolute()
         _make_folder(folder)
         with ExitStack() as undo:
-            self._lease = Lease.take(folder)
+            self._lease = Lease.take(folder, patience)
             undo.callback(self._lease.release)
             self._reserve = Reserve(folder)
             undo.callback(self._reserve.release)
