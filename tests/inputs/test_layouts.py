@@ -5,10 +5,13 @@ from __future__ import annotations
 import io
 import json
 import tarfile
+import tempfile
 from pathlib import Path
 
 import pyarrow
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pyarrow import parquet
 
 from screentest.core import BadOption, Item, ManifestError
@@ -333,6 +336,42 @@ def test_numbers_with_seeds_from_zero(tmp_path: Path) -> None:
     ]
     assert said(found, ProblemKind.UNLISTED) == ["'2_0.mp4' is of no prompt: prompts.txt has no 2"]
     assert said(found, ProblemKind.MISSING) == ["no video 1 of prompt 1 ('Two dogs')"]
+
+
+NO_LINE_ENDS = ("\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e")
+"""Where ``str.splitlines`` ends a line, and no editor does."""
+
+
+@given(
+    st.lists(st.text(st.sampled_from((*"a b,'", *NO_LINE_ENDS))), min_size=1, max_size=4),
+    st.sampled_from(["prompts.txt", "prompts.csv", "prompts.jsonl"]),
+    st.sampled_from(["\n", "\r\n", "\r"]),
+)
+def test_prompts_keep_their_places(texts: list[str], name: str, end: str) -> None:
+    """Each prompt is the one that was written for its video, whatever is inside of it."""
+    prompts = [f"{number}{text}." for number, text in enumerate(texts)]
+    written = {
+        "prompts.txt": end.join(prompts),
+        "prompts.csv": end.join(["prompt", *(f'"{prompt}"' for prompt in prompts)]),
+        "prompts.jsonl": "\n".join(
+            json.dumps({"prompt": prompt}, ensure_ascii=False) for prompt in prompts
+        ),
+    }[name]
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        files(folder, *(f"{number:04}.mp4" for number in range(len(prompts))))
+        (folder / name).write_bytes(written.encode())
+        found = read(folder, "numbered:first=0")
+        assert [one.prompt for one in found.items] == prompts
+        assert not found.problems
+
+
+@pytest.mark.parametrize("inside", NO_LINE_ENDS)
+def test_a_table_of_two_columns_ends_its_rows_at_line_ends(tmp_path: Path, inside: str) -> None:
+    files(tmp_path, "a.mp4", "b.mp4")
+    text = f"video,prompt\r\na.mp4,A car{inside}drives\r\nb.mp4,Rain\r\n"
+    (tmp_path / "metadata.csv").write_bytes(text.encode())
+    assert [one.prompt for one in read(tmp_path).items] == [f"A car{inside}drives", "Rain"]
 
 
 def test_where_counting_begins_is_not_guessed(tmp_path: Path) -> None:

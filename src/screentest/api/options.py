@@ -16,7 +16,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from screentest._util.text import plural
+from screentest._util.text import lines, plural
 from screentest.api import progress_of
 from screentest.core.aspects import Aspect, all_aspects
 from screentest.core.calls import Progress
@@ -205,10 +205,10 @@ def limits_of(max_file_size: float) -> Limits:
 def script_of(path: Path) -> Script:
     """Read a script from a file with one caption a line."""
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
+        written = lines(path.read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError) as error:
         raise BadOption(f"the script {path} cannot be read: {error}") from None
-    captions = [line.strip() for line in lines if line.strip()]
+    captions = [line.strip() for line in written if line.strip()]
     if not captions:
         raise BadOption(f"{path} has no captions", advice="Write one caption a line.")
     return Script(tuple(Clip(caption) for caption in captions))

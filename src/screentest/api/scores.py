@@ -10,6 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
+from screentest._util.text import lines
 from screentest.analysis.models.margins import clips_to_encode
 from screentest.analysis.results import ORIGINAL, REENCODED, Results, read_results
 from screentest.analysis.suites import SuiteItems, read_suite
@@ -260,7 +261,7 @@ def forecast_score(
             run,
             workers=work.get("workers"),
             without_video=len(inputs.about["missing"]),
-            layout=inputs.about["layout"].splitlines(),
+            layout=lines(inputs.about["layout"]),
         )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import difflib
+import io
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from screentest._util.optional import optional
+from screentest._util.text import lines
 from screentest.core import Item, ManifestError
 from screentest.inputs.fields import Complaint, Problem, ProblemKind, load_json, quoted
 from screentest.inputs.files import VIDEO_SUFFIXES, identity, unlisted
@@ -75,8 +77,7 @@ def _text(path: Path) -> str:
 
 
 def _csv_rows(text: str, separator: str) -> Iterator[TableRow]:
-    # Not StringIO's lines: a line break in quotes belongs to its cell.
-    reader = csv.reader(text.splitlines(keepends=True), delimiter=separator, strict=True)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     names: list[str] = []
     while True:
         line = reader.line_num + 1
@@ -154,7 +155,8 @@ def columns_of(path: Path) -> frozenset[str]:
             if suffix == ".jsonl":
                 return frozenset(next(_line_rows(head)).fields)
             separator = "\t" if suffix == ".tsv" else ","
-            return frozenset(map(str.strip, next(csv.reader([head], delimiter=separator))))
+            reader = csv.reader(io.StringIO(head, newline=""), delimiter=separator)
+            return frozenset(map(str.strip, next(reader)))
         return frozenset(name for row in table_rows(path)[:100] for name in row.fields)
     except (OSError, UnicodeDecodeError, ManifestError, Complaint, StopIteration, csv.Error):
         return frozenset()
@@ -214,14 +216,14 @@ def read_prompts(path: Path) -> list[ListedPrompt]:
     """Prompts in their order: the lines of a .txt file, or a column of a table."""
     if path.suffix.lower() not in TABLES:
         try:
-            lines = path.read_bytes().decode("utf-8-sig").splitlines()
+            written = lines(path.read_bytes().decode("utf-8-sig"))
         except UnicodeDecodeError:
             raise ManifestError(f"{path} is not UTF-8", advice="Save it as UTF-8.") from None
         except OSError as error:
             raise ManifestError(f"{path} does not open: {error.strerror or error}") from None
-        while lines and not lines[-1].strip():
-            lines.pop()
-        prompts = [ListedPrompt(line.strip()) for line in lines]
+        while written and not written[-1].strip():
+            written.pop()
+        prompts = [ListedPrompt(line.strip()) for line in written]
     else:
         rows = table_rows(path)
         column = column_of(rows, PROMPT_COLUMNS)
