@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from contextvars import copy_context
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -28,6 +29,7 @@ from screentest.core.errors import BadOption, Stopped
 from screentest.core.item import File, Item
 from screentest.core.signature import metric_names, parse, write_options
 from screentest.inputs.fields import ProblemKind
+from screentest.inputs.layouts.contents import UNPACKED
 from screentest.inputs.remote import Cache
 from screentest.measure.evaluators import resolve
 from screentest.measure.tasks import beside_earlier, roles_of, score_items
@@ -100,7 +102,7 @@ def score(
         allow_damaged: Score what can be decoded of a damaged video.
         max_file_size: A larger file is not read.
         allow_remote: Fetch videos from http(s), s3 and gs addresses.
-        cache_limit: How much of fetched videos is kept at a time, in GB.
+        cache_limit: How much of fetched videos, and of unpacked ones, is kept at a time, in GB.
         own_margins: Of several models, encode up to 12 clips anew to learn what re-encoding
             changes in them. Else that is known from the films of the package.
         **work: Models, engine, workers, progress: see ``WorkOptions``.
@@ -122,7 +124,11 @@ def score(
     settings = settings_of(
         work, detector=detector, allow_damaged=allow_damaged, limits=limits_of(max_file_size)
     )
-    inputs = _Inputs.read(videos, prompt, layout, suite, single, data, generated, model_name)
+    context = copy_context()
+    context.run(UNPACKED.set, (settings.limits.file_bytes, round(cache_limit * 1e9)))
+    inputs = context.run(
+        _Inputs.read, videos, prompt, layout, suite, single, data, generated, model_name
+    )
     names = _metrics(single, inputs.suite)
     items: Sequence[Item] = inputs.items
     folder = Path(out)

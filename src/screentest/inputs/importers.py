@@ -30,6 +30,7 @@ from screentest.inputs.layouts.contents import (
     misspelt,
     name_key,
     no_prompt,
+    shown_name,
     surplus,
 )
 from screentest.inputs.layouts.vript import LONGEST_FILE, read_vript
@@ -258,7 +259,7 @@ class VideoImporter:
             count = f"{len(named)} of {len(listing.videos)} videos"
             way = "`layout=prompt_names` takes those with prompts."
             seen.append(f"{count} are named PROMPT-SEED: {way}")
-        items = tuple(Item(_id(file), file) for file in files)
+        items = tuple(Item(shown_name(file.name), file) for file in files)
         return Corpus("videos", items, (), tuple(_lost_prompts(tables)), " ".join(seen))
 
 
@@ -286,15 +287,14 @@ def _is_video(path: Path) -> bool:
     return path.suffix.lower() in VIDEOS and not path.is_dir()
 
 
-def _id(video: Path) -> str:
-    """Return the file's name; bytes in it that are not UTF-8 are written as escapes."""
-    return video.name.encode("utf-8", "backslashreplace").decode()
-
-
 def _distinct(items: list[Item]) -> list[Item]:
-    """Two files of one name in two folders are distinguished by the folder."""
-    seen = Counter(item.id for item in items)
-    return [
-        replace(item, id=f"{item.video.parent.name}/{item.id}") if seen[item.id] > 1 else item
-        for item in items
-    ]
+    """Files of one name are distinguished by as much of their folders as it takes."""
+    named = items
+    folders = [[shown_name(part) for part in item.video.absolute().parts[1:-1]] for item in items]
+    for depth in range(1, 1 + max(map(len, folders), default=0)):
+        seen = Counter(item.id for item in named)
+        named = [
+            replace(one, id="/".join((*parts[-depth:], item.id))) if seen[one.id] > 1 else one
+            for one, item, parts in zip(named, items, folders, strict=True)
+        ]
+    return named

@@ -11,6 +11,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +22,8 @@ from screentest._util.text import lines
 from screentest.core import Item, ManifestError
 from screentest.inputs.fields import Complaint, Problem, ProblemKind, load_json, quoted
 from screentest.inputs.files import VIDEO_SUFFIXES, identity, unlisted
+from screentest.inputs.remote import DEFAULT_LIMIT
+from screentest.video.limits import DEFAULT_LIMITS
 
 LONGEST = 256 * 2**20
 """Bytes of a table that are read."""
@@ -36,6 +39,10 @@ FEW = 8
 """Tables of a folder that are looked into; annotations are in thousands."""
 GROUP_COLUMNS = ("model", "seed", "category")
 """Columns that become groups under their own name; ``group.NAME`` does, too."""
+
+
+UNPACKED = ContextVar("UNPACKED", default=(DEFAULT_LIMITS.file_bytes, DEFAULT_LIMIT))
+"""Bytes that an archive may have, and that all that is unpacked of archives may take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,6 +247,11 @@ def read_prompts(path: Path) -> list[ListedPrompt]:
         if not prompt.text:  # whoever counts lines would be one off from here on
             raise ManifestError(f"{path}: prompt {line} is empty", advice="Write a prompt a line.")
     return prompts
+
+
+def shown_name(name: str) -> str:
+    """Return the name of a file; bytes in it that are not UTF-8 are written as escapes."""
+    return name.encode("utf-8", "backslashreplace").decode()
 
 
 def caption(value: Any) -> str:
