@@ -6,6 +6,7 @@ import gc
 import json
 import subprocess
 import sys
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,12 @@ import av
 import numpy as np
 import psutil
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import screentest
+from screentest.api.clips import file_name
 from screentest.core import BadOption, Outcome, Score
 from screentest.present.results import Scores
 from screentest.run.reader import RunReader
@@ -146,6 +150,73 @@ def test_a_batch_with_prompts_and_ids() -> None:
 def test_what_cannot_be_scored(options: dict[str, object], message: str) -> None:
     with pytest.raises(screentest.core.UserError, match=message):
         screentest.score_frames(CLIP, **{"metrics": "flicker", **options})  # type: ignore[arg-type]
+
+
+WRONG: dict[str, list[Any]] = {
+    "fps": [None, "", "fast", 0, -1, float("nan"), 1e-300, 10**400, [8], np.array([8, 8]), "1/0"],
+    "value_range": [(0,), 5, "ab", "01", (None, 1), (0, 1, 2), (1, 0), (0, 10**400), {}, b"ab"],
+    "layout": [None, 5, b"THWC", "XYZ", ["THWC"]],
+    "ids": ["", 5, None, [""], [5], "\ud800", ["a", "b"], b"a", np.array(3), {"a", "b"}],
+    "prompt": [5, None, "half \ud83d", [None], ["a", "b"], b"a"],
+    "step": [1.5, True, "5", float("nan"), [1], np.float64(2), 2 + 1j],
+    "metrics": [None, 5, "", [""], [5], object(), "contrst"],
+    "suite": [None, 5, ["core"]],
+    "detector": [None, 5, "defualt", "\ud800"],
+    "out": [5, b"run", "\x00", "\ud800"],
+    "models": [5, [5], b"light", object()],
+    "workers": ["2", 0, 1.5, float("nan")],
+    "engine": ["quick", 5, object()],
+    "retry": ["sometimes", 5, np.array([1, 2])],
+    "max_cost": ["much", [1], np.array([1, 2])],
+    "prompts": [5, "x" * 300],
+}
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        pytest.param(option, value, id=f"{option}-{number}")
+        for option, values in WRONG.items()
+        for number, value in enumerate(values)
+    ],
+)
+def test_what_is_wrong_is_refused_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str, value: object
+) -> None:
+    """An error of ours, which says which option it is, in memory and with a run."""
+    monkeypatch.chdir(tmp_path)
+    for out in (None, "run"):
+        options: dict[str, Any] = {"fps": 12, "metrics": "contrast", "out": out, option: value}
+        if option in ("workers", "engine", "retry") and out is None:
+            continue
+        with pytest.raises(screentest.core.ScreentestError):
+            screentest.score_frames(CLIP[:2], **options)
+    assert not list(tmp_path.rglob("frames"))
+
+
+@pytest.mark.parametrize("fps", [1 / 7, 1e-3, np.float32(12), np.int64(12), "24000/1001", 23.976])
+def test_any_rate_can_be_kept(tmp_path: Path, fps: Any) -> None:
+    options: dict[str, Any] = {"fps": fps, "metrics": "contrast"}
+    kept = screentest.score_frames(CLIP[:3], out=tmp_path, **options)
+    assert kept.means == screentest.score_frames(CLIP[:3], **options).means
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "é" * 80, "..", "a/b", "new\nline"])
+def test_any_name_can_be_kept(tmp_path: Path, name: str) -> None:
+    for clip in (CLIP[:2], CLIP[2:4]):
+        with suppress(BadOption):  # the second: the name is taken
+            screentest.score_frames(clip, fps=12, metrics="contrast", ids=name, out=tmp_path)
+    assert held_by(tmp_path) == [name]
+    (file,) = (tmp_path / "frames").iterdir()
+    assert screentest.show(tmp_path, name).item.video == file
+
+
+@given(st.text(max_size=300), st.text(max_size=300))
+def test_two_names_are_two_files(one: str, other: str) -> None:
+    assume(max(one + other, default="") < "\ud800" or max(one + other) > "\udfff")
+    assert (file_name(one) == file_name(other)) == (one == other)
+    assert len(file_name(one)) < 250
+    assert "/" not in file_name(one)
 
 
 def test_frames_in_the_place_of_files() -> None:

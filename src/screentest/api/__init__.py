@@ -47,7 +47,13 @@ def path_of(file: File | None) -> Path | None:
 
 def names_of(given: str | Sequence[str]) -> tuple[str, ...]:
     """Names as a tuple; a single name may be given as text."""
-    return (given,) if isinstance(given, str) else tuple(given)
+    try:
+        names = (given,) if isinstance(given, str) else tuple(given)
+    except TypeError:
+        names = (None,)
+    if not all(isinstance(name, str) and name for name in names):
+        raise BadOption(f"invalid name in {given!r:.60}: must be texts")
+    return names
 
 
 def folders_of(runs: Sequence[File | Scores | Certificates]) -> list[Path]:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from fractions import Fraction
+from operator import index
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
@@ -100,15 +101,18 @@ def read_clips(
 ) -> tuple[Clips, str]:
     """Read clips with their prompts and ids; gives them with one line on how they were read."""
     try:
-        rate = seconds(fps)
-    except (UserError, ValueError, TypeError, OverflowError):
+        plain = fps.item() if hasattr(fps, "item") else fps  # a scalar of NumPy or torch
+        rate = seconds(plain).limit_denominator(10**6)  # 1/7 as a float is a ratio of large numbers
+    except (UserError, ValueError, TypeError, OverflowError, RuntimeError):
         rate = Fraction(0)
     if not 0 < rate <= _MOST_FPS:
         raise BadOption(f"invalid `fps` {fps}: must be a number in (0, {_MOST_FPS}]")
+    if step is not None:
+        step = _whole(step)
     read = read_frames(frames, layout=layout, value_range=value_range)
     count = len(read.clips)
-    prompts = [prompt] * count if isinstance(prompt, str) else list(prompt)
-    names = [ids] if isinstance(ids, str) else list(ids)
+    prompts = _texts("prompt", [prompt] * count if isinstance(prompt, str) else prompt)
+    names = _texts("ids", [ids] if isinstance(ids, str) else ids)
     begins = "clip" if step is None else f"step-{step}"
     names = names or [f"{begins}-{number}" if read.batch else begins for number in range(count)]
     for option, given in (("prompt", prompts), ("ids", names)):
@@ -116,14 +120,35 @@ def read_clips(
             raise BadOption(
                 f"invalid `{option}`: {len(given)} for {count} clip{'s' * (count != 1)}"
             )
-    if len(set(names)) < count:
-        raise BadOption("invalid `ids`: two clips have the same id")
+    if len(set(names)) < count or not all(names):
+        raise BadOption("invalid `ids`: each clip needs one of its own")
     groups = {} if step is None else {STEP: str(step)}
     clips = [
         (Item(name, Path(), text, groups=groups), MemoryVideo(pictures, rate))
         for name, text, pictures in zip(names, prompts, read.clips, strict=True)
     ]
     return clips, f"{read.words}, {float(rate):g} fps"
+
+
+def _whole(step: object) -> int:
+    try:
+        if isinstance(step, bool):
+            raise TypeError
+        return index(step)  # type: ignore[arg-type]
+    except TypeError:
+        raise BadOption(f"invalid `step` {step!r:.60}: must be a whole number") from None
+
+
+def _texts(option: str, given: Any) -> list[str]:
+    """Read texts that can be written down, one for each clip."""
+    try:
+        texts = list(given)
+    except TypeError:
+        texts = [given]
+    for text in texts:
+        if not isinstance(text, str) or any("\ud800" <= letter <= "\udfff" for letter in text):
+            raise BadOption(f"invalid `{option}`: {text!r:.60} is not a text")
+    return texts
 
 
 @contextmanager
@@ -149,7 +174,7 @@ def added_items(clips: Clips, run: RunStore, *, named: bool, replace_same: bool)
         for number, (item, video) in enumerate(clips):
             part = Path(parts, str(number))
             video.write(part)
-            path = folder / f"{_file_name(item.id)}{LOSSLESS}"
+            path = folder / f"{file_name(item.id)}{LOSSLESS}"
             made.append(replace(item, video=path, sha256=hash_file(part)))
             before = earlier.get(item.id)
             if before and not replace_same and not _is_same(before, made[-1]):
@@ -162,10 +187,10 @@ def added_items(clips: Clips, run: RunStore, *, named: bool, replace_same: bool)
     return made
 
 
-def _file_name(name: str) -> str:
+def file_name(name: str) -> str:
     """Return the name of an id's file; the rest of a long one is its hash.
 
-    >>> _file_name("a/b"), len(_file_name(300 * "c"))
+    >>> file_name("a/b"), len(file_name(300 * "c"))
     ('a%2Fb', 215)
     """
     quoted = quote(name, safe=" ")

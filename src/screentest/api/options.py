@@ -10,8 +10,10 @@ import difflib
 import inspect
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
+from decimal import Decimal
+from numbers import Real
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -54,6 +56,18 @@ class WorkOptions(ModelOptions, total=False):
     """Which failures of earlier starts are tried again: transient, all or none."""
 
 
+_KINDS: dict[Any, str] = {
+    str: "suite detector layout",
+    str | None: "device address retry",
+    str | PathLike | None: "out prompts prices",
+    str | Sequence | None: "models model",
+    str | Real | Decimal | None: "max_cost",
+    int | None: "workers",
+    Real | None: "gpus",
+    Settings | None: "settings",
+}
+
+
 def refuse_unknown(job: Callable[..., object], work: Mapping[str, object]) -> None:
     """Raise where a job was given an option that it does not have: nothing is ignored."""
     parameters = [name for name in inspect.signature(job).parameters if name != "work"]
@@ -70,10 +84,22 @@ def refuse_unknown(job: Callable[..., object], work: Mapping[str, object]) -> No
             f"invalid `prompts` {given!r:.60}: must be a folder of templates",
             advice="The text that videos were made from is `prompt`.",
         )
+    refuse_other_kinds(**work)
+
+
+def refuse_other_kinds(**options: object) -> None:
+    """Raise where an option is of a type that it cannot be."""
+    for kind, names in _KINDS.items():
+        for name in options.keys() & names.split():
+            if not isinstance(options[name], kind):
+                spoken = getattr(kind, "__name__", kind)
+                raise BadOption(f"invalid `{name}` {options[name]!r:.60}: must be {spoken}")
 
 
 def _is_folder(given: object) -> bool:
-    return isinstance(given, str | PathLike) and Path(given).is_dir()
+    with suppress(OSError):  # a text that is too long for a name
+        return isinstance(given, str | PathLike) and Path(given).is_dir()
+    return False
 
 
 def engine_of(

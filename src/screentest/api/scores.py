@@ -23,10 +23,12 @@ from screentest.api.options import (
     inputs_of,
     limits_of,
     open_run,
+    refuse_other_kinds,
     refuse_unknown,
 )
 from screentest.core.errors import BadOption, Stopped
 from screentest.core.item import File, Item
+from screentest.core.registry import build
 from screentest.core.signature import metric_names, parse, write_options
 from screentest.inputs.fields import ProblemKind
 from screentest.inputs.layouts.contents import UNPACKED
@@ -195,6 +197,7 @@ def score_frames(
     for option in _OF_RUNS if out is None else ():
         if work.get(option) not in (None, ""):
             raise BadOption(f"`{option}` needs a run", advice="Give `out`, its folder.")
+    refuse_other_kinds(detector=detector, suite=suite, layout=layout, out=out)
     single = names_of(metrics)
     settings = settings_of(work, detector=detector)
     clips, words = read_clips(
@@ -207,6 +210,7 @@ def score_frames(
         step=step,
     )
     names = _metrics(single, suite)  # a misspelled one leaves nothing behind
+    build("detector", detector)  # nor does this
     suite = "" if single else suite
     if out is None:
         from screentest.api.clips import score_clips
@@ -217,7 +221,7 @@ def score_frames(
             results = score_clips(items, names, settings, suite=suite, progress=progress)
             return _log(hooks, Scores(None, results, layout=words), items, step)
     folder, named = Path(out), step is not None or len(ids) > 0
-    if not any(work.get(option) for option in ("workers", "engine", "address")):
+    if work.get("workers") is None and not (work.get("engine") or work.get("address")):
         work["engine"] = InlineEngine()  # other processes would import the script of the training
 
     def add(store: RunStore) -> list[Item]:

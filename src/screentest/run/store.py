@@ -217,9 +217,9 @@ def _start_row(command: str, arguments: Mapping[str, Any]) -> SqlRow:
 def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
+    except (OSError, ValueError) as error:  # ValueError: no file can have that name
         raise StorageError(
-            f"cannot make the folder {folder}: {error.strerror}",
+            f"cannot make the folder {str(folder)!r}: {getattr(error, 'strerror', error)}",
             advice="Choose a folder that you may write to.",
         ) from None
 
