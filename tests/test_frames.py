@@ -156,7 +156,18 @@ WRONG: dict[str, list[Any]] = {
     "fps": [None, "", "fast", 0, -1, float("nan"), 1e-300, 10**400, [8], np.array([8, 8]), "1/0"],
     "value_range": [(0,), 5, "ab", "01", (None, 1), (0, 1, 2), (1, 0), (0, 10**400), {}, b"ab"],
     "layout": [None, 5, b"THWC", "XYZ", ["THWC"]],
-    "ids": ["", 5, None, [""], [5], "\ud800", ["a", "b"], b"a", np.array(3), {"a", "b"}],
+    "ids": [
+        "",
+        5,
+        None,
+        [""],
+        [5],
+        "\ud800",
+        ["a", "b"],
+        b"a",
+        np.array(3),
+        {"a", "b"},
+    ],
     "prompt": [5, None, "half \ud83d", [None], ["a", "b"], b"a"],
     "step": [1.5, True, "5", float("nan"), [1], np.float64(2), 2 + 1j],
     "metrics": [None, 5, "", [""], [5], object(), "contrst"],
@@ -205,7 +216,9 @@ def test_any_rate_can_be_kept(tmp_path: Path, fps: Any) -> None:
 def test_any_name_can_be_kept(tmp_path: Path, name: str) -> None:
     for clip in (CLIP[:2], CLIP[2:4]):
         with suppress(BadOption):  # the second: the name is taken
-            screentest.score_frames(clip, fps=12, metrics="contrast", ids=name, out=tmp_path)
+            screentest.score_frames(
+                clip, fps=12, metrics="contrast", ids=iter([name]), out=tmp_path
+            )
     assert held_by(tmp_path) == [name]
     (file,) = (tmp_path / "frames").iterdir()
     assert screentest.show(tmp_path, name).item.video == file

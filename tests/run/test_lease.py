@@ -76,9 +76,9 @@ def test_never_written(tmp_path: Path) -> None:
 def test_waiting_for_a_run_ends(tmp_path: Path) -> None:
     first = Lease.take(tmp_path)
     with pytest.raises(RunBusy, match=f"process {os.getpid()}"):
-        RunStore(tmp_path, command="test", patience=0.05)
+        RunStore(tmp_path, command="test", wait=0.05)
     threading.Timer(0.2, first.release).start()
-    RunStore(tmp_path, command="test", patience=60).close()
+    RunStore(tmp_path, command="test", wait=60).close()
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked on POSIX only")

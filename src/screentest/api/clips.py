@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 from urllib.parse import quote
 
 from screentest.analysis.results import Results, Value
+from screentest.api import texts_of
 from screentest.core.calls import Progress
 from screentest.core.codec import to_json
 from screentest.core.errors import BadOption, StorageError, UserError
@@ -85,19 +86,16 @@ Clips: TypeAlias = list[tuple[Item, MemoryVideo]]
 FOLDER = "frames"
 """Where a run keeps what it was given in memory."""
 _MOST_FPS = 1000
-_LONGEST_NAME = 220
-"""Bytes; file systems take 255."""
 
 
 def read_clips(
     frames: Any,
-    *,
-    fps: str | int | float | Fraction,
-    layout: str = "",
-    value_range: tuple[float, float] | None = None,
-    prompt: str | Sequence[str] = "",
-    ids: str | Sequence[str] = (),
-    step: int | None = None,
+    fps: Any,
+    layout: str,
+    value_range: tuple[float, float] | None,
+    prompt: str | Sequence[str],
+    names: Sequence[str],
+    step: int | None,
 ) -> tuple[Clips, str]:
     """Read clips with their prompts and ids; gives them with one line on how they were read."""
     try:
@@ -111,8 +109,7 @@ def read_clips(
         step = _whole(step)
     read = read_frames(frames, layout=layout, value_range=value_range)
     count = len(read.clips)
-    prompts = _texts("prompt", [prompt] * count if isinstance(prompt, str) else prompt)
-    names = _texts("ids", [ids] if isinstance(ids, str) else ids)
+    prompts = texts_of("prompt", [prompt] * count if isinstance(prompt, str) else prompt)
     begins = "clip" if step is None else f"step-{step}"
     names = names or [f"{begins}-{number}" if read.batch else begins for number in range(count)]
     for option, given in (("prompt", prompts), ("ids", names)):
@@ -137,18 +134,6 @@ def _whole(step: object) -> int:
         return index(step)  # type: ignore[arg-type]
     except TypeError:
         raise BadOption(f"invalid `step` {step!r:.60}: must be a whole number") from None
-
-
-def _texts(option: str, given: Any) -> list[str]:
-    """Read texts that can be written down, one for each clip."""
-    try:
-        texts = list(given)
-    except TypeError:
-        texts = [given]
-    for text in texts:
-        if not isinstance(text, str) or any("\ud800" <= letter <= "\udfff" for letter in text):
-            raise BadOption(f"invalid `{option}`: {text!r:.60} is not a text")
-    return texts
 
 
 @contextmanager
@@ -194,7 +179,7 @@ def file_name(name: str) -> str:
     ('a%2Fb', 215)
     """
     quoted = quote(name, safe=" ")
-    if len(quoted) <= _LONGEST_NAME:
+    if len(quoted) <= 220:  # file systems take 255 bytes
         return quoted
     return f"{quoted[:150]}+{hashlib.sha256(name.encode()).hexdigest()}"
 

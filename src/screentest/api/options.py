@@ -69,7 +69,7 @@ _KINDS: dict[Any, str] = {
 
 
 def refuse_unknown(job: Callable[..., object], work: Mapping[str, object]) -> None:
-    """Raise where a job was given an option that it does not have: nothing is ignored."""
+    """Raise where a job was given an option that it does not have, or one of a wrong type."""
     parameters = [name for name in inspect.signature(job).parameters if name != "work"]
     options = [*parameters, *typing.get_type_hints(WorkOptions)]
     for name in work:
@@ -84,16 +84,11 @@ def refuse_unknown(job: Callable[..., object], work: Mapping[str, object]) -> No
             f"invalid `prompts` {given!r:.60}: must be a folder of templates",
             advice="The text that videos were made from is `prompt`.",
         )
-    refuse_other_kinds(**work)
-
-
-def refuse_other_kinds(**options: object) -> None:
-    """Raise where an option is of a type that it cannot be."""
     for kind, names in _KINDS.items():
-        for name in options.keys() & names.split():
-            if not isinstance(options[name], kind):
+        for name in work.keys() & names.split():
+            if not isinstance(work[name], kind):
                 spoken = getattr(kind, "__name__", kind)
-                raise BadOption(f"invalid `{name}` {options[name]!r:.60}: must be {spoken}")
+                raise BadOption(f"invalid `{name}` {work[name]!r:.60}: must be {spoken}")
 
 
 def _is_folder(given: object) -> bool:
@@ -174,7 +169,7 @@ def open_run(
     work: WorkOptions,
     settings: Settings,
     roles: Iterable[str] = (),
-    patience: float = PATIENCE,
+    wait: float = PATIENCE,
 ) -> Iterator[OpenRun]:
     """Open the run in ``folder``, made where there is none, and the engine that works for it.
 
@@ -185,12 +180,7 @@ def open_run(
     with (
         ready_engine(work, settings, roles) as (engine, settings),
         RunStore(
-            folder,
-            command=command,
-            arguments=arguments,
-            max_cost=cap,
-            retry=retry,
-            patience=patience,
+            folder, command=command, arguments=arguments, max_cost=cap, retry=retry, wait=wait
         ) as store,
     ):
         yield OpenRun(store, engine, settings, progress)

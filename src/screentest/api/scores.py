@@ -15,7 +15,7 @@ from screentest._util.text import lines
 from screentest.analysis.models.margins import clips_to_encode
 from screentest.analysis.results import ORIGINAL, REENCODED, Results, read_results
 from screentest.analysis.suites import SuiteItems, read_suite
-from screentest.api import at_least, names_of, path_of, progress_of
+from screentest.api import at_least, names_of, path_of, progress_of, texts_of
 from screentest.api.options import (
     OpenRun,
     Videos,
@@ -23,7 +23,6 @@ from screentest.api.options import (
     inputs_of,
     limits_of,
     open_run,
-    refuse_other_kinds,
     refuse_unknown,
 )
 from screentest.core.errors import BadOption, Stopped
@@ -55,8 +54,6 @@ Hooks: TypeAlias = "str | Hook | Sequence[str | Hook]"
 """Hooks by name with options (``wandb:project=clips``), or hooks themselves."""
 _RATES = (18.0, 28.0)
 """Rate factors that clips are encoded anew with: about the range that people save videos with."""
-QUEUE = 600.0
-"""Seconds that one of several processes of a training waits for the others to write a run."""
 _OF_RUNS = ("workers", "engine", "address", "gpus", "max_cost")
 """Options of work that need a run."""
 
@@ -191,36 +188,27 @@ def score_frames(
     Returns:
         The scores of these clips alone.
     """
-    from screentest.api.clips import added_items, held_items, read_clips
+    from screentest.api.clips import added_items, held_items, read_clips, score_clips
 
-    refuse_unknown(score_frames, work)
+    plain = {"suite": suite, "detector": detector, "layout": layout, "out": out}
+    refuse_unknown(score_frames, {**work, **plain})
     for option in _OF_RUNS if out is None else ():
         if work.get(option) not in (None, ""):
             raise BadOption(f"`{option}` needs a run", advice="Give `out`, its folder.")
-    refuse_other_kinds(detector=detector, suite=suite, layout=layout, out=out)
     single = names_of(metrics)
     settings = settings_of(work, detector=detector)
-    clips, words = read_clips(
-        frames,
-        fps=fps,
-        layout=layout,
-        value_range=value_range,
-        prompt=prompt,
-        ids=ids,
-        step=step,
-    )
+    ids = texts_of("ids", ids)
+    clips, words = read_clips(frames, fps, layout, value_range, prompt, ids, step)
     names = _metrics(single, suite)  # a misspelled one leaves nothing behind
     build("detector", detector)  # nor does this
     suite = "" if single else suite
     if out is None:
-        from screentest.api.clips import score_clips
-
-        with held_items(clips) as items:
+        with held_items(clips) as present:
             # One clip takes less time than a bar takes to be read.
-            progress = progress_of(work.get("progress") if len(items) > 1 else False)
-            results = score_clips(items, names, settings, suite=suite, progress=progress)
-            return _log(hooks, Scores(None, results, layout=words), items, step)
-    folder, named = Path(out), step is not None or len(ids) > 0
+            progress = progress_of(work.get("progress") if len(present) > 1 else False)
+            results = score_clips(present, names, settings, suite=suite, progress=progress)
+            return _log(hooks, Scores(None, results, layout=words), present, step)
+    folder, named = Path(out), step is not None or bool(ids)
     if work.get("workers") is None and not (work.get("engine") or work.get("address")):
         work["engine"] = InlineEngine()  # other processes would import the script of the training
 
@@ -352,7 +340,7 @@ def _into_run(
     own_margins: bool = False,
 ) -> Scores:
     """Score items, or those that are made once this process alone writes the run."""
-    patience = QUEUE if callable(items) else PATIENCE
+    patience = 600.0 if callable(items) else PATIENCE  # processes of a training queue
     arguments = {"suite": suite, "metrics": names, "models": settings.models}
     roles = roles_of(map(resolve, names))
     with open_run(folder, "score", arguments, work, settings, roles, patience) as run:

@@ -251,7 +251,7 @@ class VideoImporter:
         seen += [
             f"{table.name} is a manifest: give it instead of the folder."
             for table in tables[:FEW]
-            if {"id", "video"} <= _columns(table)
+            if {"id", "video"} <= columns_of(table)
         ]
         named = [video.stem for video in listing.videos if BY_PROMPT.fullmatch(video.stem)]
         spoken = [name for name in named if len(name_key(name).split()) > 1]
@@ -263,14 +263,10 @@ class VideoImporter:
         return Corpus("videos", items, (), tuple(_lost_prompts(tables)), " ".join(seen))
 
 
-def _columns(table: Path) -> frozenset[str]:
-    return columns_of(table) if table.suffix.lower() in TABLES else frozenset()
-
-
 def _lost_prompts(tables: Sequence[Path]) -> Iterator[Problem]:
     """Tables and lists whose names or columns say that they hold the prompts."""
     for table in tables:
-        columns = _columns(table)
+        columns = columns_of(table)
         near = None if columns & {*VIDEO_COLUMNS} else misspelt(sorted(columns), VIDEO_COLUMNS)
         if near or table.name in PROMPT_LISTS or table.stem == "metadata":
             yield no_prompt(f"{table.name} is not read: no layout fits it and the videos", near)

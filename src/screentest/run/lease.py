@@ -75,7 +75,9 @@ class Lease:
         """Give it back. The file stays: removing it would let two processes hold two files."""
         if self._descriptor >= 0:
             os.ftruncate(self._descriptor, 0)
-            _unlock(self._descriptor)
+            if sys.platform != "win32":
+                # Or a process that was forked meanwhile would keep it, as loaders of data are.
+                fcntl.flock(self._descriptor, fcntl.LOCK_UN)
             os.close(self._descriptor)
             self._descriptor = -1
 
@@ -127,9 +129,6 @@ if sys.platform == "win32":
             return False
         return True
 
-    def _unlock(descriptor: int) -> None:
-        """Leave it to the closing of the file."""
-
 else:
     import fcntl
 
@@ -143,7 +142,3 @@ else:
                 f"{path} cannot be locked: {error.strerror}", advice="Put the run on a local disk."
             ) from None
         return True
-
-    def _unlock(descriptor: int) -> None:
-        # Or a process that was forked meanwhile, such as one that loads data, would keep it.
-        fcntl.flock(descriptor, fcntl.LOCK_UN)

@@ -100,18 +100,15 @@ def merge(
     return shares
 
 
-def _remove_refused(
-    into: Path, was_there: bool, error: type[BaseException] | None, *_: Any
-) -> None:
+def _remove_refused(into: Path, was_there: bool, error: object, *_: object) -> None:
     """Leave nothing of a new run that came to nothing, unless another process writes it now."""
-    if error is None or not into.is_dir():
+    if error is None:
         return
     with suppress(OSError, ScreentestError):
         lease = Lease.take(into)
-        for name in (FILE, f"{FILE}-wal", f"{FILE}-shm"):
+        for name in (FILE, f"{FILE}-wal", f"{FILE}-shm", LOCK):
             (into / name).unlink(missing_ok=True)
         lease.release()
-        (into / LOCK).unlink()
         if not was_there:
             into.rmdir()
 

@@ -52,16 +52,16 @@ class RunStore(RunReader):
         arguments: Mapping[str, Any] | None = None,
         max_cost: Decimal | None = None,
         retry: str = "transient",
-        patience: float = PATIENCE,
+        wait: float = PATIENCE,
     ) -> None:
         """Open for writing. ``arguments`` are kept for people to read, ``max_cost`` is the cap,
-        ``retry`` says which failures of earlier starts are tried again (``Retry``). While another
-        process writes, wait for so many seconds of ``patience``."""
+        ``retry`` says which failures of earlier starts are tried again (``Retry``). Another
+        process may go on writing for ``wait`` seconds."""
         refuse_impossible_cap(max_cost)
         folder = folder.absolute()
         _make_folder(folder)
         with ExitStack() as undo:
-            self._lease = Lease.take(folder, patience)
+            self._lease = Lease.take(folder, wait)
             undo.callback(self._lease.release)
             self._reserve = Reserve(folder)
             undo.callback(self._reserve.release)

@@ -40,7 +40,6 @@ _NEGATIVE = -0.25
 or a clip without any: nobody can tell."""
 _BRIGHT = 16.0
 """Floats of 0 to 255 have places that bright; a largest one of 1.02 is an overshoot of 0 to 1."""
-_LARGEST = 1e30
 _OVERSHOOT = 0.1
 """The share of a range that was given by which values may lie outside: they are cut off."""
 
@@ -75,7 +74,7 @@ def read_frames(
     if not frames:
         raise BadOption("there are no frames: the list is empty")
     if isinstance(frames[0], Sequence):  # a list of clips, each a list of pictures
-        several = [_stacked(frame, layout) for frame in frames]
+        several = [_pictures(frame, layout) for frame in frames]
     else:
         first = _as_array(frames[0])
         if first.ndim == 4 or (first.ndim == 3 and layout == "THW"):  # a list of clips
@@ -97,14 +96,10 @@ def read_frames(
     return _clips(clips, kinds.pop(), True, value_range, _kind_of(frames), several=True)
 
 
-def _stacked(pictures: Sequence[Any], layout: str) -> tuple[Array, str]:
-    if not pictures:
-        raise BadOption("one of the clips has no frames")
-    return _pictures(pictures, layout)
-
-
 def _pictures(given: Sequence[Any], layout: str) -> tuple[Array, str]:
     """Single pictures as one clip."""
+    if not given:
+        raise BadOption("one of the clips has no frames")
     arrays = [_as_array(frame) for frame in given]
     shapes = {array.shape for array in arrays}
     if len(shapes) > 1:
@@ -332,7 +327,13 @@ def _levels(
     most = float(np.max([clip.most for clip in made]))
     _must_be_finite(clips, least, most)
     if given is None and several and np.issubdtype(kind, np.floating):
-        _must_be_alike(made)
+        seen = (_float_range(clip.least, clip.most) for clip in made if clip.least or clip.most)
+        ranges = [f"{low:g} to {high:g}" for low, high in filter(None, dict.fromkeys(seen))]
+        if len(ranges) > 1:  # black is in all of them
+            raise BadOption(
+                f"clips of several ranges of values in one list: {' and '.join(ranges)}",
+                advice="Score them one by one; or say what holds for all: value_range=(-1, 1).",
+            )
     low, high = _range_of(kind, name, least, most, given)
     if (low, high) != guess:
         made = [_Converted(clip, low, high) for clip in clips]
@@ -341,25 +342,12 @@ def _levels(
 
 def _given_range(given: Any) -> tuple[float, float]:
     try:
-        low, high = () if isinstance(given, str | bytes) else map(float, given)
+        low, high = map(float, given)
     except (TypeError, ValueError, OverflowError):
         low = high = 0.0
-    if not (low < high and high - low < _LARGEST and 255 / (high - low) < _LARGEST):
+    if isinstance(given, str | bytes) or not (1e-30 < high - low < 1e30):
         raise BadOption(f"invalid value_range {given!r:.60}: must be (black, white)")
     return low, high
-
-
-def _must_be_alike(clips: Sequence[_Converted]) -> None:
-    """Raise where clips of a list have ranges of their own; black is in all of them."""
-    ranges = dict.fromkeys(
-        _float_range(clip.least, clip.most) for clip in clips if clip.least or clip.most
-    )
-    clear = [f"{low:g} to {high:g}" for low, high in filter(None, ranges)]
-    if len(clear) > 1:
-        raise BadOption(
-            f"clips of several ranges of values in one list: {' and '.join(clear)}",
-            advice="Score them one by one; or say what holds for all: value_range=(-1, 1).",
-        )
 
 
 class _Converted:

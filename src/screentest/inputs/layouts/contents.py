@@ -164,7 +164,8 @@ def columns_of(path: Path) -> frozenset[str]:
             separator = "\t" if suffix == ".tsv" else ","
             reader = csv.reader(io.StringIO(head, newline=""), delimiter=separator)
             return frozenset(map(str.strip, next(reader)))
-        return frozenset(name for row in table_rows(path)[:100] for name in row.fields)
+        rows = table_rows(path)[:100] if suffix in TABLES else ()
+        return frozenset(name for row in rows for name in row.fields)
     except (OSError, UnicodeDecodeError, ManifestError, Complaint, StopIteration, csv.Error):
         return frozenset()
 

@@ -8,7 +8,7 @@ import os
 import shutil
 import tarfile
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -110,7 +110,7 @@ class WebDataset:
                         videos.setdefault(key, member)
                     elif suffix in self.TEXTS and member.size <= self.LONGEST_TEXT:
                         try:
-                            prompts.setdefault(key, _prompt_in(_content(file, member), suffix))
+                            prompts.setdefault(key, _prompt_in(file, member, suffix))
                         except Complaint as complaint:
                             problems.append(no_prompt(f"{quoted(name)}: {complaint.message}"))
                 places = _unpacked(file, videos, cache_folder() / "webdataset" / digest[:32])
@@ -157,15 +157,15 @@ def _unpacked(
 def _make_room(place: Path, size: int) -> None:
     """Remove archives that were not read for days, the longest unused first; or refuse."""
     limit, cache = UNPACKED.get()[1], place.parent
-    sizes: dict[Path, int] = {}
+    sizes: Counter[tuple[float, Path]] = Counter()
     for path in cache.glob("*/*"):
         with suppress(FileNotFoundError):  # removed by another process
-            sizes[path.parent] = sizes.get(path.parent, 0) + path.stat().st_size
-    left = sum(sizes.values()) + size
-    for folder in sorted(sizes.keys() - {place}, key=lambda one: one.stat().st_mtime):
-        if left > limit and folder.stat().st_mtime < time.time() - _IN_USE:
+            sizes[path.parent.stat().st_mtime, path.parent] += path.stat().st_size
+    left = sizes.total() + size
+    for (used, folder), taken in sorted(sizes.items()):
+        if left > limit and folder != place and used < time.time() - _IN_USE:
             shutil.rmtree(folder, ignore_errors=True)
-            left -= sizes[folder]
+            left -= taken
     if left > limit:
         raise ManifestError(
             f"unpacked archives would take {left:,} bytes, and {cache} may hold {limit:,}",
@@ -177,14 +177,10 @@ def _second(key: str, why: str) -> Problem:
     return Problem(ProblemKind.DUPLICATE_VIDEO, why, "The first is taken.", id=key)
 
 
-def _content(file: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
-    stream = file.extractfile(member)
-    return stream.read() if stream is not None else b""
-
-
-def _prompt_in(content: bytes, suffix: str) -> str:
+def _prompt_in(file: tarfile.TarFile, member: tarfile.TarInfo, suffix: str) -> str:
     """Return the prompt of a text or JSON file; raises Complaint where that is broken."""
-    text = content.decode("utf-8-sig", "replace").strip()
+    content = file.extractfile(member) or io.BytesIO()
+    text = content.read().decode("utf-8-sig", "replace").strip()
     if suffix != ".json":
         return text
     fields = load_json(text, constants=True)
