@@ -336,6 +336,43 @@ def test_no_shell() -> None:
         assert "shell=True" not in path.read_text(encoding="utf-8"), path
 
 
+SPLITLINES = {
+    "annotate.store": 1,
+    "cli.build": 1,
+    "cli.errors": 2,
+    "cli.loader": 1,
+    "cli.score": 1,
+    "cli.tables": 3,
+    "core.outcome": 1,
+    "english.lexicon": 1,
+    "inputs.remote": 1,
+    "models.backends.detection": 1,
+    "models.backends.interpolation": 1,
+    "models.chat.parsing": 1,
+    "models.weights.pull": 1,
+    "present.notebook": 2,
+    "present.results.scores": 1,
+    "run.ray_engine": 1,
+    "run.ray_worker": 1,
+    "suites.etva.commands": 1,
+    "suites.etva.run_commands": 1,
+    "suites.univ.script": 1,
+    "testbeds.verify": 1,
+}
+"""Where ``str.splitlines`` is used: on messages of errors, on what programs and models print, and
+on texts of the package. What users write is read with ``_util.text.lines``."""
+
+
+def test_what_users_write_is_split_at_line_ends_alone() -> None:
+    """U+2028 in a prompt is not the end of a line, and must not shift the prompts after it."""
+    found: dict[str, int] = defaultdict(int)
+    for module, path in modules().items():
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, ast.Attribute) and node.attr == "splitlines":
+                found[module.removeprefix("screentest.")] += 1
+    assert not {name: count for name, count in found.items() if count > SPLITLINES.get(name, 0)}
+
+
 def test_the_page_on_architecture_names_what_there_is() -> None:
     """Each ``file.py: name, name`` in it exists, and so does each path of two parts or more."""
     page = (SRC.parent.parent / "design" / "architecture.md").read_text(encoding="utf-8")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gc
+import json
 import subprocess
 import sys
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -13,9 +15,12 @@ import av
 import numpy as np
 import psutil
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import screentest
+from screentest.api.clips import file_name
 from screentest.core import BadOption, Outcome, Score
 from screentest.present.results import Scores
 from screentest.run.reader import RunReader
@@ -147,6 +152,86 @@ def test_what_cannot_be_scored(options: dict[str, object], message: str) -> None
         screentest.score_frames(CLIP, **{"metrics": "flicker", **options})  # type: ignore[arg-type]
 
 
+WRONG: dict[str, list[Any]] = {
+    "fps": [None, "", "fast", 0, -1, float("nan"), 1e-300, 10**400, [8], np.array([8, 8]), "1/0"],
+    "value_range": [(0,), 5, "ab", "01", (None, 1), (0, 1, 2), (1, 0), (0, 10**400), {}, b"ab"],
+    "layout": [None, 5, b"THWC", "XYZ", ["THWC"]],
+    "ids": [
+        "",
+        5,
+        None,
+        [""],
+        [5],
+        "\ud800",
+        ["a", "b"],
+        b"a",
+        np.array(3),
+        {"a", "b"},
+    ],
+    "prompt": [5, None, "half \ud83d", [None], ["a", "b"], b"a"],
+    "step": [1.5, True, "5", float("nan"), [1], np.float64(2), 2 + 1j],
+    "metrics": [None, 5, "", [""], [5], object(), "contrst"],
+    "suite": [None, 5, ["core"]],
+    "detector": [None, 5, "defualt", "\ud800"],
+    "out": [5, b"run", "\x00", "\ud800"],
+    "models": [5, [5], b"light", object()],
+    "workers": ["2", 0, 1.5, float("nan")],
+    "engine": ["quick", 5, object()],
+    "retry": ["sometimes", 5, np.array([1, 2])],
+    "max_cost": ["much", [1], np.array([1, 2])],
+    "prompts": [5, "x" * 300],
+}
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        pytest.param(option, value, id=f"{option}-{number}")
+        for option, values in WRONG.items()
+        for number, value in enumerate(values)
+    ],
+)
+def test_what_is_wrong_is_refused_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str, value: object
+) -> None:
+    """An error of ours, which says which option it is, in memory and with a run."""
+    monkeypatch.chdir(tmp_path)
+    for out in (None, "run"):
+        options: dict[str, Any] = {"fps": 12, "metrics": "contrast", "out": out, option: value}
+        if option in ("workers", "engine", "retry") and out is None:
+            continue
+        with pytest.raises(screentest.core.ScreentestError):
+            screentest.score_frames(CLIP[:2], **options)
+    assert not list(tmp_path.rglob("frames"))
+
+
+@pytest.mark.parametrize("fps", [1 / 7, 1e-3, np.float32(12), np.int64(12), "24000/1001", 23.976])
+def test_any_rate_can_be_kept(tmp_path: Path, fps: Any) -> None:
+    options: dict[str, Any] = {"fps": fps, "metrics": "contrast"}
+    kept = screentest.score_frames(CLIP[:3], out=tmp_path, **options)
+    assert kept.means == screentest.score_frames(CLIP[:3], **options).means
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "é" * 80, "..", "a/b", "new\nline"])
+def test_any_name_can_be_kept(tmp_path: Path, name: str) -> None:
+    for clip in (CLIP[:2], CLIP[2:4]):
+        with suppress(BadOption):  # the second: the name is taken
+            screentest.score_frames(
+                clip, fps=12, metrics="contrast", ids=iter([name]), out=tmp_path
+            )
+    assert held_by(tmp_path) == [name]
+    (file,) = (tmp_path / "frames").iterdir()
+    assert screentest.show(tmp_path, name).item.video == file
+
+
+@given(st.text(max_size=300), st.text(max_size=300))
+def test_two_names_are_two_files(one: str, other: str) -> None:
+    assume(max(one + other, default="") < "\ud800" or max(one + other) > "\udfff")
+    assert (file_name(one) == file_name(other)) == (one == other)
+    assert len(file_name(one)) < 250
+    assert "/" not in file_name(one)
+
+
 def test_frames_in_the_place_of_files() -> None:
     with pytest.raises(BadOption, match="score_frames"):
         screentest.score(CLIP)  # type: ignore[arg-type]
@@ -202,6 +287,79 @@ def test_clips_without_a_name_are_added_under_the_next_one(tmp_path: Path) -> No
         names.append([one.item.id for one in found])
     assert names == [["clip"], ["clip-1"], ["clip-2", "clip-3"], ["clip-4", "clip-5"]]
     assert held_by(tmp_path / "run") == ["clip", *(f"clip-{number}" for number in range(1, 6))]
+
+
+RANK = """
+import json, sys, time
+from pathlib import Path
+import numpy as np
+import screentest
+from screentest.core import BadOption
+
+rank, folder = int(sys.argv[1]), Path(sys.argv[2])
+rng = np.random.default_rng(rank)
+# The lower the rank, the less contrast: no two ranks share a number.
+spread = 15 * (rank + 1)
+clips = [rng.integers(128 - spread, 128 + spread, (3, 32, 32, 3), dtype=np.uint8) for _ in range(3)]
+
+def score(clip, **more):
+    return screentest.score_frames(clip, fps=8, metrics="contrast", progress=False, **more)
+
+alone = [score(clip).means["contrast"] for clip in clips]
+(folder / f"ready-{rank}").touch()
+for _ in range(6000):
+    if len(list(folder.glob("ready-*"))) == 8:
+        break
+    time.sleep(0.01)
+answers = {}
+for mode in ("plain", "ids", "steps", "same_step"):
+    answers[mode] = {}
+    for number, clip in enumerate(clips):
+        more = {
+            "plain": {},
+            "ids": {"ids": f"{rank}/{number}"},
+            "steps": {"step": 10 * rank + number},
+            "same_step": {"step": number},
+        }[mode]
+        try:
+            scores = score(clip, out=folder / mode, **more)
+        except BadOption as error:
+            answers[mode][f"refused {number}"] = error.message
+        else:
+            (one,) = scores
+            answers[mode][one.item.id] = [one.numbers["contrast"], alone[number]]
+(folder / f"{rank}.json").write_text(json.dumps(answers))
+"""
+
+
+def test_eight_processes_add_to_one_run(tmp_path: Path) -> None:
+    """As the ranks of a training do: each is told the numbers of its own clips, and all are kept.
+
+    What is right is what the same process was told of the same clip without a run.
+    """
+    command = [sys.executable, "-c", RANK]
+    ranks = [
+        subprocess.Popen([*command, str(rank), str(tmp_path)], stderr=subprocess.PIPE, text=True)
+        for rank in range(8)
+    ]
+    errors = [rank.communicate(timeout=300)[1] for rank in ranks]
+    assert [rank.returncode for rank in ranks] == [0] * 8, errors
+    answers = [json.loads((tmp_path / f"{rank}.json").read_text()) for rank in range(8)]
+    for mode, kept in (("plain", 24), ("ids", 24), ("steps", 24), ("same_step", 3)):
+        told = [pair for one in answers for pair in one[mode].items() if "refused" not in pair[0]]
+        assert len(dict(told)) == len(told) == kept, mode  # no id is told twice
+        run = tmp_path / mode
+        assert held_by(run) == sorted(name for name, _ in told)
+        assert len(list((run / "frames").iterdir())) == kept
+        for name, (value, alone) in told:
+            assert value == screentest.show(run, name).numbers["contrast"] == alone, (mode, name)
+    # What lies there is what was scored.
+    files = {screentest.show(run, name).item.video: value for name, (value, _) in told}
+    again = screentest.score(list(files), metrics="contrast", out=tmp_path / "again", workers=1)
+    assert {one.item.video: one.numbers["contrast"] for one in again} == files
+    refused = [text for one in answers for name, text in one["same_step"].items() if name[0] == "r"]
+    assert len(refused) == 21
+    assert all("already, with other frames" in text for text in refused)
 
 
 def test_a_training_script_is_not_run_again(tmp_path: Path) -> None:

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import sys
 import tarfile
+import tempfile
+from contextlib import suppress
+from contextvars import copy_context
 from pathlib import Path
 
 import pyarrow
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pyarrow import parquet
 
 from screentest.core import BadOption, Item, ManifestError
 from screentest.inputs.check import check_manifest
 from screentest.inputs.fields import ProblemKind
 from screentest.inputs.importers import examine_inputs, format_of, importer_of
+from screentest.inputs.layouts.contents import UNPACKED
 from screentest.inputs.parted import Corpus
+from screentest.run.store import RunStore
 
 CATS = ("A cat sleeps", "Two dogs run")
 
@@ -335,6 +344,42 @@ def test_numbers_with_seeds_from_zero(tmp_path: Path) -> None:
     assert said(found, ProblemKind.MISSING) == ["no video 1 of prompt 1 ('Two dogs')"]
 
 
+NO_LINE_ENDS = ("\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e")
+"""Where ``str.splitlines`` ends a line, and no editor does."""
+
+
+@given(
+    st.lists(st.text(st.sampled_from((*"a b,'", *NO_LINE_ENDS))), min_size=1, max_size=4),
+    st.sampled_from(["prompts.txt", "prompts.csv", "prompts.jsonl"]),
+    st.sampled_from(["\n", "\r\n", "\r"]),
+)
+def test_prompts_keep_their_places(texts: list[str], name: str, end: str) -> None:
+    """Each prompt is the one that was written for its video, whatever is inside of it."""
+    prompts = [f"{number}{text}." for number, text in enumerate(texts)]
+    written = {
+        "prompts.txt": end.join(prompts),
+        "prompts.csv": end.join(["prompt", *(f'"{prompt}"' for prompt in prompts)]),
+        "prompts.jsonl": "\n".join(
+            json.dumps({"prompt": prompt}, ensure_ascii=False) for prompt in prompts
+        ),
+    }[name]
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        files(folder, *(f"{number:04}.mp4" for number in range(len(prompts))))
+        (folder / name).write_bytes(written.encode())
+        found = read(folder, "numbered:first=0")
+        assert [one.prompt for one in found.items] == prompts
+        assert not found.problems
+
+
+@pytest.mark.parametrize("inside", NO_LINE_ENDS)
+def test_a_table_of_two_columns_ends_its_rows_at_line_ends(tmp_path: Path, inside: str) -> None:
+    files(tmp_path, "a.mp4", "b.mp4")
+    text = f"video,prompt\r\na.mp4,A car{inside}drives\r\nb.mp4,Rain\r\n"
+    (tmp_path / "metadata.csv").write_bytes(text.encode())
+    assert [one.prompt for one in read(tmp_path).items] == [f"A car{inside}drives", "Rain"]
+
+
 def test_where_counting_begins_is_not_guessed(tmp_path: Path) -> None:
     files(tmp_path, "1.mp4", "2.mp4")
     (tmp_path / "prompts.txt").write_text("A cat\nTwo dogs\nA bus")
@@ -365,6 +410,159 @@ def test_an_archive_is_unpacked_once(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert all(one.video.is_relative_to(tmp_path / "cache") for one in found.items)
     before = {one.video: one.video.stat().st_mtime_ns for one in found.items}
     assert {one.video: one.video.stat().st_mtime_ns for one in read(shards).items} == before
+
+
+def test_another_archive_of_the_same_name_size_and_date(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As ``cp -p`` and ``rsync -t`` leave it: what is read is what is in it now."""
+    monkeypatch.setenv("SCREENTEST_CACHE", str(tmp_path / "cache"))
+    path = tmp_path / "x.tar"
+    for content in (b"one", b"two"):
+        archive(path, {"a.mp4": content, "a.txt": b"A cat"})
+        os.utime(path, (1_000_000_000, 1_000_000_000))
+        assert [one.video.read_bytes() for one in read(path).items] == [content]
+
+
+def sparse_archive(path: Path, claimed: int) -> None:
+    """One member of 4 bytes that claims to stand for more, as PAX archives write it."""
+    member = tarfile.TarInfo("a.mp4")
+    member.size = 4
+    member.pax_headers = {
+        "GNU.sparse.map": f"{claimed - 4},4",
+        "GNU.sparse.size": str(claimed),
+        "GNU.sparse.numblocks": "1",
+    }
+    plain = tarfile.TarInfo("b.mp4")
+    plain.size = 3
+    with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as file:
+        file.addfile(member, io.BytesIO(b"film"))
+        file.addfile(plain, io.BytesIO(b"two"))
+
+
+def test_a_sparse_member_costs_itself_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SCREENTEST_CACHE", str(tmp_path / "cache"))
+    sparse_archive(tmp_path / "x.tar", 64 * 2**20)
+    found = read(tmp_path / "x.tar")
+    assert [one.id for one in found.items] == ["b"]
+    assert said(found, ProblemKind.UNREADABLE) == ["a: x.tar has 'a.mp4' as a sparse file"]
+    (cached,) = (tmp_path / "cache" / "webdataset").glob("*/*")
+    assert cached.read_bytes() == b"two"
+
+
+@pytest.mark.parametrize("packed", ["gz", "bz2", "xz"])
+def test_a_compressed_archive_is_not_unpacked(tmp_path: Path, packed: str) -> None:
+    """A few kilobytes of it can hold gigabytes."""
+    with tarfile.open(tmp_path / "x.tar", f"w:{packed}") as file:  # type: ignore[call-overload]
+        member = tarfile.TarInfo("a.mp4")
+        member.size = 3
+        file.addfile(member, io.BytesIO(b"one"))
+    with pytest.raises(ManifestError, match=r"plain \.tar files"):
+        read(tmp_path / "x.tar")
+
+
+def test_what_is_unpacked_has_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same that files have, and all together that of the cache: what is old makes room."""
+    cache = tmp_path / "cache"
+    monkeypatch.setenv("SCREENTEST_CACHE", str(cache))
+
+    def unpack(name: str, *, largest: int = 10**6, total: int = 1500) -> None:
+        path = tmp_path / f"{name}.tar"
+        archive(path, {f"{name}.mp4": name.encode() * 1000})
+        context = copy_context()
+        context.run(UNPACKED.set, (largest, total))
+        context.run(read, path)
+
+    def kept() -> list[bytes]:
+        return sorted(path.read_bytes()[:1] for path in cache.glob("webdataset/*/*"))
+
+    with pytest.raises(ManifestError, match="larger than `max_file_size`"):
+        unpack("a", largest=5000)  # a tar is padded to 10 KiB
+    unpack("a")
+    with pytest.raises(ManifestError, match="would take 2,000 bytes"):
+        unpack("b")
+    assert kept() == [b"a"]
+    for folder in (cache / "webdataset").iterdir():
+        os.utime(folder, (1_000_000_000, 1_000_000_000))
+    unpack("b")
+    assert kept() == [b"b"]
+    unpack("a", total=2000)
+    assert kept() == [b"a", b"b"]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [(b"[" * 200_000, "nested too deep"), (b"1" * 9999, "wrong JSON"), (b'{"a"', "wrong JSON")],
+)
+def test_a_broken_prompt_in_an_archive_is_a_problem(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: bytes, why: str
+) -> None:
+    monkeypatch.setenv("SCREENTEST_CACHE", str(tmp_path / "cache"))
+    archive(tmp_path / "x.tar", {"a.mp4": b"one", "a.json": text, "b.mp4": b"two", "b.txt": b"B"})
+    found = read(tmp_path / "x.tar")
+    assert [(one.id, one.prompt) for one in found.items] == [("a", ""), ("b", "B")]
+    (problem,) = said(found, ProblemKind.NO_PROMPT)
+    assert "'a.json'" in problem
+    assert why in problem
+
+
+HEADER = 512
+"""Bytes of a member's header; the first is that of the video."""
+
+
+@given(st.lists(st.tuples(st.integers(0, 2 * HEADER - 1), st.integers(0, 255)), max_size=6))
+def test_a_damaged_archive_raises_nothing_of_its_own(changes: list[tuple[int, int]]) -> None:
+    with tempfile.TemporaryDirectory() as place, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SCREENTEST_CACHE", f"{place}/cache")
+        path = Path(place, "x.tar")
+        archive(path, {"a.mp4": b"one", "a.txt": b"A cat", "b.mp4": b"two"})
+        content = bytearray(path.read_bytes())
+        for offset, byte in changes:
+            content[offset] = byte
+        header = content[:HEADER]
+        header[148:156] = b" " * 8  # the checksum is of the header without it
+        content[148:156] = f"{sum(header):06o}\0 ".encode()
+        path.write_bytes(content)
+        with suppress(ManifestError):
+            read(path)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names are bytes on Linux")
+@pytest.mark.parametrize(
+    ("names", "form", "kept"),
+    [
+        (["A cat sleeps-0.mp4", "A dog runs-0.mp4", "Caf\udce9 noir-0.mp4"], None, 2),
+        (["0.mp4", "1.mp4", "caf\udce9.mp4"], "numbered:first=0", 2),
+        (["one/a.mp4", "two/a.mp4", "caf\udce9/a.mp4"], None, 3),
+        (["a.mp4", "caf\udce9.mp4"], None, 2),
+    ],
+)
+def test_a_name_that_is_not_utf_8_costs_one_clip_at_most(
+    tmp_path: Path, names: list[str], form: str | None, kept: int
+) -> None:
+    videos = tmp_path / "videos"
+    files(videos, *(name for name in names if name.isascii()))
+    for name in set(names) - {name for name in names if name.isascii()}:
+        (videos / name).parent.mkdir(exist_ok=True)
+        (videos / name).write_bytes(b"video")
+    if form is not None:
+        (videos / "prompts.txt").write_text("A cat\nA dog\n")
+    found = read(videos, form)
+    assert len(found.items) == kept
+    left = said(found, ProblemKind.UNLISTED)
+    assert len(left) == len(names) - kept
+    with RunStore(tmp_path / "run", command="score") as store:
+        store.keep_items(found.items)  # as text
+        store.keep_note("problems", left)
+
+
+def test_files_of_one_name_are_told_apart_by_their_folders(tmp_path: Path) -> None:
+    files(tmp_path, *(f"{folder}/c.mp4" for folder in ("a/x/v", "b/x/v", "b/y/w")), "b/y/w/d.mp4")
+    folders = [tmp_path / "a/x/v", tmp_path / "b/x/v", tmp_path / "b/y/w"]
+    found = examine_inputs(folders)
+    assert [one.id for one in found.items] == ["a/x/v/c.mp4", "b/x/v/c.mp4", "w/c.mp4", "d.mp4"]
 
 
 def test_a_broken_archive_says_so(tmp_path: Path) -> None:

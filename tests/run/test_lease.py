@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import threading
 from pathlib import Path
 
 import pytest
@@ -70,3 +71,30 @@ def test_half_written_names(tmp_path: Path) -> None:
 def test_never_written(tmp_path: Path) -> None:
     assert holder(tmp_path) is None
     assert list(find_runs(tmp_path)) == []
+
+
+def test_waiting_for_a_run_ends(tmp_path: Path) -> None:
+    first = Lease.take(tmp_path)
+    with pytest.raises(RunBusy, match=f"process {os.getpid()}"):
+        RunStore(tmp_path, command="test", wait=0.05)
+    threading.Timer(0.2, first.release).start()
+    RunStore(tmp_path, command="test", wait=60).close()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked on POSIX only")
+def test_a_forked_process_does_not_keep_a_run(tmp_path: Path) -> None:
+    """Such as one that loads data for a training, and outlives what it was forked in."""
+    lease = Lease.take(tmp_path)
+    done, still = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(still)
+        os.read(done, 1)  # until the parent closes its end
+        os._exit(0)
+    lease.release()
+    try:
+        Lease.take(tmp_path).release()
+    finally:
+        os.close(still)
+        os.waitpid(child, 0)
+        os.close(done)

@@ -18,6 +18,7 @@ from screentest.core import (
     Failure,
     Outcome,
     Reason,
+    RunBusy,
     RunError,
     Score,
 )
@@ -110,8 +111,27 @@ def test_two_values_are_refused_and_nothing_is_merged(tmp_path: Path) -> None:
     one, two = run(tmp_path / "one", {1: 0.5, 2: 0.1}), run(tmp_path / "two", {3: 0.2, 1: 0.6})
     with pytest.raises(RunError, match="1 records have two values: film-1, brightness"):
         merge([one, two], tmp_path / "both")
+    assert not (tmp_path / "both").exists()
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "run.sh").write_text("#!/bin/sh")
+    with pytest.raises(RunError):
+        merge([one, two], tmp_path / "mine")
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["run.sh"]
+    before = run(tmp_path / "before", {7: 0.3})
+    with pytest.raises(RunError):
+        merge([one, two], before)
+    assert values(before) == {"film-7": 0.3}
+
+
+def test_a_run_that_another_process_writes_is_not_removed(tmp_path: Path) -> None:
+    one = run(tmp_path / "one", {1: 0.5})
+    (tmp_path / "both").mkdir()
+    with RunStore(tmp_path / "both", command="test") as store:
+        with pytest.raises(RunBusy):
+            merge([one], tmp_path / "both")
+        store.keep_items([item(9)])
     with RunReader(tmp_path / "both") as both:
-        assert list(both.records(current=False)) == []
+        assert list(both.items()) == ["film-9"]
 
 
 @pytest.mark.parametrize(("prefer", "value"), [("first", 0.5), ("newest", 0.6)])

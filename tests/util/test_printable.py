@@ -8,7 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from screentest._util.text import escaped, one_line, plain_cell, printable, safe_cell, shown_path
+from screentest._util.text import (
+    escaped,
+    lines,
+    one_line,
+    plain_cell,
+    printable,
+    safe_cell,
+    shown_path,
+)
 
 HOSTILE = ["new\nline", "escape\x1b[2J", "right\u202eto left", "bytes\udcff", "tab\t"]
 
@@ -35,3 +43,10 @@ def test_safe_cells_come_back(text: str) -> None:
     """No spreadsheet takes a safe cell for a formula, and it can be read back."""
     assert plain_cell(safe_cell(text)) == text
     assert not safe_cell(text).lstrip(" ").startswith(tuple("=+-@\t\r\n＝＋－＠"))
+
+
+@given(st.lists(st.text()), st.sampled_from(["\n", "\r\n", "\r"]))
+def test_lines_are_those_that_were_written(texts: list[str], end: str) -> None:
+    """U+2028, U+0085, form feeds and the like are part of a line."""
+    written = [text.replace("\r", "").replace("\n", "") for text in texts]
+    assert lines("".join(f"{text}{end}" for text in written)) == written

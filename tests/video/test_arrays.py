@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from PIL import Image as Pictures
 
 from screentest.core import BadOption
@@ -62,8 +64,8 @@ def test_one_clip(given: Any) -> None:
 
 def test_grey_has_no_channels() -> None:
     grey = CLIP[..., 0]
-    for given in (grey, grey[..., None], grey[:, None], list(grey)):
-        assert read_frames(given).clips[0].shape == (5, 16, 24)
+    for frames in (grey, grey[..., None], grey[:, None], list(grey)):
+        assert read_frames(frames).clips[0].shape == (5, 16, 24)
     assert read_frames(BATCH[..., 0], layout="NTHW").clips[1].shape == (5, 16, 24)
 
 
@@ -109,6 +111,16 @@ HOLES = [
         ([CLIP[0], as_float(CLIP[1], 0, 1)], "frames of several types"),
         ([CLIP, CLIP.transpose(0, 3, 1, 2)], r"TCHW \(5 × 3 × 16 × 24\), THWC"),
         ([BATCH], "a list of batches"),
+        (
+            [as_float(CLIP, 0, 1), as_float(CLIP, 0, 255)],
+            "several ranges of values in one list: 0 to 1 and 0 to 255",
+        ),
+        ([as_float(CLIP, 0, 1), as_float(CLIP, -1, 1)], "0 to 1 and -1 to 1"),
+        ([list(as_float(CLIP, 0, 255)), list(as_float(CLIP, 0, 1))], "0 to 255 and 0 to 1"),
+        ((CLIP // 2).astype(np.int8), "int8 values from 0 to 127 are not clearly"),
+        (np.ma.masked_greater(CLIP, 250), "masked array"),
+        ([np.ma.masked_greater(one, 250) for one in CLIP], "masked array"),
+        (as_float(CLIP, 0, 1).astype(np.float64) * 1e39, "values beyond 3.4e38"),
         ("film.mp4", "type str"),
         ([1, 2], "a frame cannot be of type int"),
         (np.concatenate([CLIP, CLIP[..., :1]], axis=3), "alpha that is not opaque"),
@@ -131,6 +143,55 @@ def test_what_to_do_is_said(given: Any, advice: str) -> None:
     with pytest.raises(BadOption) as error:
         read_frames(given)
     assert advice in error.value.advice
+
+
+def test_black_goes_with_every_range() -> None:
+    black = np.zeros_like(CLIP, dtype=np.float32)
+    for low, high in ((0, 1), (-1, 1), (0, 255)):
+        assert (read_frames([black, as_float(CLIP, low, high)]).clips[1] == CLIP).all()
+
+
+def test_clips_of_one_array_share_its_range() -> None:
+    """A bright clip of -1 to 1 has no values below 0: in a batch it is read as the others."""
+    bright = np.maximum(CLIP, 128)
+    found = read_frames(as_float(np.stack([CLIP, bright]), -1, 1))
+    assert "read as -1 to 1" in found.words
+    assert (found.clips[1] == bright).all()
+    said = read_frames([as_float(CLIP, -1, 1), as_float(bright, -1, 1)], value_range=(-1, 1))
+    assert (said.clips[1] == bright).all()
+
+
+def test_a_mask_of_nothing_and_small_integers_with_their_range() -> None:
+    assert (read_frames(np.ma.masked_array(CLIP)).clips[0] == CLIP).all()
+    assert read_frames(CLIP.astype(np.int8) & 127, value_range=(0, 127)).clips[0].max() == 255
+
+
+ANYTHING = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=3)
+    | st.binary(max_size=3)
+    | st.just(10**400),
+    lambda inner: st.lists(inner, max_size=3) | st.tuples(inner, inner),
+    max_leaves=4,
+)
+
+
+@given(ANYTHING)
+def test_a_range_is_black_and_white_or_refused(value_range: Any) -> None:
+    """Two finite numbers in their order: nothing else is taken for them."""
+    clip = np.zeros((2, 8, 8, 3), np.float32)
+    try:
+        found = read_frames(clip, value_range=value_range)
+    except BadOption:
+        return
+    if value_range is not None:
+        low, high = map(float, value_range)
+        assert np.isfinite(high - low)
+        assert low < high
+        assert f"read as {low:g} to {high:g}" in found.words
 
 
 def test_one_is_one() -> None:

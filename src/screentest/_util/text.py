@@ -63,6 +63,19 @@ def shown_path(path: Path) -> str:
     return text if len(text) <= 160 else f"{text[:60]}…{text[-90:]}"
 
 
+def lines(text: str) -> list[str]:
+    r"""Return the lines of a text that was read.
+
+    They end at ``\n``, ``\r\n`` and ``\r`` alone. ``str.splitlines`` also splits at form feeds and
+    at U+0085 and U+2028, which stand inside of prompts that were copied from a page.
+
+    >>> lines("one\r\ntwo\u2028still two\n")
+    ['one', 'two\u2028still two']
+    """
+    *whole, rest = re.split(r"\r\n|\n|\r", text)
+    return [*whole, rest] if rest else whole
+
+
 def natural(name: str) -> list[tuple[str, int]]:
     """Return a key for sorting names that have numbers in them.
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from screentest._util.text import lines
 from screentest.annotate.answers import (
     EXAMPLE,
     BadAnswer,
@@ -278,7 +279,7 @@ def text_of(path: Path, advice: str = "") -> str:
 
 def _rows(path: Path) -> list[tuple[int, Mapping[str, Any]]]:
     rows: list[tuple[int, Mapping[str, Any]]] = []
-    for number, line in enumerate(text_of(path).splitlines(), start=1):
+    for number, line in enumerate(lines(text_of(path)), start=1):
         if not line.strip():
             continue
         try:

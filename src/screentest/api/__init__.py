@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from screentest.core.calls import Progress, Silent
 from screentest.core.errors import BadOption
@@ -47,7 +48,22 @@ def path_of(file: File | None) -> Path | None:
 
 def names_of(given: str | Sequence[str]) -> tuple[str, ...]:
     """Names as a tuple; a single name may be given as text."""
-    return (given,) if isinstance(given, str) else tuple(given)
+    names = tuple(texts_of("name", given))
+    if not all(names):
+        raise BadOption("invalid `name`: it is empty")
+    return names
+
+
+def texts_of(option: str, given: Any) -> list[str]:
+    """Read texts that can be written down; a single one may be given alone."""
+    try:
+        texts = [given] if isinstance(given, str) else list(given)
+    except TypeError:
+        texts = [given]
+    for text in texts:
+        if not isinstance(text, str) or any("\ud800" <= letter <= "\udfff" for letter in text):
+            raise BadOption(f"invalid `{option}`: {text!r:.60} is not a text")
+    return texts
 
 
 def folders_of(runs: Sequence[File | Scores | Certificates]) -> list[Path]:

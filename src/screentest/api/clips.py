@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-import filecmp
+import hashlib
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from fractions import Fraction
+from operator import index
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 from urllib.parse import quote
 
 from screentest.analysis.results import Results, Value
+from screentest.api import texts_of
 from screentest.core.calls import Progress
 from screentest.core.codec import to_json
-from screentest.core.errors import BadOption, UserError
+from screentest.core.errors import BadOption, StorageError, UserError
 from screentest.core.item import STEP, Item, seconds
 from screentest.core.metric import Traits
 from screentest.core.signature import value_name
 from screentest.measure.evaluators import Evaluator, resolve, sign
 from screentest.measure.items import measure
 from screentest.measure.tasks import roles_of
-from screentest.run.database import FILE
-from screentest.run.reader import RunReader
+from screentest.run.inputs import hash_file
 from screentest.run.session import Settings, Tools, open_tools
+from screentest.run.store import RunStore
 from screentest.video.arrays import read_frames
 from screentest.video.memory import LOSSLESS, MemoryVideo, held
 
@@ -87,25 +90,26 @@ _MOST_FPS = 1000
 
 def read_clips(
     frames: Any,
-    *,
-    fps: str | int | float | Fraction,
-    layout: str = "",
-    value_range: tuple[float, float] | None = None,
-    prompt: str | Sequence[str] = "",
-    ids: str | Sequence[str] = (),
-    step: int | None = None,
+    fps: Any,
+    layout: str,
+    value_range: tuple[float, float] | None,
+    prompt: str | Sequence[str],
+    names: Sequence[str],
+    step: int | None,
 ) -> tuple[Clips, str]:
     """Read clips with their prompts and ids; gives them with one line on how they were read."""
     try:
-        rate = seconds(fps)
-    except (UserError, ValueError, TypeError, OverflowError):
+        plain = fps.item() if hasattr(fps, "item") else fps  # a scalar of NumPy or torch
+        rate = seconds(plain).limit_denominator(10**6)  # 1/7 as a float is a ratio of large numbers
+    except (UserError, ValueError, TypeError, OverflowError, RuntimeError):
         rate = Fraction(0)
     if not 0 < rate <= _MOST_FPS:
         raise BadOption(f"invalid `fps` {fps}: must be a number in (0, {_MOST_FPS}]")
+    if step is not None:
+        step = _whole(step)
     read = read_frames(frames, layout=layout, value_range=value_range)
     count = len(read.clips)
-    prompts = [prompt] * count if isinstance(prompt, str) else list(prompt)
-    names = [ids] if isinstance(ids, str) else list(ids)
+    prompts = texts_of("prompt", [prompt] * count if isinstance(prompt, str) else prompt)
     begins = "clip" if step is None else f"step-{step}"
     names = names or [f"{begins}-{number}" if read.batch else begins for number in range(count)]
     for option, given in (("prompt", prompts), ("ids", names)):
@@ -113,14 +117,23 @@ def read_clips(
             raise BadOption(
                 f"invalid `{option}`: {len(given)} for {count} clip{'s' * (count != 1)}"
             )
-    if len(set(names)) < count:
-        raise BadOption("invalid `ids`: two clips have the same id")
+    if len(set(names)) < count or not all(names):
+        raise BadOption("invalid `ids`: each clip needs one of its own")
     groups = {} if step is None else {STEP: str(step)}
     clips = [
         (Item(name, Path(), text, groups=groups), MemoryVideo(pictures, rate))
         for name, text, pictures in zip(names, prompts, read.clips, strict=True)
     ]
     return clips, f"{read.words}, {float(rate):g} fps"
+
+
+def _whole(step: object) -> int:
+    try:
+        if isinstance(step, bool):
+            raise TypeError
+        return index(step)  # type: ignore[arg-type]
+    except TypeError:
+        raise BadOption(f"invalid `step` {step!r:.60}: must be a whole number") from None
 
 
 @contextmanager
@@ -130,37 +143,45 @@ def held_items(clips: Clips) -> Iterator[list[Item]]:
         yield [replace(item, video=opened.enter_context(held(video))) for item, video in clips]
 
 
-def added_items(clips: Clips, run: Path, *, named: bool, replace_same: bool) -> list[Item]:
-    """Write the clips as lossless files into the run's folder.
+def added_items(clips: Clips, run: RunStore, *, named: bool, replace_same: bool) -> list[Item]:
+    """Write the clips as lossless files into the folder of a run that is open for writing.
 
     Clips that have no name (not ``named``) get the next free numbers. A name that other frames have
     is refused, unless those are to be replaced.
     """
-    earlier: dict[str, Item] = {}
-    if (run / FILE).is_file():
-        with RunReader(run) as reader:
-            earlier = reader.items()
+    earlier = run.items()
     if not named:
         clips = _numbered_on(clips, earlier)
-    folder = (run / FOLDER).absolute()
-    folder.mkdir(parents=True, exist_ok=True)
-    parts: dict[Path, Path] = {}
+    folder = run.folder / FOLDER
+    folder.mkdir(exist_ok=True)
     made = []
-    try:
-        for item, video in clips:
-            path = folder / f"{quote(item.id, safe=' ')}{LOSSLESS}"
-            parts[path] = path.with_name(f".{path.name}.part")
-            video.write(parts[path])
-            made.append(replace(item, video=path))
+    with TemporaryDirectory(prefix=".", dir=folder) as parts:
+        for number, (item, video) in enumerate(clips):
+            part = Path(parts, str(number))
+            video.write(part)
+            path = folder / f"{file_name(item.id)}{LOSSLESS}"
+            made.append(replace(item, video=path, sha256=hash_file(part)))
             before = earlier.get(item.id)
-            if before and not replace_same and not _is_same(before, made[-1], parts[path]):
-                raise _taken(made[-1], before, run)
-        for path, part in parts.items():
-            part.replace(path)
-    finally:
-        for part in parts.values():
-            part.unlink(missing_ok=True)
+            if before and not replace_same and not _is_same(before, made[-1]):
+                raise _taken(made[-1], before, run.folder)
+        for number, item in enumerate(made):
+            Path(parts, str(number)).replace(item.video)
+    for item in made:
+        if hash_file(item.video) != item.sha256:  # two names are one where case does not count
+            raise StorageError(f"{item.video} was overwritten while it was added")
     return made
+
+
+def file_name(name: str) -> str:
+    """Return the name of an id's file; the rest of a long one is its hash.
+
+    >>> file_name("a/b"), len(file_name(300 * "c"))
+    ('a%2Fb', 215)
+    """
+    quoted = quote(name, safe=" ")
+    if len(quoted) <= 220:  # file systems take 255 bytes
+        return quoted
+    return f"{quoted[:150]}+{hashlib.sha256(name.encode()).hexdigest()}"
 
 
 def _numbered_on(clips: Clips, earlier: Collection[str]) -> Clips:
@@ -175,10 +196,10 @@ def _numbered_on(clips: Clips, earlier: Collection[str]) -> Clips:
     ]
 
 
-def _is_same(before: Item, item: Item, file: Path) -> bool:
+def _is_same(before: Item, item: Item) -> bool:
     """Test if a run has the clip already: the same frames with the same prompt."""
-    same = before.video == item.video and before.text == item.text and before.video.is_file()
-    return same and filecmp.cmp(before.video, file, shallow=False)
+    same = before.video == item.video and before.text == item.text
+    return same and hash_file(before.video) == item.sha256
 
 
 def _taken(item: Item, before: Item, run: Path) -> BadOption:

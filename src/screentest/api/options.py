@@ -10,13 +10,15 @@ import difflib
 import inspect
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
+from decimal import Decimal
+from numbers import Real
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from screentest._util.text import plural
+from screentest._util.text import lines, plural
 from screentest.api import progress_of
 from screentest.core.aspects import Aspect, all_aspects
 from screentest.core.calls import Progress
@@ -26,6 +28,7 @@ from screentest.inputs.importers import examine_inputs
 from screentest.inputs.parted import Corpus
 from screentest.models import Models
 from screentest.run.execute import Retry
+from screentest.run.lease import PATIENCE
 from screentest.run.notes import MODELS
 from screentest.run.session import ModelOptions, Settings, cap_of, open_engine
 from screentest.run.store import RunStore
@@ -53,8 +56,20 @@ class WorkOptions(ModelOptions, total=False):
     """Which failures of earlier starts are tried again: transient, all or none."""
 
 
+_KINDS: dict[Any, str] = {
+    str: "suite detector layout",
+    str | None: "device address retry",
+    str | PathLike | None: "out prompts prices",
+    str | Sequence | None: "models model",
+    str | Real | Decimal | None: "max_cost",
+    int | None: "workers",
+    Real | None: "gpus",
+    Settings | None: "settings",
+}
+
+
 def refuse_unknown(job: Callable[..., object], work: Mapping[str, object]) -> None:
-    """Raise where a job was given an option that it does not have: nothing is ignored."""
+    """Raise where a job was given an option that it does not have, or one of a wrong type."""
     parameters = [name for name in inspect.signature(job).parameters if name != "work"]
     options = [*parameters, *typing.get_type_hints(WorkOptions)]
     for name in work:
@@ -69,10 +84,17 @@ def refuse_unknown(job: Callable[..., object], work: Mapping[str, object]) -> No
             f"invalid `prompts` {given!r:.60}: must be a folder of templates",
             advice="The text that videos were made from is `prompt`.",
         )
+    for kind, names in _KINDS.items():
+        for name in work.keys() & names.split():
+            if not isinstance(work[name], kind):
+                spoken = getattr(kind, "__name__", kind)
+                raise BadOption(f"invalid `{name}` {work[name]!r:.60}: must be {spoken}")
 
 
 def _is_folder(given: object) -> bool:
-    return isinstance(given, str | PathLike) and Path(given).is_dir()
+    with suppress(OSError):  # a text that is too long for a name
+        return isinstance(given, str | PathLike) and Path(given).is_dir()
+    return False
 
 
 def engine_of(
@@ -147,6 +169,7 @@ def open_run(
     work: WorkOptions,
     settings: Settings,
     roles: Iterable[str] = (),
+    wait: float = PATIENCE,
 ) -> Iterator[OpenRun]:
     """Open the run in ``folder``, made where there is none, and the engine that works for it.
 
@@ -156,7 +179,9 @@ def open_run(
     progress = progress_of(work.get("progress"))
     with (
         ready_engine(work, settings, roles) as (engine, settings),
-        RunStore(folder, command=command, arguments=arguments, max_cost=cap, retry=retry) as store,
+        RunStore(
+            folder, command=command, arguments=arguments, max_cost=cap, retry=retry, wait=wait
+        ) as store,
     ):
         yield OpenRun(store, engine, settings, progress)
 
@@ -196,10 +221,10 @@ def limits_of(max_file_size: float) -> Limits:
 def script_of(path: Path) -> Script:
     """Read a script from a file with one caption a line."""
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
+        written = lines(path.read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError) as error:
         raise BadOption(f"the script {path} cannot be read: {error}") from None
-    captions = [line.strip() for line in lines if line.strip()]
+    captions = [line.strip() for line in written if line.strip()]
     if not captions:
         raise BadOption(f"{path} has no captions", advice="Write one caption a line.")
     return Script(tuple(Clip(caption) for caption in captions))

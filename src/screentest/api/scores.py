@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from contextvars import copy_context
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
+from screentest._util.text import lines
 from screentest.analysis.models.margins import clips_to_encode
 from screentest.analysis.results import ORIGINAL, REENCODED, Results, read_results
 from screentest.analysis.suites import SuiteItems, read_suite
-from screentest.api import at_least, names_of, path_of, progress_of
+from screentest.api import at_least, names_of, path_of, progress_of, texts_of
 from screentest.api.options import (
     OpenRun,
     Videos,
@@ -21,13 +23,14 @@ from screentest.api.options import (
     inputs_of,
     limits_of,
     open_run,
-    ready_engine,
     refuse_unknown,
 )
 from screentest.core.errors import BadOption, Stopped
 from screentest.core.item import File, Item
+from screentest.core.registry import build
 from screentest.core.signature import metric_names, parse, write_options
 from screentest.inputs.fields import ProblemKind
+from screentest.inputs.layouts.contents import UNPACKED
 from screentest.inputs.remote import Cache
 from screentest.measure.evaluators import resolve
 from screentest.measure.tasks import beside_earlier, roles_of, score_items
@@ -38,6 +41,7 @@ from screentest.present.results import Scores
 from screentest.run.database import FILE
 from screentest.run.engine import InlineEngine
 from screentest.run.execute import Execution
+from screentest.run.lease import PATIENCE
 from screentest.run.reader import RunReader
 from screentest.run.session import Settings, open_tools, settings_of
 from screentest.run.store import RunStore
@@ -97,7 +101,7 @@ def score(
         allow_damaged: Score what can be decoded of a damaged video.
         max_file_size: A larger file is not read.
         allow_remote: Fetch videos from http(s), s3 and gs addresses.
-        cache_limit: How much of fetched videos is kept at a time, in GB.
+        cache_limit: How much of fetched videos, and of unpacked ones, is kept at a time, in GB.
         own_margins: Of several models, encode up to 12 clips anew to learn what re-encoding
             changes in them. Else that is known from the films of the package.
         **work: Models, engine, workers, progress: see ``WorkOptions``.
@@ -119,7 +123,11 @@ def score(
     settings = settings_of(
         work, detector=detector, allow_damaged=allow_damaged, limits=limits_of(max_file_size)
     )
-    inputs = _Inputs.read(videos, prompt, layout, suite, single, data, generated, model_name)
+    context = copy_context()
+    context.run(UNPACKED.set, (settings.limits.file_bytes, round(cache_limit * 1e9)))
+    inputs = context.run(
+        _Inputs.read, videos, prompt, layout, suite, single, data, generated, model_name
+    )
     names = _metrics(single, inputs.suite)
     items: Sequence[Item] = inputs.items
     folder = Path(out)
@@ -180,57 +188,44 @@ def score_frames(
     Returns:
         The scores of these clips alone; with ``step`` and ``out``, the alarms of all steps so far.
     """
-    from screentest.api.clips import added_items, held_items, read_clips
+    from screentest.api.clips import added_items, held_items, read_clips, score_clips
     from screentest.watch.alarms import alarms, series_of
 
-    refuse_unknown(score_frames, work)
+    plain = {"suite": suite, "detector": detector, "layout": layout, "out": out}
+    refuse_unknown(score_frames, {**work, **plain})
     for option in _OF_RUNS if out is None else ():
         if work.get(option) not in (None, ""):
             raise BadOption(f"`{option}` needs a run", advice="Give `out`, its folder.")
     single = names_of(metrics)
     settings = settings_of(work, detector=detector)
-    clips, words = read_clips(
-        frames,
-        fps=fps,
-        layout=layout,
-        value_range=value_range,
-        prompt=prompt,
-        ids=ids,
-        step=step,
-    )
+    ids = texts_of("ids", ids)
+    clips, words = read_clips(frames, fps, layout, value_range, prompt, ids, step)
     names = _metrics(single, suite)  # a misspelled one leaves nothing behind
+    build("detector", detector)  # nor does this
     suite = "" if single else suite
     if out is None:
-        from screentest.api.clips import score_clips
-
-        with held_items(clips) as items:
+        with held_items(clips) as present:
             # One clip takes less time than a bar takes to be read.
-            progress = progress_of(work.get("progress") if len(items) > 1 else False)
-            results = score_clips(items, names, settings, suite=suite, progress=progress)
-            return _log(hooks, Scores(None, results, layout=words), items, step)
+            progress = progress_of(work.get("progress") if len(present) > 1 else False)
+            results = score_clips(present, names, settings, suite=suite, progress=progress)
+            return _log(hooks, Scores(None, results, layout=words), present, step)
     folder, named = Path(out), step is not None or bool(ids)
-    if not any(work.get(option) for option in ("workers", "engine", "address")):
+    if work.get("workers") is None and not (work.get("engine") or work.get("address")):
         work["engine"] = InlineEngine()  # other processes would import the script of the training
-    evaluators = [resolve(name) for name in names]
-    with ready_engine(work, settings, roles_of(evaluators)) as (engine, settings):
-        open_already: WorkOptions = {**work, "engine": engine}
-        items = added_items(clips, folder, named=named, replace_same=replace)
-        if (folder / FILE).is_file():
-            items = beside_earlier(folder, items, names, add=True)
-        try:
-            scores = _into_run(
-                folder,
-                items,
-                names,
-                suite,
-                settings,
-                open_already,
-                add=True,
-                about={"layout": words},
-            )
-        finally:
-            open_tools(settings).attach(MemoryLedger())  # that of the run is closed
-    mine = scores.results.only({item.id for item in items}, {one.name for one in evaluators})
+
+    def add(store: RunStore) -> list[Item]:
+        items[:] = added_items(clips, store, named=named, replace_same=replace)
+        items[:] = beside_earlier(folder, items, names, add=True)
+        return items
+
+    items: list[Item] = []
+    try:
+        scores = _into_run(
+            folder, add, names, suite, settings, work, add=True, about={"layout": words}
+        )
+    finally:
+        open_tools(settings).attach(MemoryLedger())  # that of the run is closed
+    mine = scores.results.only({item.id for item in items}, {resolve(name).name for name in names})
     raised = () if step is None else alarms(series_of(scores.results), scores.results.outputs)
     scores = dataclasses.replace(scores, results=mine, alarms=raised)
     return _log(hooks, scores, items, step)
@@ -266,7 +261,7 @@ def forecast_score(
             run,
             workers=work.get("workers"),
             without_video=len(inputs.about["missing"]),
-            layout=inputs.about["layout"].splitlines(),
+            layout=lines(inputs.about["layout"]),
         )
 
 
@@ -335,7 +330,7 @@ def _metrics(metrics: Sequence[str], suite: str) -> list[str]:
 
 def _into_run(
     folder: Path,
-    items: Sequence[Item],
+    items: Sequence[Item] | Callable[[RunStore], Sequence[Item]],
     names: Sequence[str],
     suite: str,
     settings: Settings,
@@ -346,9 +341,12 @@ def _into_run(
     cache: Cache | None = None,
     own_margins: bool = False,
 ) -> Scores:
+    """Score items, or those that are made once this process alone writes the run."""
+    patience = 600.0 if callable(items) else PATIENCE  # processes of a training queue
     arguments = {"suite": suite, "metrics": names, "models": settings.models}
     roles = roles_of(map(resolve, names))
-    with open_run(folder, "score", arguments, work, settings, roles) as run:
+    with open_run(folder, "score", arguments, work, settings, roles, patience) as run:
+        items = items(run.store) if callable(items) else items
         if add:
             run.store.keep_earlier({item.id for item in items}, names)
         done = score_items(

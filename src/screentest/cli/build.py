@@ -11,7 +11,7 @@ from typing import Any
 import typer
 
 import screentest
-from screentest._util.text import plural
+from screentest._util.text import lines, plural
 from screentest.cli.console import err, shown, watched
 from screentest.cli.errors import until_stopped
 from screentest.cli.options import (
@@ -35,7 +35,7 @@ def _categories(text: str | None) -> tuple[str, ...]:
     path = Path(text)
     if path.is_file():
         try:
-            names = path.read_text(encoding="utf-8-sig").splitlines()
+            names = lines(path.read_text(encoding="utf-8-sig"))
         except (OSError, UnicodeDecodeError):
             raise BadOption(f"{path} is not a list of categories", advice="One a line.") from None
     else:

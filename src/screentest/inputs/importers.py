@@ -30,6 +30,7 @@ from screentest.inputs.layouts.contents import (
     misspelt,
     name_key,
     no_prompt,
+    shown_name,
     surplus,
 )
 from screentest.inputs.layouts.vript import LONGEST_FILE, read_vript
@@ -250,7 +251,7 @@ class VideoImporter:
         seen += [
             f"{table.name} is a manifest: give it instead of the folder."
             for table in tables[:FEW]
-            if {"id", "video"} <= _columns(table)
+            if {"id", "video"} <= columns_of(table)
         ]
         named = [video.stem for video in listing.videos if BY_PROMPT.fullmatch(video.stem)]
         spoken = [name for name in named if len(name_key(name).split()) > 1]
@@ -258,18 +259,14 @@ class VideoImporter:
             count = f"{len(named)} of {len(listing.videos)} videos"
             way = "`layout=prompt_names` takes those with prompts."
             seen.append(f"{count} are named PROMPT-SEED: {way}")
-        items = tuple(Item(_id(file), file) for file in files)
+        items = tuple(Item(shown_name(file.name), file) for file in files)
         return Corpus("videos", items, (), tuple(_lost_prompts(tables)), " ".join(seen))
-
-
-def _columns(table: Path) -> frozenset[str]:
-    return columns_of(table) if table.suffix.lower() in TABLES else frozenset()
 
 
 def _lost_prompts(tables: Sequence[Path]) -> Iterator[Problem]:
     """Tables and lists whose names or columns say that they hold the prompts."""
     for table in tables:
-        columns = _columns(table)
+        columns = columns_of(table)
         near = None if columns & {*VIDEO_COLUMNS} else misspelt(sorted(columns), VIDEO_COLUMNS)
         if near or table.name in PROMPT_LISTS or table.stem == "metadata":
             yield no_prompt(f"{table.name} is not read: no layout fits it and the videos", near)
@@ -286,15 +283,14 @@ def _is_video(path: Path) -> bool:
     return path.suffix.lower() in VIDEOS and not path.is_dir()
 
 
-def _id(video: Path) -> str:
-    """Return the file's name; bytes in it that are not UTF-8 are written as escapes."""
-    return video.name.encode("utf-8", "backslashreplace").decode()
-
-
 def _distinct(items: list[Item]) -> list[Item]:
-    """Two files of one name in two folders are distinguished by the folder."""
-    seen = Counter(item.id for item in items)
-    return [
-        replace(item, id=f"{item.video.parent.name}/{item.id}") if seen[item.id] > 1 else item
-        for item in items
-    ]
+    """Files of one name are distinguished by as much of their folders as it takes."""
+    named = items
+    folders = [[shown_name(part) for part in item.video.absolute().parts[1:-1]] for item in items]
+    for depth in range(1, 1 + max(map(len, folders), default=0)):
+        seen = Counter(item.id for item in named)
+        named = [
+            replace(one, id="/".join((*parts[-depth:], item.id))) if seen[one.id] > 1 else one
+            for one, item, parts in zip(named, items, folders, strict=True)
+        ]
+    return named

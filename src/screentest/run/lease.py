@@ -22,7 +22,7 @@ from screentest.run.records import now
 FILE: Final = "run.lock"
 
 # `screentest runs` holds the lock for an instant to see whether it is free.
-_PATIENCE: Final = 0.5
+PATIENCE: Final = 0.5
 _NO_LINKS: Final = getattr(os, "O_NOFOLLOW", 0)
 """A run folder from elsewhere could hold a link to a file of ours."""
 
@@ -43,15 +43,15 @@ class Lease:
         self._descriptor = descriptor
 
     @classmethod
-    def take(cls, folder: Path) -> Lease:
-        """Take it, or raise RunBusy with the name of who has it."""
+    def take(cls, folder: Path, patience: float = PATIENCE) -> Lease:
+        """Take it, or raise RunBusy with the name of who still has it after so many seconds."""
         path = folder / FILE
         try:
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | _NO_LINKS, 0o644)
         except OSError as error:
             raise _cannot_write(folder, error) from None
         try:
-            deadline = time.monotonic() + _PATIENCE
+            deadline = time.monotonic() + patience
             while not _lock(descriptor, path):
                 if time.monotonic() > deadline:
                     who = _read(path)
@@ -75,6 +75,9 @@ class Lease:
         """Give it back. The file stays: removing it would let two processes hold two files."""
         if self._descriptor >= 0:
             os.ftruncate(self._descriptor, 0)
+            if sys.platform != "win32":
+                # Or a process that was forked meanwhile would keep it, as loaders of data are.
+                fcntl.flock(self._descriptor, fcntl.LOCK_UN)
             os.close(self._descriptor)
             self._descriptor = -1
 

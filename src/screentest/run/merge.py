@@ -10,13 +10,17 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from screentest.core import BadOption, Item, RunError, VideoInfo
+from screentest.core import BadOption, Item, RunError, ScreentestError, VideoInfo
+from screentest.run.database import FILE
+from screentest.run.lease import FILE as LOCK
+from screentest.run.lease import Lease
 from screentest.run.notes import EvaluatorNote
 from screentest.run.reader import RunReader, Start
 from screentest.run.records import KEY, RecordKey, SqlRow, find, insert, select, update
@@ -76,6 +80,8 @@ def merge(
         starts = [run.starts() for run in runs]
         command = _one_command(sources, starts)
         arguments = {**starts[0][-1].arguments, "merged": [str(path) for path in sources]}
+        if not (into / FILE).exists():
+            stack.push(partial(_remove_refused, into, into.exists()))
         store = stack.enter_context(RunStore(into, command=command, arguments=arguments))
         shares = tuple(_share(run, begun) for run, begun in zip(runs, starts, strict=True))
         plan = _MergePlan(rule)
@@ -92,6 +98,19 @@ def merge(
         earlier = store.note(NOTE) or []
         store.keep_note(NOTE, [*earlier, *(_summary(share, rule) for share in shares)])
     return shares
+
+
+def _remove_refused(into: Path, was_there: bool, error: object, *_: object) -> None:
+    """Leave nothing of a new run that came to nothing, unless another process writes it now."""
+    if error is None:
+        return
+    with suppress(OSError, ScreentestError):
+        lease = Lease.take(into)
+        for name in (FILE, f"{FILE}-wal", f"{FILE}-shm", LOCK):
+            (into / name).unlink(missing_ok=True)
+        lease.release()
+        if not was_there:
+            into.rmdir()
 
 
 def _refuse_same(sources: Sequence[Path], into: Path) -> None:

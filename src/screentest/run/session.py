@@ -124,8 +124,10 @@ def settings_of(
 ) -> Settings:
     """Read settings from the options of a job or of a command."""
     prompts, prices = options.get("prompts"), options.get("prices")
-    given = [options.get("models", ()), options.get("model") or ()]
+    given = [options.get("models") or (), options.get("model") or ()]
     models = [name for names in given for name in ([names] if isinstance(names, str) else names)]
+    if not all(isinstance(name, str) for name in models):
+        raise BadOption(f"invalid `models` {given!r:.60}: must be texts")
     return options.get("settings") or read_settings(
         models,
         None if prompts is None else Path(prompts),
@@ -270,7 +272,7 @@ def open_engine(
     A cluster's models are used by this process meanwhile. Where it has no GPU, none is used here
     either: a signature must not name a GPU that only the machine of the driver has.
     """
-    if not isinstance(engine, str):
+    if not isinstance(engine, str) and hasattr(engine, "run"):
         yield engine, settings
     elif engine == "ray":
         from screentest.run.ray_engine import RayEngine  # needs an extra

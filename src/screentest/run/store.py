@@ -23,7 +23,7 @@ from screentest.core import Item, RunError, StorageError, VideoInfo
 from screentest.core.outcome import Json
 from screentest.run.database import FILE, open_for_writing
 from screentest.run.inputs import InputHashes
-from screentest.run.lease import Lease
+from screentest.run.lease import PATIENCE, Lease
 from screentest.run.ledger import Ledger, refuse_impossible_cap
 from screentest.run.notes import (
     IDENTITY,
@@ -52,14 +52,16 @@ class RunStore(RunReader):
         arguments: Mapping[str, Any] | None = None,
         max_cost: Decimal | None = None,
         retry: str = "transient",
+        wait: float = PATIENCE,
     ) -> None:
         """Open for writing. ``arguments`` are kept for people to read, ``max_cost`` is the cap,
-        ``retry`` says which failures of earlier starts are tried again (``Retry``)."""
+        ``retry`` says which failures of earlier starts are tried again (``Retry``). Another
+        process may go on writing for ``wait`` seconds."""
         refuse_impossible_cap(max_cost)
         folder = folder.absolute()
         _make_folder(folder)
         with ExitStack() as undo:
-            self._lease = Lease.take(folder)
+            self._lease = Lease.take(folder, wait)
             undo.callback(self._lease.release)
             self._reserve = Reserve(folder)
             undo.callback(self._reserve.release)
@@ -215,9 +217,9 @@ def _start_row(command: str, arguments: Mapping[str, Any]) -> SqlRow:
 def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
+    except (OSError, ValueError) as error:  # ValueError: no file can have that name
         raise StorageError(
-            f"cannot make the folder {folder}: {error.strerror}",
+            f"cannot make the folder {str(folder)!r}: {getattr(error, 'strerror', error)}",
             advice="Choose a folder that you may write to.",
         ) from None
 

@@ -59,6 +59,8 @@ def read_frames(
     frames: Any, *, layout: str = "", value_range: tuple[float, float] | None = None
 ) -> Frames:
     """Return the clips in an array, a tensor, or a list of arrays, of pictures or of clips."""
+    if value_range is not None:
+        value_range = _given_range(value_range)
     if isinstance(frames, np.ndarray) or hasattr(frames, "__array__") or _is_tensor(frames):
         given = [_as_array(frames)]
         axes = _layout_of(given[0].shape, layout)
@@ -72,7 +74,7 @@ def read_frames(
     if not frames:
         raise BadOption("there are no frames: the list is empty")
     if isinstance(frames[0], Sequence):  # a list of clips, each a list of pictures
-        several = [_stacked(frame, layout) for frame in frames]
+        several = [_pictures(frame, layout) for frame in frames]
     else:
         first = _as_array(frames[0])
         if first.ndim == 4 or (first.ndim == 3 and layout == "THW"):  # a list of clips
@@ -91,17 +93,13 @@ def read_frames(
             advice='Say it where they are one: layout="THWC".',
         )
     clips = [clip for clip, _ in several]
-    return _clips(clips, kinds.pop(), True, value_range, _kind_of(frames))
-
-
-def _stacked(pictures: Sequence[Any], layout: str) -> tuple[Array, str]:
-    if not pictures:
-        raise BadOption("one of the clips has no frames")
-    return _pictures(pictures, layout)
+    return _clips(clips, kinds.pop(), True, value_range, _kind_of(frames), several=True)
 
 
 def _pictures(given: Sequence[Any], layout: str) -> tuple[Array, str]:
     """Single pictures as one clip."""
+    if not given:
+        raise BadOption("one of the clips has no frames")
     arrays = [_as_array(frame) for frame in given]
     shapes = {array.shape for array in arrays}
     if len(shapes) > 1:
@@ -123,10 +121,13 @@ def _clips(
     batch: bool,
     value_range: tuple[float, float] | None,
     kind: str,
+    *,
+    several: bool = False,
 ) -> Frames:
     """Return all clips with the channels last and eight bits; one range of values holds for all.
 
-    ``kind`` is the type that was given: NumPy holds some tensors as another.
+    ``kind`` is the type that was given: NumPy holds some tensors as another. ``several`` clips were
+    given one by one, and each may have been made in another way.
     """
     if not clips:
         raise BadOption("there are no clips: the batch is empty")
@@ -137,7 +138,7 @@ def _clips(
         raise BadOption(f"clips of several types: {', '.join(sorted(map(str, kinds)))}")
     order = [axes.index(axis) for axis in ("THWC" if "C" in axes else "THW")]
     moved = [clip.transpose(order) for clip in clips]
-    eight, low, high = _levels(moved, value_range, kind)
+    eight, low, high = _levels(moved, value_range, kind, several=several)
     lengths = {len(clip) for clip in eight}
     sizes = list(dict.fromkeys(f"{clip.shape[2]}×{clip.shape[1]}" for clip in eight))
     words = f"{len(clips)} clip{'s' * (len(clips) > 1)} of " if batch else ""
@@ -165,7 +166,12 @@ def _kind_of(frames: Any) -> str:
 def _as_array(given: Any) -> Array:
     """Return an array of what is one: NumPy's, torch's on any device, a picture of PIL."""
     if isinstance(given, np.ndarray):
-        array = given
+        if np.ma.is_masked(given):
+            raise BadOption(
+                "frames are a masked array: what is masked has no value",
+                advice="Give it one: frames.filled(0).",
+            )
+        array = np.asarray(given)
     elif _is_tensor(given):
         plain = given.detach().cpu()
         # NumPy has no bfloat16, and is slow with float16.
@@ -251,6 +257,8 @@ def _fits(layout: str, shape: tuple[int, ...]) -> bool:
 def _must_be_finite(clips: Sequence[Array], least: float, most: float) -> None:
     if not np.isfinite(least + most):
         lost = sum(int(np.count_nonzero(~np.isfinite(clip))) for clip in clips)
+        if not lost:
+            raise BadOption("frames have values beyond 3.4e38, the largest of 32 bits")
         raise BadOption(
             f"{lost:,} of {sum(clip.size for clip in clips):,} values are NaN or infinite",
             advice="The model or its decoder overflowed: there is nothing to score.",
@@ -272,9 +280,12 @@ def _range_of(
         guess = _float_range(least, most)
     else:
         # One cast too early makes black and almost black of 0 to 1.
-        guess = (0.0, 255.0) if least >= 0 and (1 < most <= 255 or most == 0) else None
+        fits = np.iinfo(kind).max >= 255 and (1 < most <= 255 or most == 0)
+        guess = (0.0, 255.0) if least >= 0 and fits else None
     if guess is None:
         ranges = "value_range=(0, 1), (-1, 1) or (0, 255)"
+        if kind == np.int8:
+            ranges = "value_range=(0, 127) or (-128, 127)"
         if most > 255 and np.issubdtype(kind, np.integer):
             # Pictures of 10, 12 and 16 bits look alike: a dark one of 16 fits into 12.
             bits = [depth for depth in (10, 12, 16) if most < 2**depth]
@@ -299,14 +310,10 @@ def _float_range(least: float, most: float) -> tuple[float, float] | None:
 
 
 def _levels(
-    clips: Sequence[Array], given: tuple[float, float] | None, name: str
+    clips: Sequence[Array], given: tuple[float, float] | None, name: str, *, several: bool
 ) -> tuple[list[NDArray[np.uint8]], float, float]:
     """Return all clips in eight bits, and the range of values that holds for all of them."""
     kind = clips[0].dtype
-    if given is not None:
-        low, high = given = (float(given[0]), float(given[1]))
-        if not (np.isfinite(low + high) and low < high):
-            raise BadOption(f"invalid value_range ({low:g}, {high:g}): must be (black, white)")
     plain = given is None or given == (0.0, 255.0)
     if kind == np.uint8 and plain and any(picture.max() > 1 for picture in chain(*clips)):
         return list(clips), 0.0, 255.0  # seen at the first picture that is not black
@@ -319,10 +326,28 @@ def _levels(
     least = float(np.min([clip.least for clip in made]))
     most = float(np.max([clip.most for clip in made]))
     _must_be_finite(clips, least, most)
+    if given is None and several and np.issubdtype(kind, np.floating):
+        seen = (_float_range(clip.least, clip.most) for clip in made if clip.least or clip.most)
+        ranges = [f"{low:g} to {high:g}" for low, high in filter(None, dict.fromkeys(seen))]
+        if len(ranges) > 1:  # black is in all of them
+            raise BadOption(
+                f"clips of several ranges of values in one list: {' and '.join(ranges)}",
+                advice="Score them one by one; or say what holds for all: value_range=(-1, 1).",
+            )
     low, high = _range_of(kind, name, least, most, given)
     if (low, high) != guess:
         made = [_Converted(clip, low, high) for clip in clips]
     return [clip.levels for clip in made], low, high
+
+
+def _given_range(given: Any) -> tuple[float, float]:
+    try:
+        low, high = map(float, given)
+    except (TypeError, ValueError, OverflowError):
+        low = high = 0.0
+    if isinstance(given, str | bytes) or not (1e-30 < high - low < 1e30):
+        raise BadOption(f"invalid value_range {given!r:.60}: must be (black, white)")
+    return low, high
 
 
 class _Converted:
@@ -337,11 +362,12 @@ class _Converted:
         self.levels = np.empty(clip.shape, np.uint8)
         coloured = clip.ndim == 4 and clip.shape[3] > 1
         planes = np.empty((clip.shape[3] if coloured else 0, *clip.shape[1:3]), np.uint8)
-        for picture, into in zip(clip, self.levels, strict=True):
-            if coloured and not picture.flags.c_contiguous:
-                self._planes(picture, planes, into)
-            else:
-                self._flat(np.ascontiguousarray(picture).reshape(-1), into.reshape(-1))
+        with np.errstate(over="ignore"):  # infinite, and refused as such
+            for picture, into in zip(clip, self.levels, strict=True):
+                if coloured and not picture.flags.c_contiguous:
+                    self._planes(picture, planes, into)
+                else:
+                    self._flat(np.ascontiguousarray(picture).reshape(-1), into.reshape(-1))
 
     def _planes(self, picture: Array, planes: NDArray[np.uint8], into: NDArray[np.uint8]) -> None:
         """Channels that lie one after the other."""

@@ -126,6 +126,15 @@ def test_a_yes_or_no_that_is_none() -> None:
             assert not read_answer(outcome.unwrap()).ok, text
 
 
+@pytest.mark.parametrize(
+    "text", ["No - video unavailable", "No. The video is not available.", "Yes, hypothetically"]
+)
+def test_a_yes_or_no_about_nothing(text: str) -> None:
+    with pytest.raises(NoValue) as caught:
+        parse_yes_no(text)
+    assert caught.value.reason is Reason.REFUSED
+
+
 def test_findings_that_sound_like_refusals_are_answers() -> None:
     texts = [
         json.dumps({DECLINED: None, "reason": reason, "better": "second"})

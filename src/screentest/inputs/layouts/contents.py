@@ -7,18 +7,23 @@ from __future__ import annotations
 
 import csv
 import difflib
+import io
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from screentest._util.optional import optional
+from screentest._util.text import lines
 from screentest.core import Item, ManifestError
 from screentest.inputs.fields import Complaint, Problem, ProblemKind, load_json, quoted
 from screentest.inputs.files import VIDEO_SUFFIXES, identity, unlisted
+from screentest.inputs.remote import DEFAULT_LIMIT
+from screentest.video.limits import DEFAULT_LIMITS
 
 LONGEST = 256 * 2**20
 """Bytes of a table that are read."""
@@ -34,6 +39,10 @@ FEW = 8
 """Tables of a folder that are looked into; annotations are in thousands."""
 GROUP_COLUMNS = ("model", "seed", "category")
 """Columns that become groups under their own name; ``group.NAME`` does, too."""
+
+
+UNPACKED = ContextVar("UNPACKED", default=(DEFAULT_LIMITS.file_bytes, DEFAULT_LIMIT))
+"""Bytes that an archive may have, and that all that is unpacked of archives may take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +84,7 @@ def _text(path: Path) -> str:
 
 
 def _csv_rows(text: str, separator: str) -> Iterator[TableRow]:
-    # Not StringIO's lines: a line break in quotes belongs to its cell.
-    reader = csv.reader(text.splitlines(keepends=True), delimiter=separator, strict=True)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     names: list[str] = []
     while True:
         line = reader.line_num + 1
@@ -154,8 +162,10 @@ def columns_of(path: Path) -> frozenset[str]:
             if suffix == ".jsonl":
                 return frozenset(next(_line_rows(head)).fields)
             separator = "\t" if suffix == ".tsv" else ","
-            return frozenset(map(str.strip, next(csv.reader([head], delimiter=separator))))
-        return frozenset(name for row in table_rows(path)[:100] for name in row.fields)
+            reader = csv.reader(io.StringIO(head, newline=""), delimiter=separator)
+            return frozenset(map(str.strip, next(reader)))
+        rows = table_rows(path)[:100] if suffix in TABLES else ()
+        return frozenset(name for row in rows for name in row.fields)
     except (OSError, UnicodeDecodeError, ManifestError, Complaint, StopIteration, csv.Error):
         return frozenset()
 
@@ -214,14 +224,14 @@ def read_prompts(path: Path) -> list[ListedPrompt]:
     """Prompts in their order: the lines of a .txt file, or a column of a table."""
     if path.suffix.lower() not in TABLES:
         try:
-            lines = path.read_bytes().decode("utf-8-sig").splitlines()
+            written = lines(path.read_bytes().decode("utf-8-sig"))
         except UnicodeDecodeError:
             raise ManifestError(f"{path} is not UTF-8", advice="Save it as UTF-8.") from None
         except OSError as error:
             raise ManifestError(f"{path} does not open: {error.strerror or error}") from None
-        while lines and not lines[-1].strip():
-            lines.pop()
-        prompts = [ListedPrompt(line.strip()) for line in lines]
+        while written and not written[-1].strip():
+            written.pop()
+        prompts = [ListedPrompt(line.strip()) for line in written]
     else:
         rows = table_rows(path)
         column = column_of(rows, PROMPT_COLUMNS)
@@ -238,6 +248,11 @@ def read_prompts(path: Path) -> list[ListedPrompt]:
         if not prompt.text:  # whoever counts lines would be one off from here on
             raise ManifestError(f"{path}: prompt {line} is empty", advice="Write a prompt a line.")
     return prompts
+
+
+def shown_name(name: str) -> str:
+    """Return the name of a file; bytes in it that are not UTF-8 are written as escapes."""
+    return name.encode("utf-8", "backslashreplace").decode()
 
 
 def caption(value: Any) -> str:

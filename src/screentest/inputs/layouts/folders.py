@@ -3,31 +3,40 @@
 from __future__ import annotations
 
 import hashlib
-import json
+import io
+import os
+import shutil
 import tarfile
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from screentest._util.atomic import write_whole
+from screentest._util.atomic import atomic_output
 from screentest.core import Item, ManifestError, register
-from screentest.inputs.fields import Problem, ProblemKind, quoted
+from screentest.inputs.fields import Complaint, Problem, ProblemKind, load_json, quoted
 from screentest.inputs.files import VIDEO_SUFFIXES
 from screentest.inputs.importers import Importer, importer_of
 from screentest.inputs.layouts.contents import (
     BY_PROMPT,
     PROMPT_COLUMNS,
     PROMPT_LISTS,
+    UNPACKED,
     Listing,
     caption,
     missing,
     most_match,
+    no_prompt,
+    shown_name,
 )
 from screentest.inputs.layouts.names import NUMBERED, Numbered, PromptNames
 from screentest.inputs.layouts.tables import Metadata, VideosToCaption
 from screentest.inputs.parted import Corpus
 from screentest.models.weights import cache_folder
+from screentest.models.weights.archives import TarMember
+from screentest.run.inputs import ABSENT, hash_file
 
 
 @register(
@@ -71,34 +80,45 @@ class WebDataset:
         return Corpus("webdataset", tuple(items.values()), (), tuple(problems), words)
 
     def _archive(self, archive: Path) -> tuple[list[Item], list[Problem]]:
-        state = archive.stat()
-        mark = f"{archive.absolute()}\n{state.st_size}\n{state.st_mtime_ns}"
-        place = cache_folder() / "webdataset" / hashlib.sha256(mark.encode()).hexdigest()[:16]
-        videos: dict[str, Path] = {}
+        # Another archive of the same name, size and date is another archive.
+        digest = hash_file(archive, UNPACKED.get()[0])
+        if " " in digest or digest == ABSENT:
+            why = "cannot be read" if digest == ABSENT else "is larger than `max_file_size`"
+            raise ManifestError(f"{archive} {why}", advice=_UNPACK)
+        videos: dict[str, tarfile.TarInfo] = {}
         prompts: dict[str, str] = {}
         problems: list[Problem] = []
         try:
-            with tarfile.open(archive) as file:
+            with tarfile.open(archive, "r:", tarinfo=TarMember) as file:
                 for member in file:
+                    if member.size < 0:
+                        raise tarfile.ReadError("a member has a negative size")
                     # Keys end at the first dot of the name, as WebDataset has it.
-                    folder, _, name = member.name.rpartition("/")
+                    folder, _, name = shown_name(member.name).rpartition("/")
                     stem, _, ending = name.partition(".")
                     key, suffix = f"{folder}/{stem}".strip("/"), f".{ending.lower()}"
                     if not member.isfile() or not stem:
                         continue
-                    if suffix in VIDEO_SUFFIXES:
+                    if member.issparse():
+                        # A few bytes can stand for terabytes.
+                        why = f"{archive.name} has {quoted(name)} as a sparse file"
+                        problems.append(Problem(ProblemKind.UNREADABLE, why, _UNPACK, id=key))
+                    elif suffix in VIDEO_SUFFIXES:
                         if key in videos:
                             why = f"{archive.name} has two videos of this key"
                             problems.append(_second(key, why))
-                            continue
-                        videos[key] = self._unpacked(file, member, place, key, suffix)
+                        videos.setdefault(key, member)
                     elif suffix in self.TEXTS and member.size <= self.LONGEST_TEXT:
-                        prompts.setdefault(key, _prompt_in(_content(file, member), suffix))
-        except (tarfile.TarError, EOFError) as error:
-            raise ManifestError(f"{archive} cannot be unpacked: {error}") from None
+                        try:
+                            prompts.setdefault(key, _prompt_in(file, member, suffix))
+                        except Complaint as complaint:
+                            problems.append(no_prompt(f"{quoted(name)}: {complaint.message}"))
+                places = _unpacked(file, videos, cache_folder() / "webdataset" / digest[:32])
+        except (tarfile.TarError, EOFError, ValueError, OverflowError) as error:
+            raise ManifestError(f"{archive} cannot be unpacked: {error}", advice=_UNPACK) from None
         for key in prompts.keys() - videos.keys():
             problems.append(missing(f"{archive.name} has no video {quoted(key)}"))
-        items = [Item(key, video, prompts.get(key, "")) for key, video in videos.items()]
+        items = [Item(key, video, prompts.get(key, "")) for key, video in places.items()]
         problems += [
             Problem(ProblemKind.UNLISTED, f"no prompt in {archive.name}", id=item.id)
             for item in items
@@ -106,34 +126,64 @@ class WebDataset:
         ]
         return items, problems
 
-    def _unpacked(
-        self, file: tarfile.TarFile, member: tarfile.TarInfo, place: Path, key: str, suffix: str
-    ) -> Path:
+
+_UNPACK = "Read archives are plain .tar files; unpack others: tar -xf ARCHIVE."
+_IN_USE = 3 * 24 * 3600
+"""Seconds for which what was unpacked stays, since a run may read it."""
+
+
+def _unpacked(
+    file: tarfile.TarFile, videos: Mapping[str, tarfile.TarInfo], place: Path
+) -> dict[str, Path]:
+    """Copy the videos of an archive to its place in the cache, where they are not there yet."""
+    places, absent = {}, {}
+    for key, member in videos.items():
         # A name of our own: one in an archive may lead anywhere.
-        target = place / f"{hashlib.sha256(key.encode()).hexdigest()[:24]}{suffix}"
-        if not target.is_file() or target.stat().st_size != member.size:
-            place.mkdir(parents=True, exist_ok=True)
-            write_whole(target, _content(file, member))
-        return target
+        name = hashlib.sha256(key.encode()).hexdigest()[:24]
+        path = places[key] = place / f"{name}{Path(member.name).suffix.lower()}"
+        if not path.is_file() or path.stat().st_size != member.size:
+            absent[path] = member
+    if absent:
+        _make_room(place, sum(member.size for member in absent.values()))
+        place.mkdir(parents=True, exist_ok=True)
+    for path, member in absent.items():
+        with atomic_output(path) as target:
+            shutil.copyfileobj(file.extractfile(member) or io.BytesIO(), target, 2**20)
+    if places:
+        os.utime(place)
+    return places
+
+
+def _make_room(place: Path, size: int) -> None:
+    """Remove archives that were not read for days, the longest unused first; or refuse."""
+    limit, cache = UNPACKED.get()[1], place.parent
+    sizes: Counter[tuple[float, Path]] = Counter()
+    for path in cache.glob("*/*"):
+        with suppress(FileNotFoundError):  # removed by another process
+            sizes[path.parent.stat().st_mtime, path.parent] += path.stat().st_size
+    left = sizes.total() + size
+    for (used, folder), taken in sorted(sizes.items()):
+        if left > limit and folder != place and used < time.time() - _IN_USE:
+            shutil.rmtree(folder, ignore_errors=True)
+            left -= taken
+    if left > limit:
+        raise ManifestError(
+            f"unpacked archives would take {left:,} bytes, and {cache} may hold {limit:,}",
+            advice=f"Allow more: `cache_limit`; or remove what is there. {_UNPACK}",
+        )
 
 
 def _second(key: str, why: str) -> Problem:
     return Problem(ProblemKind.DUPLICATE_VIDEO, why, "The first is taken.", id=key)
 
 
-def _content(file: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
-    stream = file.extractfile(member)
-    return stream.read() if stream is not None else b""
-
-
-def _prompt_in(content: bytes, suffix: str) -> str:
-    text = content.decode("utf-8-sig", "replace").strip()
+def _prompt_in(file: tarfile.TarFile, member: tarfile.TarInfo, suffix: str) -> str:
+    """Return the prompt of a text or JSON file; raises Complaint where that is broken."""
+    content = file.extractfile(member) or io.BytesIO()
+    text = content.read().decode("utf-8-sig", "replace").strip()
     if suffix != ".json":
         return text
-    try:
-        fields = json.loads(text)
-    except ValueError:
-        return ""
+    fields = load_json(text, constants=True)
     if not isinstance(fields, dict):
         return ""
     return next((caption(fields[name]) for name in PROMPT_COLUMNS if name in fields), "")
@@ -170,13 +220,13 @@ class Models:
         layouts: dict[str, str] = {}
         for folder in self._folders(listing):
             part = self._importer(folder, prompts).read(folder)
-            layouts[folder.name] = part.format
+            model = shown_name(folder.name)
+            layouts[model] = part.format
             for item in part.items:
-                groups = {"model": folder.name, **item.groups}
-                items.append(replace(item, id=f"{folder.name}/{item.id}", groups=groups))
+                groups = {"model": model, **item.groups}
+                items.append(replace(item, id=f"{model}/{item.id}", groups=groups))
             problems += [
-                replace(problem, message=f"{folder.name}: {problem.message}")
-                for problem in part.problems
+                replace(problem, message=f"{model}: {problem.message}") for problem in part.problems
             ]
         if not items:
             raise ManifestError(f"{path} has no folders of videos")

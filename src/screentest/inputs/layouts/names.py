@@ -25,6 +25,7 @@ from screentest.inputs.layouts.contents import (
     name_key,
     read_prompts,
     same_seed,
+    shown_name,
     sorted_seeds,
     surplus,
     too_few,
@@ -77,6 +78,9 @@ class PromptNames:
             prompt = match["prompt"] if match else ""
             if listed is not None and prompt:
                 prompt = _listed_as(prompt, listed)
+            if shown_name(video.name) != video.name:
+                problems.append(left_out(video, "has a name that is not UTF-8"))
+                continue
             if match is None or not prompt:
                 named = "is named by no prompt of the list" if match else "is not named PROMPT-SEED"
                 problems.append(left_out(video, named))
@@ -201,7 +205,7 @@ class Numbered:
                 problems.append(left_out(video, f"is of no prompt: {source.name} has no {number}"))
                 continue
             prompt = prompts[number - first].text
-            item = Item(video.name, video, prompt, groups={"seed": seed})
+            item = Item(shown_name(video.name), video, prompt, groups={"seed": seed})
             earlier = taken.setdefault((number, seed), item)
             if earlier is not item:
                 problems.append(same_seed(item, earlier))

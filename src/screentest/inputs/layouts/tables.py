@@ -56,7 +56,7 @@ class Metadata:
     def accepts(self, path: Path) -> bool:
         """Take a folder with such a table, or a table that is not a manifest: it has no ids."""
         table = self._table(path)
-        if table is None or table.suffix.lower() not in TABLES or not table.is_file():
+        if table is None or not table.is_file():
             return False
         columns = columns_of(table)
         if {"id", "video"} <= columns and table is path:
@@ -95,7 +95,7 @@ class Metadata:
 
 def names_videos(table: Path, columns: Sequence[str] = VIDEO_COLUMNS) -> bool:
     """Return True if a file is a table with a column of videos beside it."""
-    if table.suffix.lower() not in TABLES or columns_of(table).isdisjoint(columns):
+    if columns_of(table).isdisjoint(columns):
         return False
     try:
         rows = table_rows(table)

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from screentest._util.text import lines
 from screentest.core import Image, register
 from screentest.models import weights
 from screentest.models.networks.runtimes import LITERT, litert_model, versions
@@ -44,7 +45,7 @@ class ImageNetLabels:
         self._input = self._model.get_input_details()[0]["index"]
         self._output = self._model.get_output_details()[0]["index"]
         text = weights.path(LABELS, "mobilenet_v1_1.0_224.txt").read_text(encoding="utf-8")
-        self.labels: list[str] = text.splitlines()
+        self.labels = lines(text)
         """As the network numbers them; the first is "background", which no picture is given."""
         self.names = self.labels[1:]
         self.identity = {"labels": weights.digest(LABELS), **versions(LITERT)}

@@ -128,7 +128,7 @@ def _zip_members(archive: Path) -> Generator[_Member]:
             yield _Member(info.filename, info.file_size, problem, partial(package.open, info))
 
 
-class _TarMember(tarfile.TarInfo):
+class TarMember(tarfile.TarInfo):
     """A member whose header is bounded; the reader would take gigabytes for one name."""
 
     def _proc_member(self, tarfile: tarfile.TarFile) -> tarfile.TarInfo:
@@ -156,7 +156,7 @@ def _tar_members(archive: Path, limit: int) -> Generator[_Member]:
     with (
         gzip.open(archive) as unpacked,
         # As a stream: nothing can jump, so that the limit holds for all that is read.
-        tarfile.open(fileobj=_Limited(unpacked, limit), mode="r|", tarinfo=_TarMember) as package,
+        tarfile.open(fileobj=_Limited(unpacked, limit), mode="r|", tarinfo=TarMember) as package,
     ):
         for info in package:
             problem = "" if info.isreg() else "is not a plain file"

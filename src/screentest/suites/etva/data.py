@@ -8,18 +8,17 @@ given as written: what they mean is the metric's business.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from screentest._util.text import lines
 from screentest.analysis.people.released import read_text
 from screentest.core import ManifestError, UserError
 from screentest.inputs.fields import Complaint, load_json, one_line
 from screentest.suites.etva.graph import Category, read_category
 
-_LINE_END = re.compile(r"\r\n?|\n")
 _FORM = "Give one of ETVA's files as they were released: JSON lines."
 _Row = Mapping[str, Any]
 _Read = TypeVar("_Read")
@@ -141,7 +140,7 @@ def _text(row: _Row, name: str) -> str:
 
 def lines_of(path: Path) -> list[str]:
     """Return the lines of a file; a text in them may hold other line ends of Unicode."""
-    return _LINE_END.split(read_text(path))
+    return lines(read_text(path))
 
 
 def _rows(path: Path, read: Callable[[int, _Row], _Read]) -> list[_Read]:

@@ -15,6 +15,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from screentest._util.collect import grouped
+from screentest._util.text import lines
 from screentest.analysis.people.released import read_text
 from screentest.core import Cell, Column, ManifestError, Table
 from screentest.inputs.layouts.contents import TABLES, read_prompts, table_rows, text_of
@@ -66,7 +67,7 @@ def read_prompt_file(path: Path) -> PromptFile:
     if suffix in TABLES:
         return PromptFile(path.stem, _listed(path))
     # Not as lists of prompts are read: these number their lines, so that a blank one is an error.
-    texts = [line.strip() for line in read_text(path).splitlines() if line.strip()]
+    texts = [line.strip() for line in lines(read_text(path)) if line.strip()]
     if not texts:
         raise ManifestError(f"{path} has no prompts")
     records = [PromptRecord(str(number), text) for number, text in enumerate(texts, start=1)]

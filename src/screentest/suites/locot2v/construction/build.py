@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from screentest._util.optional import need
+from screentest._util.text import lines
 from screentest.analysis.people.released import read_text
 from screentest.core import (
     BadOption,
@@ -73,8 +74,8 @@ def download(addresses: Path, into: Path, *, shortest: float, longest: float) ->
 
     Returns the addresses that could not be had. Needs the package yt-dlp.
     """
-    lines = read_text(addresses).splitlines()
-    wanted = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+    listed = lines(read_text(addresses))
+    wanted = [line.strip() for line in listed if line.strip() and not line.startswith("#")]
     for address in wanted:
         if not re.match(r"https?://", address):
             raise BadOption(

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from screentest._util.atomic import storage_error, write_whole
+from screentest._util.text import lines
 from screentest.core import BadOption, UserError
 from screentest.core.codec import parse_json
 from screentest.inputs.manifest import write_manifest
@@ -81,23 +82,23 @@ def read_back(stage: str, text: str, result: Mapping[str, Any]) -> dict[str, Any
 
 def _split(text: str, known: Mapping[str, object]) -> Iterator[tuple[str, str]]:
     """Labels with what was said of them; a line that begins with none goes on."""
-    label, lines = "", list[str]()
+    label, spoken = "", list[str]()
     seen: set[str] = set()
-    for line in text.splitlines():
+    for line in lines(text):
         match = _LINE.fullmatch(line.strip())
         if match and match[1] in known:
             if label:
-                yield label, "\n".join(lines)
-            label, lines = match[1], [match[2]]
+                yield label, "\n".join(spoken)
+            label, spoken = match[1], [match[2]]
             if label in seen:
                 raise Unreadable(f"{label} is there twice")
             seen.add(label)
         elif label:
-            lines.append(line)
+            spoken.append(line)
         elif line.strip():
             raise Unreadable(f"{line.strip()[:40]!r} has no name in front")
     if label:
-        yield label, "\n".join(lines)
+        yield label, "\n".join(spoken)
 
 
 def _leaves(stage: str, result: Mapping[str, Any]) -> Iterator[tuple[LeafPath, Leaf]]:
