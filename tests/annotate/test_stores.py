@@ -40,10 +40,10 @@ from tests.annotate.stand import (
 
 
 @pytest.fixture(scope="session")
-def server() -> Iterator[str]:
+def server() -> Iterator[postgres.Server]:
     try:
-        with postgres.running() as url:
-            yield url
+        with postgres.running() as running:
+            yield running
     except postgres.Missing as error:
         pytest.skip(str(error))
 
@@ -52,7 +52,7 @@ def server() -> Iterator[str]:
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return str(tmp_path / "votes.sqlite")
-    url: str = request.getfixturevalue("server")
+    url: str = request.getfixturevalue("server").url
     database = Database(url)
     with database.write() as connection:
         connection.execute(text("DROP SCHEMA public CASCADE"))

@@ -12,14 +12,14 @@ import time
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Row, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Row, Select, func, insert, or_, select, update
 
 from screentest.annotate.answers import EXAMPLE, STEPS
 from screentest.annotate.media import served_length
 from screentest.annotate.people import note
 from screentest.annotate.schema import files, media, sittings, units
 from screentest.annotate.store import Database, count
-from screentest.judges.votes import VoteTask
+from screentest.judges.votes import VoteTask, of_pair
 
 LEASE_SECONDS: Final = 3600.0
 
@@ -38,6 +38,8 @@ class Rules:
     """The share of each video that must have been played before an answer is taken."""
     most: int | None = None
     """After so many ordinary items a worker is done; None: when nothing is left."""
+    per_source: int = 1
+    """So many pairs of one original for each worker, gold items included, examples not."""
 
 
 def current_sitting(connection: Connection, worker: int, task: VoteTask) -> Row[Any] | None:
@@ -76,12 +78,40 @@ def next_sitting(database: Database, worker: int, rules: Rules) -> str | None:
 
 def left_for(connection: Connection, worker: int, rules: Rules) -> int:
     """Return how many units the worker could still be given, those others are at included."""
-    wanted = _open(rules, gold=False)
-    mine = count(connection, sittings.join(units), *wanted, *_is_over(worker))
-    left = count(connection, units, *wanted) - mine
+    over = select(sittings.c.unit_id).where(*_is_over(worker))
+    wanted = [*_open(rules, gold=False), units.c.id.not_in(over)]
+    left = count(connection, units, *wanted)
+    if of_pair(rules.task):
+        begun = _begun(worker)
+        left = count(connection, units, *wanted, units.c.id.in_(begun))
+        fresh = _by_source(connection, *wanted, units.c.id.not_in(begun))
+        taken = _by_source(connection, *_counting(rules, begun))
+        left += sum(
+            min(number, max(0, rules.per_source - taken.get(source, 0)))
+            for source, number in fresh.items()
+        )
     if rules.most is None:
         return left
     return min(left, max(0, rules.most - _done(connection, worker, rules)))
+
+
+def _begun(worker: int) -> Select[tuple[int]]:
+    return select(sittings.c.unit_id).where(sittings.c.worker_id == worker)
+
+
+def _counting(rules: Rules, begun: Select[tuple[int]]) -> list[ColumnElement[bool]]:
+    """Units of the task that count against the limit of a source."""
+    return [
+        units.c.task == rules.task.value,
+        units.c.id.in_(begun),
+        or_(units.c.gold.is_(None), units.c.gold[EXAMPLE].as_string().is_(None)),
+    ]
+
+
+def _by_source(connection: Connection, *conditions: ColumnElement[bool]) -> dict[str, int]:
+    number = func.count().label("number")
+    rows = select(units.c.source, number).where(*conditions).group_by(units.c.source)
+    return {row.source: row.number for row in connection.execute(rows)}
 
 
 def _is_over(worker: int) -> list[ColumnElement[bool]]:
@@ -168,8 +198,16 @@ def _candidate(
     )
     if not gold:
         query = query.where(units.c.votes + func.coalesce(at_work.c.count, 0) < rules.votes)
-    begun = select(sittings.c.unit_id).where(sittings.c.worker_id == worker)
+    begun = _begun(worker)
     available = select(units.c.source).where(units.c.id.in_(begun))
+    if of_pair(rules.task):
+        full = (
+            select(units.c.source)
+            .where(*_counting(rules, begun))
+            .group_by(units.c.source)
+            .having(func.count() >= rules.per_source)
+        )
+        query = query.where(or_(units.c.id.in_(begun), units.c.source.not_in(full)))
     # Who has seen the intact film in another pair would recognise it: other films first.
     fresh = connection.execute(query.where(units.c.source.not_in(available))).first()
     return fresh if fresh is not None else connection.execute(query).first()
