@@ -311,7 +311,9 @@ def test_half_a_gigabyte_with_flat_memory(stand: Stand, tmp_path: Path) -> None:
             for begin in (length - 3, length // 2, 0):
                 part = client.get(page.videos[0], headers={"Range": f"bytes={begin}-{begin + 2}"})
                 assert (part.status_code, len(part.content)) == (206, 3)
-            assert client.get(page.videos[0], headers={"Range": "bytes=-3"}).content == b"end"
+            # The last sample ends with it, and a hundredth of the file or less comes behind.
+            last = client.get(page.videos[0], headers={"Range": f"bytes=-{size // 64}"}).content
+            assert b"\0\0end" in last
             before = psutil.Process().memory_info().rss
             taken = 0
             highest = 0

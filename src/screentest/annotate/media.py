@@ -147,8 +147,6 @@ _LEAST: Final = 24
 _TYPE: Final = b"\0\0\0\x18ftypisom\0\0\2\0isomiso2"
 _WITHIN: Final = {b"moov", b"trak", b"mdia", b"minf", b"stbl"}
 _LEFT_OUT: Final = {b"udta", b"meta", b"free", b"skip", b"uuid"}
-# In H.264 two zeros in a row could begin something else (7.4.1.1).
-_NO_ZERO: Final = b"\x55" + bytes(range(1, 256))
 
 
 def served_length(sizes: Iterable[int]) -> int:
@@ -183,7 +181,8 @@ class Layout:
     """
 
     def __init__(self, path: Path, length: int, seed: str) -> None:
-        self.path, self.length, self._seed = path, length, seed.encode()
+        self.path, self.length = path, length
+        self._key = int.from_bytes(hashlib.sha256(seed.encode()).digest()[:16])
         try:
             self._arrange()
         except (KeyError, IndexError, OverflowError, ValueError) as error:
@@ -193,21 +192,20 @@ class Layout:
         with self.path.open("rb") as file:
             self.real = os.fstat(file.fileno()).st_size
             moov = _read_moov(file)
-        tracks = [_track(part, self.real) for kind, part in _boxes(moov) if kind == b"trak"]
-        sizes, chunks, counts = (np.concatenate([t[n] for t in tracks]) for n in range(3))
-        first = np.repeat(np.cumsum(counts) - counts, counts)
-        before = np.cumsum(sizes) - sizes
-        offsets = np.repeat(chunks, counts) + before - before[first]
-        if offsets.min() < 0 or (offsets + sizes).max() > self.real:
-            raise ValueError("samples lie outside of the file")
+            tracks = [_track(part, self.real) for kind, part in _boxes(moov) if kind == b"trak"]
+            sizes, chunks, counts = (np.concatenate([t[n] for t in tracks]) for n in range(3))
+            first = np.repeat(np.cumsum(counts) - counts, counts)
+            before = np.cumsum(sizes) - sizes
+            offsets = np.repeat(chunks, counts) + before - before[first]
+            if offsets.min() < 0 or (offsets + sizes).max() > self.real:
+                raise ValueError("samples lie outside of the file")
         message = np.repeat([t.takes_messages for t in tracks], [len(t.sizes) for t in tracks])
-        chance = np.random.default_rng(list(hashlib.sha256(self._seed).digest()))
+        chance = np.random.default_rng(self._key)
         # Its length says nothing of how many scenes or references between pictures there are.
         least = len(self._head(moov, tracks, sizes, chunks, 0))
         index = -(-least // _INDEX) * _INDEX + int(chance.integers(_INDEX))
         room = self.length - index - int(sizes.sum())
         fill = _fills(room, message, message | (np.arange(len(sizes)) == first), chance)
-        index += room - int(fill.sum())
         # Chunks keep their order in the file, whichever track they are of.
         order = np.argsort(np.repeat(np.argsort(np.argsort(chunks)), counts), kind="stable")
         widths, places = sizes + fill, np.empty_like(sizes)
@@ -274,22 +272,28 @@ class Layout:
 
     def _noise(self, begin: int, count: int) -> bytes:
         """Return random bytes, always the same at the same place."""
-        numbers = range(begin // _BLOCK, -(-(begin + count) // _BLOCK))
-        blocks = (hashlib.shake_256(self._seed + b"/%d" % n).digest(_BLOCK) for n in numbers)
-        skip = begin % _BLOCK
-        return b"".join(blocks)[skip : skip + count].translate(_NO_ZERO)
+        skip, blocks = begin % _BLOCK, []
+        for number in range(begin // _BLOCK, -(-(begin + count) // _BLOCK)):
+            chance = np.random.Generator(np.random.Philox(key=self._key, counter=number << 128))
+            # As entropy coding leaves them; sizes of messages are written as 255 as often as here.
+            drawn = chance.integers(255, size=_BLOCK, dtype=np.uint8)
+            drawn[0] |= 1
+            # Two zeros in a row could begin something else (ITU-T H.264, 7.4.1.1).
+            blocks.append(drawn.tobytes().replace(b"\0\0", b"\0\x55"))
+        return b"".join(blocks)[skip : skip + count]
 
 
 def _fills(
     room: int, message: NDArray[np.bool_], allowed: NDArray[np.bool_], chance: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Return how many bytes come before each sample; together nearly all the room."""
+    """Return how many bytes come before each sample; what is left of the room comes last."""
     if room < 0:
         raise ValueError("the file is longer than the length")
     weights = np.where(allowed, chance.exponential(size=len(allowed)), 0.0)
-    fill = np.floor(room * weights / weights.sum()).astype(np.int64)
-    fill[message & (fill < _LEAST)] = 0
-    fill[np.argmax(fill)] += room - int(fill.sum())
+    # As much as before a sample also comes behind the last one.
+    total = weights.sum() + chance.exponential(weights[allowed].mean())
+    least = allowed * (_LEAST if room > 2 * _LEAST * allowed.sum() else 0)
+    fill = least + np.floor((room - least.sum()) * weights / total).astype(np.int64)
     # A message of such a size cannot be written (see `_message_head`).
     fill[message & (fill % 256 == 7)] -= 1
     fill[message & (fill < _LEAST)] = 0
@@ -302,7 +306,7 @@ def _message_head(length: int) -> bytes:
     The size of the content is bytes of 255 and a rest that is less (ITU-T H.264, 7.3.2.3.1).
     """
     long, rest = divmod(length - 8, 256)
-    return (length - 4).to_bytes(4) + b"\x06\x05" + b"\xff" * long + bytes([rest])
+    return (length - 4).to_bytes(4) + b"\x06\x05" + b"\xff" * long + bytes([rest, 0x55])
 
 
 def _table(values: NDArray[np.int64], kind: str) -> bytes:
