@@ -411,7 +411,7 @@ def _layout(path: Path, length: int, seed: str, _changed: int) -> Layout:
     return Layout(path, length, seed)
 
 
-def file_response(request: Request, row: Row[Any], seed: str) -> Response:
+def file_response(request: Request, row: Row[Any], length: int, seed: str) -> Response:
     """Answer with a file of the store; 404 where it is no longer the one that was looked at.
 
     The answer tells no name, date or hash.
@@ -422,7 +422,7 @@ def file_response(request: Request, row: Row[Any], seed: str) -> Response:
         if stat.S_ISREG(status.st_mode) and status.st_size == row.bytes:
             # With no validator to compare, a conditional range is answered with all of it.
             asked = None if "if-range" in request.headers else request.headers.get("range")
-            layout = _layout(path, row.length, seed, status.st_mtime_ns)
+            layout = _layout(path, length, seed, status.st_mtime_ns)
             return _part(layout, row.kind, asked, request.method)
     raise HTTPException(404)
 
