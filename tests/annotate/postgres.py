@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -54,7 +54,8 @@ def running() -> Iterator[Server]:
                 partial(_call, start),
             )
         finally:
-            _call(stop)
+            with suppress(Missing):  # it may have been killed
+                _call(stop)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Row, func, insert, or_, select, true, update
 
 from screentest.annotate.answers import EXAMPLE, STEPS
 from screentest.annotate.media import served_length
@@ -77,41 +77,28 @@ def next_sitting(database: Database, worker: int, rules: Rules) -> str | None:
 
 
 def left_for(connection: Connection, worker: int, rules: Rules) -> int:
-    """Return how many units the worker could still be given, those others are at included."""
+    """Return how many units the worker could still be given at most; 0: there are none."""
     over = select(sittings.c.unit_id).where(*_is_over(worker))
-    wanted = [*_open(rules, gold=False), units.c.id.not_in(over)]
-    left = count(connection, units, *wanted)
-    if of_pair(rules.task):
-        begun = _begun(worker)
-        left = count(connection, units, *wanted, units.c.id.in_(begun))
-        fresh = _by_source(connection, *wanted, units.c.id.not_in(begun))
-        taken = _by_source(connection, *_counting(rules, begun))
-        left += sum(
-            min(number, max(0, rules.per_source - taken.get(source, 0)))
-            for source, number in fresh.items()
-        )
+    wanted = [*_open(rules, gold=False), units.c.id.not_in(over), _allowed(worker, rules)]
+    numbers = connection.scalars(select(func.count()).where(*wanted).group_by(units.c.source))
+    left = sum(min(n, rules.per_source) if of_pair(rules.task) else n for n in numbers)
     if rules.most is None:
         return left
     return min(left, max(0, rules.most - _done(connection, worker, rules)))
 
 
-def _begun(worker: int) -> Select[tuple[int]]:
-    return select(sittings.c.unit_id).where(sittings.c.worker_id == worker)
-
-
-def _counting(rules: Rules, begun: Select[tuple[int]]) -> list[ColumnElement[bool]]:
-    """Units of the task that count against the limit of a source."""
-    return [
-        units.c.task == rules.task.value,
-        units.c.id.in_(begun),
-        or_(units.c.gold.is_(None), units.c.gold[EXAMPLE].as_string().is_(None)),
-    ]
-
-
-def _by_source(connection: Connection, *conditions: ColumnElement[bool]) -> dict[str, int]:
-    number = func.count().label("number")
-    rows = select(units.c.source, number).where(*conditions).group_by(units.c.source)
-    return {row.source: row.number for row in connection.execute(rows)}
+def _allowed(worker: int, rules: Rules) -> ColumnElement[bool]:
+    """Whether the worker has begun fewer pairs of a unit's source than there may be."""
+    begun = select(sittings.c.unit_id).where(sittings.c.worker_id == worker)
+    full = (
+        select(units.c.source)
+        .where(units.c.task == rules.task.value, units.c.id.in_(begun))
+        .where(or_(units.c.gold.is_(None), units.c.gold[EXAMPLE].as_string().is_(None)))
+        .group_by(units.c.source)
+        .having(func.count() >= rules.per_source)
+    )
+    free = or_(units.c.id.in_(begun), units.c.source.not_in(full))
+    return free if of_pair(rules.task) else true()
 
 
 def _is_over(worker: int) -> list[ColumnElement[bool]]:
@@ -190,7 +177,7 @@ def _candidate(
     query = (
         select(units)
         .select_from(units.outerjoin(at_work, at_work.c.unit_id == units.c.id))
-        .where(*_open(rules, gold=gold), units.c.id.not_in(done))
+        .where(*_open(rules, gold=gold), units.c.id.not_in(done), _allowed(worker, rules))
         .order_by(units.c.votes.desc(), units.c.place)
         .limit(1)
         # A late vote may be on its way to it: PostgreSQL waits for that and looks again.
@@ -198,16 +185,8 @@ def _candidate(
     )
     if not gold:
         query = query.where(units.c.votes + func.coalesce(at_work.c.count, 0) < rules.votes)
-    begun = _begun(worker)
+    begun = select(sittings.c.unit_id).where(sittings.c.worker_id == worker)
     available = select(units.c.source).where(units.c.id.in_(begun))
-    if of_pair(rules.task):
-        full = (
-            select(units.c.source)
-            .where(*_counting(rules, begun))
-            .group_by(units.c.source)
-            .having(func.count() >= rules.per_source)
-        )
-        query = query.where(or_(units.c.id.in_(begun), units.c.source.not_in(full)))
     # Who has seen the intact film in another pair would recognise it: other films first.
     fresh = connection.execute(query.where(units.c.source.not_in(available))).first()
     return fresh if fresh is not None else connection.execute(query).first()

@@ -40,7 +40,6 @@ _DEFAULTS = {"handler_name": {"VideoHandler", "SoundHandler"}, "vendor_id": {"[0
 _IN_MP4 = {"h264", "vp9", "av1"}
 _PIXELS = {"yuv420p", "yuvj420p"}
 _SOUNDS = {"aac", "mp3", "opus"}
-_DELIMITERS = {bytes([9 | importance << 5]) for importance in range(4)}
 
 
 def prepare_all(
@@ -68,8 +67,10 @@ def prepare(path: Path, folder: Path) -> Path:
         codec = stream.codec_context.name
         isom = "mp4" in container.format.name.split(",")
         playable = codec in _IN_MP4 and pixels in _PIXELS
-        if playable and isom and not _tags(container) and _can_be_laid_out(path, container):
-            return path
+        if playable and isom and not _tags(container):
+            with suppress(NoLayout):
+                Layout(path, served_length([path.stat().st_size]), "")
+                return path
         target = folder / f"{_digest(path)}.mp4"
         if target.is_file():
             return target
@@ -94,23 +95,9 @@ def _tags(container: InputContainer) -> bool:
     return attached or bool(container.chapters())
 
 
-def _can_be_laid_out(path: Path, container: InputContainer) -> bool:
-    """Return whether `Layout` can be made of it: one index, and nothing that must come first."""
-    try:
-        Layout(path, served_length([path.stat().st_size]), "")
-    except NoLayout:
-        return False
-    packet = next(container.demux(video=0))
-    container.seek(0)
-    # A unit that begins an access unit (type 9) has to stay in front of the message.
-    return packet.stream.codec_context.name != "h264" or bytes(packet)[4:5] not in _DELIMITERS
-
-
 def _copy(container: InputContainer, stream: Any, target: Path) -> None:
     import av
-    from av.bitstream import BitStreamFilterContext
 
-    name = "filter_units=remove_types=9" if stream.codec_context.name == "h264" else "null"
     sounds = [item for item in container.streams.audio if item.codec_context.name in _SOUNDS]
     chosen = [stream, *sounds[:1]]
     with (
@@ -121,14 +108,11 @@ def _copy(container: InputContainer, stream: Any, target: Path) -> None:
         for entry in chosen:
             copies[entry.index] = copy = output.add_stream_from_template(entry)
             copy.metadata.clear()
-        without = BitStreamFilterContext(name, stream, copies[stream.index])
         for packet in container.demux(chosen):
             if packet.dts is None:
                 continue
-            copy = copies[packet.stream.index]
-            for part in without.filter(packet) if packet.stream is stream else [packet]:
-                part.stream = copy
-                output.mux_one(part)
+            packet.stream = copies[packet.stream.index]
+            output.mux_one(packet)
             file.check()
 
 
@@ -160,7 +144,7 @@ def served_length(sizes: Iterable[int]) -> int:
 
 
 class NoLayout(ValueError):
-    """The file is not an MP4 whose samples can be moved."""
+    """The file is not an MP4 with one index of its samples."""
 
 
 class _Track(NamedTuple):
@@ -186,7 +170,7 @@ class Layout:
         try:
             self._arrange()
         except (KeyError, IndexError, OverflowError, ValueError) as error:
-            raise NoLayout(f"{path} has no index of its samples: {error}") from None
+            raise NoLayout(str(error)) from None
 
     def _arrange(self) -> None:
         with self.path.open("rb") as file:
@@ -199,7 +183,12 @@ class Layout:
             offsets = np.repeat(chunks, counts) + before - before[first]
             if offsets.min() < 0 or (offsets + sizes).max() > self.real:
                 raise ValueError("samples lie outside of the file")
-        message = np.repeat([t.takes_messages for t in tracks], [len(t.sizes) for t in tracks])
+            file.seek(int(offsets[0]) + 4)
+            # A delimiter (type 9) must stay the first unit: then bytes come between chunks only.
+            plain = int.from_bytes(file.read(1)) & 31 != 9
+        message = np.repeat(
+            [t.takes_messages and plain for t in tracks], [len(t.sizes) for t in tracks]
+        )
         chance = np.random.default_rng(self._key)
         # Its length says nothing of how many scenes or references between pictures there are.
         least = len(self._head(moov, tracks, sizes, chunks, 0))
@@ -342,8 +331,10 @@ def _read_moov(file: BinaryIO) -> bytes:
     raise ValueError("there is none")
 
 
-def _track(trak: bytes, most: int) -> _Track:
-    tables = dict(_leaves(trak))
+def _track(content: bytes, most: int) -> _Track:
+    for name in (b"mdia", b"minf", b"stbl"):
+        content = dict(_boxes(content))[name]
+    tables = dict(_boxes(content))
     about, box = tables[b"stsd"], tables[b"stsz"]
     fixed, number = int.from_bytes(box[4:8]), int.from_bytes(box[8:12])
     name, kind = (b"co64", ">i8") if b"co64" in tables else (b"stco", ">u4")
@@ -359,11 +350,6 @@ def _track(trak: bytes, most: int) -> _Track:
     # Units of H.264 have their length in front, in four bytes: then a message can be added.
     lengths = {about[found.end() + 4] & 3 for found in re.finditer(b"avcC", about)}
     return _Track(sizes.astype(np.int64), chunks, counts, lengths == {3})
-
-
-def _leaves(content: bytes) -> Iterator[tuple[bytes, bytes]]:
-    for kind, part in _boxes(content):
-        yield from _leaves(part) if kind in _WITHIN else [(kind, part)]
 
 
 # Range requests: which bytes a player asks for (RFC 9110, section 14).
