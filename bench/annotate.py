@@ -106,8 +106,8 @@ def main() -> None:
         place = testbed(Path(folder) / "testbed")
         measure("SQLite", place, str(Path(folder) / "votes.sqlite"))
         try:
-            with postgres.running() as url:
-                measure("PostgreSQL", place, url)
+            with postgres.running() as server:
+                measure("PostgreSQL", place, server.url)
         except postgres.Missing as missing:
             print(f"PostgreSQL left out: {missing}")
 

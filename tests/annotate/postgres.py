@@ -8,8 +8,10 @@ import pwd
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 PLACES = ["/usr/lib/postgresql", "/opt/homebrew/opt/postgresql", "/usr/local/pgsql"]
@@ -19,9 +21,19 @@ class Missing(Exception):
     """There is no PostgreSQL here, or nobody who may run it."""
 
 
+@dataclass(frozen=True)
+class Server:
+    """A server that runs, and ways to end it at once and to start it again."""
+
+    url: str
+    """Of an empty database."""
+    kill: Callable[[], None]
+    start: Callable[[], None]
+
+
 @contextmanager
-def running() -> Iterator[str]:
-    """A fresh server; gives the URL of an empty database."""
+def running() -> Iterator[Server]:
+    """A fresh server."""
     programs = _programs()
     user, prefix = _somebody()
     folder = Path(tempfile.mkdtemp(prefix="screentest-pg-"))
@@ -32,11 +44,18 @@ def running() -> Iterator[str]:
         _call([*prefix, programs / "initdb", "-D", data, "-U", user, "-A", "trust", "-E", "UTF8"])
         options = f"-c listen_addresses='' -c fsync=off -k {folder}"
         control = [*prefix, programs / "pg_ctl", "-D", data, "-w", "-t", "120"]
-        _call([*control, "-l", folder / "log", "-o", options, "start"])
+        start = [*control, "-l", folder / "log", "-o", options, "start"]
+        stop = [*control, "-m", "immediate", "stop"]
+        _call(start)
         try:
-            yield f"postgresql://{user}@/postgres?host={folder}"
+            yield Server(
+                f"postgresql://{user}@/postgres?host={folder}",
+                partial(_call, stop),
+                partial(_call, start),
+            )
         finally:
-            _call([*control, "-m", "immediate", "stop"])
+            with suppress(Missing):  # it may have been killed
+                _call(stop)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -66,7 +85,7 @@ def _somebody() -> tuple[str, list[str]]:
     return "postgres", [runuser, "-u", "postgres", "--"]
 
 
-def _call(command: list[str | Path]) -> None:
+def _call(command: Sequence[str | Path]) -> None:
     done = subprocess.run(
         command, stdin=subprocess.DEVNULL, capture_output=True, text=True, cwd="/", timeout=180
     )

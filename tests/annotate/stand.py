@@ -19,20 +19,21 @@ from typing import Any
 from unittest.mock import patch
 
 import httpx2
-import uvicorn
 from starlette.testclient import TestClient
 
 from screentest.annotate.assignment import Rules
 from screentest.annotate.flashes import flashes_in
 from screentest.annotate.language import read_language
 from screentest.annotate.people import hashed, invite
-from screentest.annotate.server import bind, create_app, open_project
+from screentest.annotate.server import bind, create_app, open_project, server_of
 from screentest.annotate.store import Database, open_database
 from screentest.annotate.web.visitor import Site, allowed_origins
 from screentest.judges.votes import VoteTask
 
 OPERATOR = "the operator's long token"
 ORIGIN = "http://127.0.0.1:8765"
+EVERY_PAIR = 1000
+"""Pairs of a source for each worker: the testbed has two films only."""
 
 
 def database_at(store: str) -> Database:
@@ -191,7 +192,7 @@ def open_stand(
         database = open_database(store)
     site = Site(
         database,
-        Rules(VoteTask(task), **rules or {}),
+        Rules(VoteTask(task), **{"per_source": EVERY_PAIR} | (rules or {})),
         {code: read_language(code) for code in ("en", "ja")},
         allowed_origins("127.0.0.1", 8765, None),
         hashed(OPERATOR),
@@ -213,16 +214,8 @@ def served(stand: Stand, port: int = 0) -> Iterator[str]:
         origins=allowed_origins("127.0.0.1", number, None),
         cookie=f"screentest-{number}",
     )
-    config = uvicorn.Config(
-        create_app(site),
-        log_level="critical",
-        lifespan="off",
-        ws="none",
-        server_header=False,
-        access_log=False,
-        timeout_graceful_shutdown=1,
-    )
-    server = uvicorn.Server(config)
+    server = server_of(site)
+    server.config.timeout_graceful_shutdown = 1
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
     try:
@@ -255,8 +248,9 @@ run(site, listening, proxied=False, ready=lambda: print(port, flush=True))
 
 def start_process(store: str, port: int = 0, **rules: float) -> tuple[subprocess.Popen[str], int]:
     """The app in a process of its own, on a store that is there; gives its port."""
+    given = json.dumps({"per_source": EVERY_PAIR} | rules)
     process = subprocess.Popen(
-        [sys.executable, "-c", SERVER, store, str(port), json.dumps(rules)],
+        [sys.executable, "-c", SERVER, store, str(port), given],
         stdout=subprocess.PIPE,
         text=True,
     )

@@ -6,7 +6,7 @@ import json
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +16,11 @@ from playwright.sync_api import Error as PlaywrightError
 from sqlalchemy import select, update
 
 from screentest.annotate.language import read_language
-from screentest.annotate.people import invite
+from screentest.annotate.people import exclude, invite
 from screentest.annotate.records import read_records
-from screentest.annotate.schema import files, texts, votes, workers
-from screentest.judges.votes import VoteRecord
+from screentest.annotate.schema import files, texts, units, votes, workers
+from screentest.annotate.web.visitor import Finish
+from screentest.judges.votes import VoteRecord, VoteTask
 from tests.annotate.stand import OPERATOR, Stand, open_stand, served
 from tests.video.hostile import film
 
@@ -419,6 +420,108 @@ def test_hostile_texts_are_only_texts(stand: Stand, visit: Open) -> None:
     at.page.goto(f"{at.address}/operator/worker/{row.worker}")
     expect(at.page.locator(".remarked").first).to_contain_text("<script>alert(1)</script>")
     assert at.troubles == []
+
+
+HOSTILE = f"</title></textarea></script>{NASTY}\u2028\u2029\u0085\u202edesrever\u2066 {{7*7}}"
+LONG = HOSTILE + "x" * 100_000
+# Elements that only a text could have brought, a page wider than its window, and words beside a
+# text that turns their order around.
+HARM = """() => {
+  const harm = [...document.querySelectorAll('svg[onload], [onerror], script:not([src])')];
+  const found = harm.map(one => one.outerHTML.slice(0, 80));
+  const width = document.documentElement.scrollWidth;
+  if (width > innerWidth) found.push(`${width} wide`);
+  const turning = /\\u202e/;
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+    let block = text.parentElement;
+    if (!turning.test(text.data) || !block.checkVisibility()) continue;
+    const isolated = (one) => /isolate|plaintext/.test(getComputedStyle(one).unicodeBidi);
+    while (getComputedStyle(block).display === 'inline' && !isolated(block)) {
+      block = block.parentElement;
+    }
+    const words = text.data.trim();
+    const alone = block.textContent.trim() === words && words.lastIndexOf('</title>') <= 0;
+    if (!alone) found.push(`beside: ${block.outerHTML.slice(0, 80)}`);
+  }
+  return found;
+}"""
+
+
+def make_hostile(stand: Stand) -> None:
+    """Put the text wherever the store has words of somebody else."""
+    with stand.database.write() as connection:
+        connection.execute(update(texts).values(prompt=LONG, clips=[[LONG, 0.0, 99.0]]))
+        for number in connection.execute(select(units.c.id)).scalars().all():
+            row = {"key": f"{LONG}{number}", "source": LONG, "video": LONG, "name": LONG}
+            asked = [{"id": "1", "text": LONG}, {"id": "2", "text": HOSTILE}]
+            row |= {"groups": {HOSTILE: LONG}, "questions": asked}
+            connection.execute(update(units).where(units.c.id == number).values(row))
+        for number in connection.execute(select(files.c.id)).scalars().all():
+            connection.execute(
+                update(files).where(files.c.id == number).values(path=f"{LONG}{number}")
+            )
+
+
+@pytest.mark.parametrize("task", ["check", "prompts", "questions", "arena"])
+def test_hostile_texts_on_every_page(
+    testbed: Path, manifest: Path, tmp_path: Path, visit: Open, task: str
+) -> None:
+    asked = {"questions": manifest.with_name("questions.jsonl")} if task == "questions" else {}
+    place = testbed if task in ("check", "arena") else manifest
+    told = "pairs" if task == "arena" else task
+    with open_stand(place, str(tmp_path / "h.sqlite"), told, **asked) as stand:
+        make_hostile(stand)
+        if task == "arena":
+            with stand.database.write() as connection:
+                values = {"task": "arena", "models": [HOSTILE, LONG]}
+                connection.execute(update(units).values(values))
+        rules = {"task": VoteTask(task), "ties": task == "arena", "most": 1}
+        finish = Finish(HOSTILE, "https://example.org/{code}")
+        site = replace(stand.with_rules(**rules).site, consent=LONG, finish=finish)
+        at = visit(Stand(site), begin=False)
+        page, harm = at.page, []
+
+        def look(path: str = "") -> None:
+            if path:
+                page.goto(f"{at.address}{path}")
+            harm.extend(f"{page.url}: {one}" for one in page.evaluate(HARM))
+
+        (invitation,) = invite(stand.database, 1)
+        page.goto(f"{at.address}/join#{invitation.token}")
+        page.wait_for_selector("text=I have read this")
+        look()
+        page.click("text=I have read this")
+        look()
+        page.click("button:text-is('Begin')")
+        page.wait_for_selector("#answer[data-ready]")
+        at.ready()
+        look()
+        page.click("summary:has-text('Remark')")
+        page.fill("[name=comment]", LONG[:100_000])
+        for choice in ("input[value=left]", "input[value=approve]"):
+            if page.locator(choice).count():
+                page.check(choice)
+        for number in ("1", "2"):
+            if page.locator(f'input[name="q:{number}"]').count():
+                page.check(f'input[name="q:{number}"][value="1"]')
+        page.click("#send")
+        if task == "check":
+            page.wait_for_selector("[data-ready] .part")
+            at.ready()
+        else:
+            page.wait_for_selector("text=thank you")
+        look()
+        page.goto(f"{at.address}/join#{OPERATOR}")
+        page.wait_for_selector("text=At work now")
+        look()
+        exclude(stand.database, invitation.label, HOSTILE)
+        with stand.database.read() as connection:
+            number = connection.scalar(select(votes.c.unit_id))
+        for path in ("", "/units", f"/unit/{number}", f"/worker/{invitation.label}"):
+            look(f"/operator{path}")
+        assert harm == [], "\n".join(harm)
+        assert at.troubles == []
 
 
 CONTRAST = """() => {

@@ -298,3 +298,86 @@ def test_an_address_open_to_others_needs_a_token() -> None:
     ):
         with pytest.raises(BadOption):
             check_address(host, 8765, url, token)
+
+
+def connected(address: str) -> socket.socket:
+    host, _, port = address.removeprefix("http://").partition(":")
+    return socket.create_connection((host, int(port)), timeout=30)
+
+
+def drip(connection: socket.socket, request: bytes) -> bytes:
+    """Send a request a byte at a time until the other side has closed; gives its last words.
+
+    Bounded by the length of what is sent: 1,000 bytes, ten of them a second.
+    """
+    words = b""
+    connection.settimeout(0.1)
+    for place in range(1000):
+        try:
+            connection.sendall(request[place : place + 1] or b"x")
+            part = connection.recv(4096)
+        except TimeoutError:
+            continue
+        except OSError:
+            return words
+        if not part:
+            return words
+        words += part
+    raise AssertionError("it is still open")
+
+
+def test_a_head_that_comes_in_drops_is_not_waited_for(
+    stand: Stand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("screentest.annotate.server.HEAD_SECONDS", 0.5, raising=False)
+    with served(stand) as address:
+        host = address.removeprefix("http://")
+        silent, after = connected(address), connected(address)
+        with silent, after, connected(address) as dripping:
+            assert drip(dripping, f"GET /join HTTP/1.1\r\nHost: {host}\r\nX: ".encode()) == b""
+            assert silent.recv(1) == b""
+            # As patient with a second request as with the first.
+            after = connected(address)
+            with after:
+                after.sendall(f"GET /static/form.js HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
+                assert after.recv(12) == b"HTTP/1.1 200"
+                drip(after, b"GET /join HTTP/1.1\r\nX: ")
+        assert httpx2.get(f"{address}/join").status_code == 200
+
+
+def test_a_body_that_comes_in_drops_is_not_waited_for(
+    stand: Stand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("screentest.annotate.web.guard.BODY_SECONDS", 0.5, raising=False)
+    with served(stand) as address, connected(address) as connection:
+        host = address.removeprefix("http://")
+        lines = ["POST /join HTTP/1.1", f"Host: {host}", f"Origin: {address}"]
+        lines += ["Content-Type: application/json", "Content-Length: 2000", "", '{"token": "']
+        connection.sendall("\r\n".join(lines).encode())
+        assert drip(connection, b"").startswith(b"HTTP/1.1 408")
+        assert httpx2.get(f"{address}/join").status_code == 200
+
+
+def test_a_head_without_end_takes_no_memory(stand: Stand) -> None:
+    with served(stand) as address, connected(address) as connection:
+        host = address.removeprefix("http://")
+        connection.sendall(f"GET /join HTTP/1.1\r\nHost: {host}\r\nX: ".encode())
+        sent = 0
+        with pytest.raises(OSError):  # noqa: PT012
+            while sent < 100 * 2**20:
+                connection.sendall(b"x" * 2**16)
+                sent += 2**16
+        assert sent < 16 * 2**20  # what two sockets keep; 64 KiB are read
+
+
+def test_a_crowd_is_told_to_come_again(stand: Stand, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Full of silent connections, the app answers 503; when they are gone, it answers."""
+    monkeypatch.setattr("screentest.annotate.server.HEAD_SECONDS", 2.0, raising=False)
+    monkeypatch.setattr("screentest.annotate.server.MOST_CONNECTIONS", 20, raising=False)
+    with served(stand) as address:
+        crowd = [connected(address) for _ in range(20)]
+        assert httpx2.get(f"{address}/join").status_code == 503
+        for one in crowd:
+            assert one.recv(1) == b""
+            one.close()
+        assert httpx2.get(f"{address}/join").status_code == 200

@@ -40,10 +40,10 @@ from tests.annotate.stand import (
 
 
 @pytest.fixture(scope="session")
-def server() -> Iterator[str]:
+def server() -> Iterator[postgres.Server]:
     try:
-        with postgres.running() as url:
-            yield url
+        with postgres.running() as running:
+            yield running
     except postgres.Missing as error:
         pytest.skip(str(error))
 
@@ -52,7 +52,7 @@ def server() -> Iterator[str]:
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return str(tmp_path / "votes.sqlite")
-    url: str = request.getfixturevalue("server")
+    url: str = request.getfixturevalue("server").url
     database = Database(url)
     with database.write() as connection:
         connection.execute(text("DROP SCHEMA public CASCADE"))
@@ -388,6 +388,65 @@ def test_killed_between_click_and_answer(testbed: Path, store: str) -> None:
             end_process(process)
             for page in people:
                 page.person.client.close()
+
+
+def test_a_database_that_restarts_between_votes(testbed: Path) -> None:
+    """PostgreSQL is ended at once while people vote, and comes back: each vote is there once.
+
+    Until it is back the app says 503, and a page sends the same vote again, as ours do.
+    """
+    try:
+        running = postgres.running()
+        with running as server, open_stand(testbed, server.url, "pairs") as stand:
+            votes_while_it_restarts(stand, server)
+    except postgres.Missing as error:
+        pytest.skip(str(error))
+
+
+def votes_while_it_restarts(stand: Stand, server: postgres.Server) -> None:
+    pages = [stand.worker().begin() for _ in range(6)]
+    tokens = [page.person.csrf for page in pages]
+    sent = [
+        {"sitting": page.sitting, "step": "choice", "answer": {"choice": "left"}} for page in pages
+    ]
+    answers: list[list[int]] = [[] for _ in pages]
+    down, back = threading.Event(), threading.Event()
+
+    def click(number: int) -> None:
+        if number % 2:
+            down.wait()  # half of the votes are sent while there is no database
+        for _ in range(200):
+            body = sent[number] | {"vote": f"{number}" * 32}
+            answer = pages[number].person.post("/api/vote", body, tokens[number])
+            answers[number].append(answer.status_code)
+            if answer.status_code == 200:
+                return
+            assert answer.json()["error"] == "refused"
+            assert answer.headers["retry-after"] == "5"
+            back.wait(0.1)
+
+    threads = [threading.Thread(target=click, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    server.kill()
+    down.set()
+    assert pages[1].person.client.get("/work").status_code == 503
+    server.start()
+    back.set()
+    for thread in threads:
+        thread.join()
+    for number, codes in enumerate(answers):
+        assert codes[-1] == 200
+        assert set(codes[:-1]) <= {503}
+        again = pages[number].person.post(
+            "/api/vote", sent[number] | {"vote": f"{number}" * 32}, tokens[number]
+        )
+        assert again.json()["repeated"] is True
+    with stand.database.read() as connection:
+        stored = connection.execute(select(votes.c.id).order_by(votes.c.id)).scalars().all()
+        counted = connection.execute(select(func.sum(units.c.votes))).scalar_one()
+    assert list(stored) == [f"{number}" * 32 for number in range(6)]
+    assert counted == 6
 
 
 def test_migrating_twice_is_migrating_once(store: str) -> None:

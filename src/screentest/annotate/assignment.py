@@ -12,14 +12,14 @@ import time
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Row, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Row, func, insert, or_, select, true, update
 
 from screentest.annotate.answers import EXAMPLE, STEPS
 from screentest.annotate.media import served_length
 from screentest.annotate.people import note
 from screentest.annotate.schema import files, media, sittings, units
 from screentest.annotate.store import Database, count
-from screentest.judges.votes import VoteTask
+from screentest.judges.votes import VoteTask, of_pair
 
 LEASE_SECONDS: Final = 3600.0
 
@@ -38,6 +38,8 @@ class Rules:
     """The share of each video that must have been played before an answer is taken."""
     most: int | None = None
     """After so many ordinary items a worker is done; None: when nothing is left."""
+    per_source: int = 1
+    """So many pairs of one original for each worker, gold items included, examples not."""
 
 
 def current_sitting(connection: Connection, worker: int, task: VoteTask) -> Row[Any] | None:
@@ -75,13 +77,28 @@ def next_sitting(database: Database, worker: int, rules: Rules) -> str | None:
 
 
 def left_for(connection: Connection, worker: int, rules: Rules) -> int:
-    """Return how many units the worker could still be given, those others are at included."""
-    wanted = _open(rules, gold=False)
-    mine = count(connection, sittings.join(units), *wanted, *_is_over(worker))
-    left = count(connection, units, *wanted) - mine
+    """Return how many units the worker could still be given at most; 0: there are none."""
+    over = select(sittings.c.unit_id).where(*_is_over(worker))
+    wanted = [*_open(rules, gold=False), units.c.id.not_in(over), _allowed(worker, rules)]
+    numbers = connection.scalars(select(func.count()).where(*wanted).group_by(units.c.source))
+    left = sum(min(n, rules.per_source) if of_pair(rules.task) else n for n in numbers)
     if rules.most is None:
         return left
     return min(left, max(0, rules.most - _done(connection, worker, rules)))
+
+
+def _allowed(worker: int, rules: Rules) -> ColumnElement[bool]:
+    """Whether the worker has begun fewer pairs of a unit's source than there may be."""
+    begun = select(sittings.c.unit_id).where(sittings.c.worker_id == worker)
+    full = (
+        select(units.c.source)
+        .where(units.c.task == rules.task.value, units.c.id.in_(begun))
+        .where(or_(units.c.gold.is_(None), units.c.gold[EXAMPLE].as_string().is_(None)))
+        .group_by(units.c.source)
+        .having(func.count() >= rules.per_source)
+    )
+    free = or_(units.c.id.in_(begun), units.c.source.not_in(full))
+    return free if of_pair(rules.task) else true()
 
 
 def _is_over(worker: int) -> list[ColumnElement[bool]]:
@@ -160,7 +177,7 @@ def _candidate(
     query = (
         select(units)
         .select_from(units.outerjoin(at_work, at_work.c.unit_id == units.c.id))
-        .where(*_open(rules, gold=gold), units.c.id.not_in(done))
+        .where(*_open(rules, gold=gold), units.c.id.not_in(done), _allowed(worker, rules))
         .order_by(units.c.votes.desc(), units.c.place)
         .limit(1)
         # A late vote may be on its way to it: PostgreSQL waits for that and looks again.

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import secrets
-import shutil
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -20,7 +19,7 @@ from screentest.annotate.answers import STEPS, Step, Unit, check_answer
 from screentest.annotate.flashes import are_risky
 from screentest.annotate.language import Language
 from screentest.annotate.material import text_of
-from screentest.annotate.media import Padding, served_length
+from screentest.annotate.media import CHUNK, Layout, served_length
 from screentest.annotate.records import ANSWERS, about, choice_word
 from screentest.annotate.sitting import VOTE_ID, finite, picked_video, side_of
 from screentest.annotate.web.screens import Line, MarkedPart, Screen, render, static_files
@@ -155,9 +154,10 @@ def _copy_videos(unit: Unit, prepared: Mapping[Path, Path], folder: Path) -> lis
     names = []
     for path in paths:
         name = f"{secrets.token_urlsafe(12)}.mp4"
-        with atomic_output(folder / name) as file, path.open("rb") as source:
-            shutil.copyfileobj(source, file)
-            file.write(Padding(source.tell(), length).read(0, length))
+        layout = Layout(path, length, name)
+        with atomic_output(folder / name) as file:
+            for place in range(0, length, CHUNK):
+                file.write(layout.read(place, CHUNK))
         names.append(f"media/{name}")
     return names
 

@@ -28,7 +28,7 @@ from screentest.cli.console import err, out, shown, watched
 from screentest.cli.options import JsonOption, PromptsOption, described
 from screentest.cli.tables import print_models, show
 from screentest.core import BadOption, UserError
-from screentest.judges.votes import VoteTask
+from screentest.judges.votes import VoteTask, of_pair
 from screentest.models import ModelChoice, Models
 from screentest.models.ask.templates import Prompts
 from screentest.models.chat.costs import Prices
@@ -53,6 +53,7 @@ def serve(
     ties: bool = False,
     watch: float = 0.5,
     most: int | None = None,
+    per_source: int = 1,
     code: str = "",
     return_url: str = "",
     by: str = "model",
@@ -82,7 +83,7 @@ def serve(
     finish = Finish(code, return_url)
     # Equal models are equal: an arena without ties would make coins of them.
     ties = ties or task is VoteTask.ARENA
-    rules = Rules(task, votes, lease * 60, gold_every, ties, watch, most)
+    rules = Rules(task, votes, lease * 60, gold_every, ties, watch, most, per_source)
     with watched() as progress:
         database, units = open_project(
             place,
@@ -110,8 +111,10 @@ def serve(
 
     def ready() -> None:
         say = err().print
+        limit = f", {per_source} of each source per worker" if of_pair(task) else ""
         say(
-            f"{plural(len(units), 'item')}, {plural(votes, 'vote')} each; store: {database.shown}",
+            f"{plural(len(units), 'item')}, {plural(votes, 'vote')} each{limit}; "
+            f"store: {database.shown}",
             soft_wrap=True,
         )
         address = public_url.rstrip("/") if public_url else f"http://{host}:{port}"

@@ -1,6 +1,6 @@
 """Media: files that a browser plays and that say nothing of where they come from.
 
-A file that is clean already is served as it is. Tags (title, comment, encoder, date) can name
+A file that is clean already is not copied. Tags (title, comment, encoder, date) can name
 the model that made a video, so a file with tags is copied without them, packet by packet; one
 that no browser plays is encoded anew. Copies are kept beside the store.
 """
@@ -11,18 +11,18 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
 
-import anyio
+import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import Row
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
+from starlette.responses import Response, StreamingResponse
 
 from screentest._util.atomic import atomic_output
 from screentest.core import Progress, Silent, UserError
@@ -68,7 +68,9 @@ def prepare(path: Path, folder: Path) -> Path:
         isom = "mp4" in container.format.name.split(",")
         playable = codec in _IN_MP4 and pixels in _PIXELS
         if playable and isom and not _tags(container):
-            return path
+            with suppress(NoLayout):
+                Layout(path, served_length([path.stat().st_size]), "")
+                return path
         target = folder / f"{_digest(path)}.mp4"
         if target.is_file():
             return target
@@ -120,48 +122,234 @@ def _digest(path: Path) -> str:
     return hashlib.sha256(available.encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 
+# What is served: the samples of a file, arranged anew for every sitting.
+
 _STEP: Final = 1 << 16
-_HEADER: Final = 16
-_WIDE: Final = 1 << 32
+_INDEX: Final = 1 << 14
+_BLOCK: Final = 1 << 16
+_LEAST: Final = 24
+_TYPE: Final = b"\0\0\0\x18ftypisom\0\0\2\0isomiso2"
+_WITHIN: Final = {b"moov", b"trak", b"mdia", b"minf", b"stbl"}
+_LEFT_OUT: Final = {b"udta", b"meta", b"free", b"skip", b"uuid"}
 
 
 def served_length(sizes: Iterable[int]) -> int:
-    """Return the length at which files of these sizes are all served."""
-    least = max(sizes) + _HEADER
-    return -(-least // _STEP) * _STEP
-
-
-@dataclass(frozen=True, slots=True)
-class Padding:
-    r"""The bytes behind the last real one: both videos of a pair are served with one length.
-
-    Else their sizes would tell them apart. What is added is an element that players skip: a
-    ``free`` box at the end of an MP4.
+    """Return the length at which files of these sizes are all served.
 
     >>> served_length([1000, 70_000])
     131072
-    >>> pad = Padding(real=70_000, length=131_072)
-    >>> pad.read(0, 8)
-    b'\x00\x00\xee\x90free'
-    >>> len(pad.read(8, 10**9)) == 131_072 - 70_000 - 8
-    True
+    """
+    largest = max(sizes)
+    return -(-(largest + largest // 16 + 2 * _INDEX) // _STEP) * _STEP
+
+
+class NoLayout(ValueError):
+    """The file is not an MP4 with one index of its samples."""
+
+
+class _Track(NamedTuple):
+    sizes: NDArray[np.int64]
+    chunks: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    """How many samples each chunk has."""
+    takes_messages: bool
+
+
+class Layout:
+    """A video as one sitting gets it: the same pictures, in bytes that no other sitting has.
+
+    The index comes first, then the samples. Each sample of H.264 begins with a message of random
+    length and content that decoders skip (SEI, "user data unregistered"); with other codecs there
+    are random bytes between the chunks. Nothing is encoded or stored: every range is put together
+    from the file when it is asked for, and the same seed gives the same bytes.
     """
 
-    real: int
-    length: int
+    def __init__(self, path: Path, length: int, seed: str) -> None:
+        self.path, self.length = path, length
+        self._key = int.from_bytes(hashlib.sha256(seed.encode()).digest()[:16])
+        try:
+            self._arrange()
+        except (KeyError, IndexError, OverflowError, ValueError) as error:
+            raise NoLayout(str(error)) from None
 
-    @property
-    def _head(self) -> bytes:
-        size = self.length - self.real
-        if size < _WIDE:
-            return size.to_bytes(4, "big") + b"free"
-        return (1).to_bytes(4, "big") + b"free" + size.to_bytes(8, "big")
+    def _arrange(self) -> None:
+        with self.path.open("rb") as file:
+            self.real = os.fstat(file.fileno()).st_size
+            moov = _read_moov(file)
+            tracks = [_track(part, self.real) for kind, part in _boxes(moov) if kind == b"trak"]
+            sizes, chunks, counts = (np.concatenate([t[n] for t in tracks]) for n in range(3))
+            first = np.repeat(np.cumsum(counts) - counts, counts)
+            before = np.cumsum(sizes) - sizes
+            offsets = np.repeat(chunks, counts) + before - before[first]
+            if offsets.min() < 0 or (offsets + sizes).max() > self.real:
+                raise ValueError("samples lie outside of the file")
+            file.seek(int(offsets[0]) + 4)
+            # A delimiter (type 9) must stay the first unit: then bytes come between chunks only.
+            plain = int.from_bytes(file.read(1)) & 31 != 9
+        message = np.repeat(
+            [t.takes_messages and plain for t in tracks], [len(t.sizes) for t in tracks]
+        )
+        chance = np.random.default_rng(self._key)
+        # Its length says nothing of how many scenes or references between pictures there are.
+        least = len(self._head(moov, tracks, sizes, chunks, 0))
+        index = -(-least // _INDEX) * _INDEX + int(chance.integers(_INDEX))
+        room = self.length - index - int(sizes.sum())
+        fill = _fills(room, message, message | (np.arange(len(sizes)) == first), chance)
+        # Chunks keep their order in the file, whichever track they are of.
+        order = np.argsort(np.repeat(np.argsort(np.argsort(chunks)), counts), kind="stable")
+        widths, places = sizes + fill, np.empty_like(sizes)
+        places[order] = index + np.cumsum(widths[order]) - widths[order]
+        self._samples = np.stack([places, fill, sizes, offsets, message])[:, order]
+        sizes, places = np.where(message, [widths, places], [sizes, places + fill])
+        self._index = self._head(moov, tracks, sizes, places[np.unique(first)], index)
 
-    def read(self, offset: int, count: int) -> bytes:
-        """At most ``count`` bytes from ``offset`` within the padding."""
-        count = max(0, min(count, self.length - self.real - offset))
-        head = self._head[offset : offset + count]
-        return head + bytes(count - len(head))
+    def _head(
+        self,
+        moov: bytes,
+        tracks: Sequence[_Track],
+        sizes: NDArray[np.int64],
+        chunks: NDArray[np.int64],
+        length: int,
+    ) -> bytes:
+        """Return what comes before the first sample, filled up to a length."""
+        sizes_of = iter(np.split(sizes, np.cumsum([len(track.sizes) for track in tracks])))
+        chunks_of = iter(np.split(chunks, np.cumsum([len(track.chunks) for track in tracks])))
+
+        def rewritten(content: bytes) -> bytes:
+            result = b""
+            for kind, part in _boxes(content):
+                if kind in _WITHIN:
+                    result += _box(kind, rewritten(part))
+                elif kind == b"stsz":
+                    result += _box(kind, bytes(4) + _table(next(sizes_of), ">u4"))
+                elif kind in (b"stco", b"co64"):
+                    result += _box(b"co64", _table(next(chunks_of), ">u8"))
+                elif kind not in _LEFT_OUT:
+                    result += _box(kind, part)
+            return result
+
+        body = rewritten(moov)
+        free = self._noise(0, max(0, length - len(_TYPE) - len(body) - 32))
+        head = _TYPE + _box(b"moov", body + _box(b"free", free))
+        return head + b"\0\0\0\1mdat" + (self.length - len(head)).to_bytes(8)
+
+    def read(self, begin: int, count: int) -> bytes:
+        """At most ``count`` bytes from ``begin``."""
+        end = min(begin + count, self.length)
+        body = bytearray(self._noise(begin, max(0, end - begin)))
+
+        def put(place: int, content: bytes) -> None:
+            low, high = max(begin, place), min(end, place + len(content))
+            if low < high:
+                body[low - begin : high - begin] = content[low - place : high - place]
+
+        put(0, self._index)
+        descriptor = os.open(self.path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+        with os.fdopen(descriptor, "rb"):
+            if os.fstat(descriptor).st_size != self.real:
+                raise OSError(f"{self.path} is not the file that was looked at")
+            first = max(0, int(np.searchsorted(self._samples[0], begin, "right")) - 1)
+            last = int(np.searchsorted(self._samples[0], end, "left"))
+            for place, fill, size, offset, message in self._samples[:, first:last].T.tolist():
+                if message and fill:
+                    put(place, _message_head(fill))
+                    put(place + fill - 1, b"\x80")
+                low, high = max(begin, place + fill), min(end, place + fill + size)
+                if low < high:
+                    put(low, os.pread(descriptor, high - low, offset + low - place - fill))
+        return bytes(body)
+
+    def _noise(self, begin: int, count: int) -> bytes:
+        """Return random bytes, always the same at the same place."""
+        skip, blocks = begin % _BLOCK, []
+        for number in range(begin // _BLOCK, -(-(begin + count) // _BLOCK)):
+            chance = np.random.Generator(np.random.Philox(key=self._key, counter=number << 128))
+            # As entropy coding leaves them; sizes of messages are written as 255 as often as here.
+            drawn = chance.integers(255, size=_BLOCK, dtype=np.uint8)
+            drawn[0] |= 1
+            # Two zeros in a row could begin something else (ITU-T H.264, 7.4.1.1).
+            blocks.append(drawn.tobytes().replace(b"\0\0", b"\0\x55"))
+        return b"".join(blocks)[skip : skip + count]
+
+
+def _fills(
+    room: int, message: NDArray[np.bool_], allowed: NDArray[np.bool_], chance: np.random.Generator
+) -> NDArray[np.int64]:
+    """Return how many bytes come before each sample; what is left of the room comes last."""
+    if room < 0:
+        raise ValueError("the file is longer than the length")
+    weights = np.where(allowed, chance.exponential(size=len(allowed)), 0.0)
+    # As much as before a sample also comes behind the last one.
+    total = weights.sum() + chance.exponential(weights[allowed].mean())
+    least = allowed * (_LEAST if room > 2 * _LEAST * allowed.sum() else 0)
+    fill = least + np.floor((room - least.sum()) * weights / total).astype(np.int64)
+    # A message of such a size cannot be written (see `_message_head`).
+    fill[message & (fill % 256 == 7)] -= 1
+    fill[message & (fill < _LEAST)] = 0
+    return fill
+
+
+def _message_head(length: int) -> bytes:
+    """Return the beginning of a message of so many bytes; its last byte is 0x80.
+
+    The size of the content is bytes of 255 and a rest that is less (ITU-T H.264, 7.3.2.3.1).
+    """
+    long, rest = divmod(length - 8, 256)
+    return (length - 4).to_bytes(4) + b"\x06\x05" + b"\xff" * long + bytes([rest, 0x55])
+
+
+def _table(values: NDArray[np.int64], kind: str) -> bytes:
+    return bytes(4) + len(values).to_bytes(4) + values.astype(kind).tobytes()
+
+
+def _box(kind: bytes, content: bytes) -> bytes:
+    return (len(content) + 8).to_bytes(4) + kind + content
+
+
+def _boxes(content: bytes) -> Iterator[tuple[bytes, bytes]]:
+    while content:
+        size = int.from_bytes(content[:4])
+        if not 8 <= size <= len(content):
+            raise ValueError("a box does not fit")
+        yield content[4:8], content[8:size]
+        content = content[size:]
+
+
+def _read_moov(file: BinaryIO) -> bytes:
+    place = 0
+    while len(head := file.read(16)) >= 8:
+        size, start = int.from_bytes(head[:4]), 8
+        if size == 1:
+            size, start = int.from_bytes(head[8:]), 16
+        if size < start:
+            break
+        file.seek(place + start)
+        if head[4:8] == b"moov":
+            return file.read(size - start)
+        place += size
+        file.seek(place)
+    raise ValueError("there is none")
+
+
+def _track(content: bytes, most: int) -> _Track:
+    for name in (b"mdia", b"minf", b"stbl"):
+        content = dict(_boxes(content))[name]
+    tables = dict(_boxes(content))
+    about, box = tables[b"stsd"], tables[b"stsz"]
+    fixed, number = int.from_bytes(box[4:8]), int.from_bytes(box[8:12])
+    name, kind = (b"co64", ">i8") if b"co64" in tables else (b"stco", ">u4")
+    chunks = np.frombuffer(tables[name], kind, -1, 8).astype(np.int64)
+    runs = np.frombuffer(tables[b"stsc"], ">u4", -1, 8).reshape(-1, 3).astype(np.int64)
+    edges = np.append(runs[:, 0], len(chunks) + 1)
+    if number * max(fixed, 1) > most or edges[0] != 1 or np.diff(edges).min() < 0:
+        raise ValueError("its tables disagree")
+    sizes = np.full(number, fixed) if fixed else np.frombuffer(box, ">u4", number, 12)
+    counts = np.repeat(runs[:, 1], np.diff(edges))
+    if counts.min() < 1 or counts.sum() != number:
+        raise ValueError("its tables disagree")
+    # Units of H.264 have their length in front, in four bytes: then a message can be added.
+    lengths = {about[found.end() + 4] & 3 for found in re.finditer(b"avcC", about)}
+    return _Track(sizes.astype(np.int64), chunks, counts, lengths == {3})
 
 
 # Range requests: which bytes a player asks for (RFC 9110, section 14).
@@ -199,95 +387,48 @@ def asked_range(header: str | None, length: int) -> tuple[int, int] | None:
     return begin, min(end, length - 1)
 
 
-# MediaResponse: a video, or the part of it that was asked for, with flat memory.
+# The answer: a video, or the part of it that was asked for, with flat memory.
 
 CHUNK: Final = 256 * 1024
 
 
-class MediaResponse(Response):
-    """Bytes of a file and of the padding behind it. Tells no name, date or hash."""
-
-    def __init__(self, path: Path, real: int, length: int, kind: str, asked: str | None) -> None:
-        self._path = path
-        self._padding = Padding(real, length)
-        self._begin, self._end = 0, length - 1
-        headers = {
-            "Accept-Ranges": "bytes",
-            "Cache-Control": "private, max-age=86400",
-            "Content-Disposition": "inline",
-        }
-        status = 200
-        try:
-            result = asked_range(asked, length)
-        except Unsatisfiable:
-            headers["Content-Range"] = f"bytes */{length}"
-            self._begin, self._end, status = 0, -1, 416
-        else:
-            if result is not None:
-                self._begin, self._end = result
-                headers["Content-Range"] = f"bytes {self._begin}-{self._end}/{length}"
-                status = 206
-        headers["Content-Length"] = str(self._end - self._begin + 1)
-        super().__init__(status_code=status, headers=headers, media_type=kind)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send it; stop as soon as nobody listens."""
-        start = {
-            "type": "http.response.start",
-            "status": self.status_code,
-            "headers": self.raw_headers,
-        }
-        if scope["method"] == "HEAD" or self._end < self._begin:
-            await send(start)
-            await send({"type": "http.response.body", "body": b""})
-            return
-        descriptor = await anyio.to_thread.run_sync(_open, self._path, self._padding.real)
-        try:
-            await send(start)
-            async with anyio.create_task_group() as group:
-
-                async def until_gone() -> None:
-                    while (await receive())["type"] != "http.disconnect":
-                        pass
-                    group.cancel_scope.cancel()
-
-                group.start_soon(until_gone)
-                await self._send_all(descriptor, send)
-                group.cancel_scope.cancel()
-        finally:
-            os.close(descriptor)
-
-    async def _send_all(self, descriptor: int, send: Send) -> None:
-        place = self._begin
-        while place <= self._end:
-            count = min(CHUNK, self._end - place + 1)
-            if place < self._padding.real:
-                count = min(count, self._padding.real - place)
-                body = await anyio.to_thread.run_sync(os.pread, descriptor, count, place)
-                if not body:
-                    raise OSError(f"{self._path} became shorter while it was sent")
-            else:
-                body = self._padding.read(place - self._padding.real, count)
-            place += len(body)
-            more = place <= self._end
-            await send({"type": "http.response.body", "body": body, "more_body": more})
+@lru_cache(maxsize=32)
+def _layout(path: Path, length: int, seed: str, _changed: int) -> Layout:
+    return Layout(path, length, seed)
 
 
-def file_response(request: Request, row: Row[Any], length: int) -> MediaResponse:
-    """Answer with a file of the store; 404 where it is no longer the one that was looked at."""
+def file_response(request: Request, row: Row[Any], length: int, seed: str) -> Response:
+    """Answer with a file of the store; 404 where it is no longer the one that was looked at.
+
+    The answer tells no name, date or hash.
+    """
     path = Path(row.served)
-    with suppress(OSError):
+    with suppress(OSError, NoLayout):
         status = path.lstat()
         if stat.S_ISREG(status.st_mode) and status.st_size == row.bytes:
             # With no validator to compare, a conditional range is answered with all of it.
             asked = None if "if-range" in request.headers else request.headers.get("range")
-            return MediaResponse(path, row.bytes, length, row.kind, asked)
+            layout = _layout(path, length, seed, status.st_mtime_ns)
+            return _part(layout, row.kind, asked, request.method)
     raise HTTPException(404)
 
 
-def _open(path: Path, real: int) -> int:
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
-    if os.fstat(descriptor).st_size != real:
-        os.close(descriptor)
-        raise OSError(f"{path} is not the file that was looked at")
-    return descriptor
+def _part(layout: Layout, kind: str, asked: str | None, method: str) -> Response:
+    headers = {
+        "Accept-Ranges": "bytes",
+        "Cache-Control": "private, max-age=86400",
+        "Content-Disposition": "inline",
+    }
+    try:
+        result = asked_range(asked, layout.length)
+    except Unsatisfiable:
+        headers["Content-Range"] = f"bytes */{layout.length}"
+        return Response(status_code=416, headers=headers, media_type=kind)
+    begin, end = result or (0, layout.length - 1)
+    if result is not None:
+        headers["Content-Range"] = f"bytes {begin}-{end}/{layout.length}"
+    headers["Content-Length"] = str(end - begin + 1)
+    # Each piece is read in a thread, and only when the one before it is on its way.
+    places = range(begin, end + 1 if method == "GET" else begin, CHUNK)
+    pieces = (layout.read(place, min(CHUNK, end + 1 - place)) for place in places)
+    return StreamingResponse(pieces, 200 if result is None else 206, headers, kind)

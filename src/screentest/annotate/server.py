@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import socket
@@ -11,12 +12,16 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
+import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from sqlalchemy import Connection, insert, select, update
+from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from screentest.annotate.answers import Unit
 from screentest.annotate.flashes import measure_all
@@ -31,6 +36,10 @@ from screentest.core import BadOption, Progress, UserError
 from screentest.judges.votes import VoteTask
 
 SHORTEST_TOKEN: Final = 16
+HEAD_SECONDS: Final = 20.0
+"""A connection that has sent no request for so long, or for twice as long, is closed."""
+MOST_CONNECTIONS: Final = 800
+"""Others are told to come again (503): each needs a descriptor, of which there are often 1,024."""
 
 
 def open_project(
@@ -194,12 +203,32 @@ def bind(host: str, port: int) -> socket.socket:
         ) from None
 
 
-def run(site: Site, listening: socket.socket, *, proxied: bool, ready: Callable[[], None]) -> None:
-    """Serve until Ctrl-C."""
-    import uvicorn
+class _Connection(H11Protocol):
+    """Closes what sends no whole request for a while, however often it sends a byte."""
 
+    _seen: object = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self.loop.call_later(HEAD_SECONDS, self._look)
+
+    def _look(self) -> None:
+        if self.transport.is_closing():
+            return
+        idle = self.cycle is None or self.cycle.response_complete
+        if idle and self.cycle is self._seen:
+            self.transport.abort()
+            return
+        self._seen = self.cycle
+        self.loop.call_later(HEAD_SECONDS, self._look)
+
+
+def server_of(site: Site, *, proxied: bool = False) -> uvicorn.Server:
+    """Return the server of a site: it waits for nobody, and has room for so many."""
     config = uvicorn.Config(
         create_app(site),
+        http=_Connection,
+        limit_concurrency=MOST_CONNECTIONS,
         access_log=False,
         log_level="warning",
         server_header=False,
@@ -208,9 +237,15 @@ def run(site: Site, listening: socket.socket, *, proxied: bool, ready: Callable[
         lifespan="off",
         ws="none",
     )
+    return uvicorn.Server(config)
+
+
+def run(site: Site, listening: socket.socket, *, proxied: bool, ready: Callable[[], None]) -> None:
+    """Serve until Ctrl-C."""
+    server = server_of(site, proxied=proxied)
     ready()
     with suppress(KeyboardInterrupt):
-        uvicorn.Server(config).run(sockets=[listening])
+        server.run(sockets=[listening])
 
 
 # The app: routes behind the guard.
@@ -227,6 +262,8 @@ def create_app(site: Site) -> ASGIApp:
     app.add_exception_handler(SignedOut, _signed_out)
     app.add_exception_handler(RequestValidationError, _malformed)
     app.add_exception_handler(HTTPException, _refused)
+    for error in (OperationalError, InterfaceError, PoolTimeout):
+        app.add_exception_handler(error, _unreachable)
     # Outside of everything, so that even the answer to a crash carries the headers.
     return Guard(app, hosts=site.hosts, origins=site.origins)
 
@@ -240,6 +277,12 @@ def _signed_out(request: Request, error: Exception) -> Response:
 def _malformed(request: Request, error: Exception) -> Response:
     # What was sent is not repeated: it could be anything.
     return JSONResponse({"error": "malformed", "message": "The request is malformed."}, 422)
+
+
+def _unreachable(request: Request, error: Exception) -> Response:
+    """Answer when the store is gone: pages send the same vote again until it is back."""
+    message = "The store cannot be reached. Try again."
+    return _refused(request, HTTPException(503, message, {"Retry-After": "5"}))
 
 
 def _refused(request: Request, error: Exception) -> Response:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections import deque
 from collections.abc import Callable
 from typing import Final
 
+import anyio
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -16,6 +18,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 BODY_LIMIT: Final = 1 << 21
 """A prompt of 200,000 characters, each written as an escape, with room to spare."""
+BODY_SECONDS: Final = 60.0
+"""In which all of a body must have come."""
 POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
     "media-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "
@@ -85,10 +89,17 @@ class Guard:
 
 def _limited(receive: Receive) -> Receive:
     taken = 0
+    late = anyio.current_time() + BODY_SECONDS
 
     async def receive_limited() -> Message:
-        nonlocal taken
-        message = await receive()
+        nonlocal taken, late
+        try:
+            with anyio.fail_after(late - anyio.current_time()):
+                message = await receive()
+        except TimeoutError:
+            raise HTTPException(408, "That took too long.", {"Connection": "close"}) from None
+        if not message.get("more_body", False):
+            late = math.inf  # what comes now is the end of the connection, which may be far
         taken += len(message.get("body", b""))
         if taken > BODY_LIMIT:
             raise HTTPException(413, "That is too long.")

@@ -13,7 +13,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from sqlalchemy import Connection, case, func, select
 
 from screentest.annotate.assignment import Rules
-from screentest.annotate.media import file_response
+from screentest.annotate.media import file_response, served_length
 from screentest.annotate.people import exclude, invite, invite_all
 from screentest.annotate.quality import agreement, review, rules_for
 from screentest.annotate.records import read_records
@@ -231,7 +231,7 @@ def one_file(request: Request, visitor: NeedOperator, number: int) -> Response:
         row = connection.execute(select(files).where(files.c.id == number)).first()
     if row is None:
         raise HTTPException(404)
-    return file_response(request, row, row.bytes)
+    return file_response(request, row, served_length([row.bytes]), "")
 
 
 @router.post("/operator/invite")

@@ -276,7 +276,7 @@ def video(request: Request, name: str) -> Response:
     )
     if row is None or not allowed:
         raise HTTPException(404)
-    return file_response(request, row, row.length)
+    return file_response(request, row, row.length, name)
 
 
 def _at_work(request: Request, visitor: Visitor, csrf: str | None) -> int:
