@@ -18,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
+import screentest
 from screentest.core import BadOption, Item, ManifestError
 from screentest.inputs.check import check_manifest
 from screentest.inputs.fields import ProblemKind
@@ -488,6 +489,8 @@ def test_what_is_unpacked_has_limits(tmp_path: Path, monkeypatch: pytest.MonkeyP
         os.utime(folder, (1_000_000_000, 1_000_000_000))
     unpack("b")
     assert kept() == [b"b"]
+    with pytest.raises(ManifestError, match="larger than"):
+        screentest.score(tmp_path / "a.tar", metrics="contrast", max_file_size=5e-6)
     unpack("a", total=2000)
     assert kept() == [b"a", b"b"]
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from screentest import score
 from screentest.core import BadOption, RunBusy
 from screentest.hooks.contract import Alarm, BaseHook, HookWarning, Logged, playable
 from screentest.video.memory import MemoryVideo, held
@@ -375,6 +376,20 @@ def test_a_renamed_clip_counts_once(restart: bool, training: Training) -> None:
     files = {item.video.name for item in found.scores.results.items.values()}
     assert files == {"step_1_a.mp4", "step_1_b.mp4", "step_1_c.mp4"}
     assert training.notes.logged[1].means["frozen"] == pytest.approx(1 / 3)
+
+
+def test_a_clip_is_not_taken_for_another_of_its_name_in_the_run(training: Training) -> None:
+    other = training.folder.with_name("other")
+    other.mkdir()
+    (other / "step_1.mp4").write_bytes(training.films["moving"])
+    work: Any = {"workers": 1, "progress": False}
+    score(other / "step_1.mp4", out=training.out, metrics="frozen", **work)
+    training.put("step_1.mp4", film="still")
+    training.look()
+    ((clip,),) = (logged.clips for logged in training.notes.logged)
+    assert clip.values["frozen"] == 1
+    training.watching = None
+    assert not training.look().new
 
 
 HOLD = """

@@ -75,8 +75,7 @@ def watch(
             else:
                 print_indented(f"Will try again: {shown(problem.splitlines()[0])}", indent=0)
         _print(look, as_json=as_json)
-        nothing = number == SETTLED and watching.known == begun and not look.again
-        if nothing and not problem and not as_json:
+        if number == SETTLED and watching.known == begun and not (look.again or problem or as_json):
             _print_nothing_new(watching, look)
 
     try:
@@ -106,9 +105,8 @@ def _print(look: Look, *, as_json: bool) -> None:
             clip = scores[name]
             lost = {key: failure.reason.value for key, failure in clip.reasons.items()}
             step = clip.item.groups.get("step")
-            number = None if step is None else int(step)
             values = {"values": clip.numbers, "failed": lost, "again": name in look.again}
-            _write({"clip": name, "step": number, **values})
+            _write({"clip": name, "step": int(step) if step else None, **values})
         return
     if look.new or look.again:
         steps = ", ".join(map(str, look.steps[:5])) + (" …" if len(look.steps) > 5 else "")

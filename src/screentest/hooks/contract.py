@@ -281,12 +281,11 @@ class _Guarded:
     def tell(self, step: Callable[[Hook], None]) -> None:
         if self.failures >= _PATIENCE:
             return
-        opened = self.thing is not None
         try:
             self._call(step)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - trackers raise anything
             # What cannot be opened takes its time each time.
-            self.failures += 1 if opened or self.thing is not None else _PATIENCE
+            self.failures += 1 if self.thing is not None else _PATIENCE
             if self.given is not None:
                 _failing[id(self.given)] = self  # which holds it: the id stays its own
             left = self.failures >= _PATIENCE
@@ -314,8 +313,9 @@ class _Guarded:
         try:
             done.result(self.longest)
         except TimeoutError as error:
-            late = TimeoutError(f"takes more than {self.longest:g} s")
-            raise (error if done.done() else late) from None
+            raise (
+                error if done.done() else TimeoutError(f"takes over {self.longest:g} s")
+            ) from None
 
 
 def _serve(calls: SimpleQueue[tuple[Callable[[], None], Future[None]]]) -> None:

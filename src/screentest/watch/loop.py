@@ -226,7 +226,12 @@ class Watch:
         root = self.folder.absolute()
         self._arrivals = Arrivals(root, self.patience)
         self._hooks = open_hooks(self.hooks, self.longest_call) if self.hooks else HookSet()
-        self._state = read_state(self.out) if (self.out / FILE).is_file() else State()
+        self._state, self._taken = State(), set[str]()
+        if (self.out / FILE).is_file():
+            self._state = read_state(self.out)
+            with RunReader(self.out) as run:
+                names = run.items().items()
+            self._taken = {name for name, item in names if root not in item.video.parents}
         if self._state.clips:
             _refuse_other_metrics(self.out, self.metrics)
         self._arrivals.whole |= {root / file.path: file for file, _ in self._state.clips.values()}
@@ -304,8 +309,7 @@ class Watch:
             return [], []
         self._judged = (last, is_complete)
         complete = {step: clips for step, clips in series.items() if step != last or is_complete}
-        found = alarms(complete, self._outputs)
-        stand = {f"{alarm.kind} {alarm.step}": alarm for alarm in found}
+        stand = {f"{alarm.kind} {alarm.step}": alarm for alarm in alarms(complete, self._outputs)}
         withdrawn = [alarm for key, alarm in earlier.items() if key not in stand]
         raised = [alarm for key, alarm in stand.items() if key not in earlier]
         for alarm in (*withdrawn, *raised):
@@ -315,13 +319,12 @@ class Watch:
         return raised, withdrawn
 
     def _step(self, place: str) -> Step:
-        none = Step(-1, place)
         try:
-            return read_step(Path(place), self._pattern) or none
+            return read_step(Path(place), self._pattern) or Step(-1, place)
         except BadOption:
             if not self._state.clips:
                 raise
-            return none  # one odd name among many is not a wrong pattern
+            return Step(-1, place)  # one odd name among many is not a wrong pattern
 
     def _items(self, whole: Sequence[Path], here: Set[str]) -> dict[str, Item]:
         """Name the files that are whole: by their paths, or as before where one was renamed."""
@@ -337,7 +340,7 @@ class Watch:
                     name = names[old]
             if not name:
                 name = file.path
-                while name in before or name in items:  # of a clip that was renamed
+                while name in before or name in items or name in self._taken:  # by another clip
                     name += "~"
             groups = {STEP: str(step.number), "case": step.clip} if step.number >= 0 else {}
             items[name] = Item(name, path, self.prompt, groups=groups)

@@ -128,8 +128,7 @@ class WebDataset:
 
 
 _UNPACK = "Read archives are plain .tar files; unpack others: tar -xf ARCHIVE."
-_IN_USE = 3 * 24 * 3600
-"""Seconds for which what was unpacked stays, since a run may read it."""
+_IN_USE = 3 * 24 * 3600  # seconds for which what was unpacked stays: a run may read it
 
 
 def _unpacked(
