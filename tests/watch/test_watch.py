@@ -247,6 +247,16 @@ def test_a_step_is_judged_when_it_is_complete(why: str, training: Training) -> N
     assert (found.alarms, found.withdrawn) == ([], [])
 
 
+def test_a_folder_that_grows_is_not_at_rest(training: Training) -> None:
+    watching = training.begin(at_rest=True)
+    training.put(STEP_1[0], film="still")
+    watching.look()
+    training.put(*STEP_1[1:])
+    assert watching.look().new == STEP_1[:1]
+    assert watching.look().new == STEP_1[1:]
+    assert not training.notes.alarms
+
+
 def test_patience_ends_without_a_new_clip(training: Training) -> None:
     watching = training.begin(patience=0.5)
     training.put("step_1/0.mp4", film="still")
