@@ -18,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
+import screentest
 from screentest.core import BadOption, Item, ManifestError
 from screentest.inputs.check import check_manifest
 from screentest.inputs.fields import ProblemKind
@@ -424,7 +425,7 @@ def test_another_archive_of_the_same_name_size_and_date(
         assert [one.video.read_bytes() for one in read(path).items] == [content]
 
 
-def sparse_archive(path: Path, claimed: int) -> None:
+def sparse_archive(path: Path, claimed: int, *, alone: bool = False) -> None:
     """One member of 4 bytes that claims to stand for more, as PAX archives write it."""
     member = tarfile.TarInfo("a.mp4")
     member.size = 4
@@ -437,7 +438,14 @@ def sparse_archive(path: Path, claimed: int) -> None:
     plain.size = 3
     with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as file:
         file.addfile(member, io.BytesIO(b"film"))
-        file.addfile(plain, io.BytesIO(b"two"))
+        if not alone:
+            file.addfile(plain, io.BytesIO(b"two"))
+
+
+def test_an_archive_of_sparse_members_alone_says_so(tmp_path: Path) -> None:
+    sparse_archive(tmp_path / "x.tar", 3 * 2**30, alone=True)
+    with pytest.raises(ManifestError, match=r"'a\.mp4' as a sparse file"):
+        read(tmp_path / "x.tar")
 
 
 def test_a_sparse_member_costs_itself_alone(
@@ -488,6 +496,8 @@ def test_what_is_unpacked_has_limits(tmp_path: Path, monkeypatch: pytest.MonkeyP
         os.utime(folder, (1_000_000_000, 1_000_000_000))
     unpack("b")
     assert kept() == [b"b"]
+    with pytest.raises(ManifestError, match="larger than"):
+        screentest.score(tmp_path / "a.tar", metrics="contrast", max_file_size=5e-6)
     unpack("a", total=2000)
     assert kept() == [b"a", b"b"]
 

@@ -64,10 +64,7 @@ def shown_path(path: Path) -> str:
 
 
 def lines(text: str) -> list[str]:
-    r"""Return the lines of a text that was read.
-
-    They end at ``\n``, ``\r\n`` and ``\r`` alone. ``str.splitlines`` also splits at form feeds and
-    at U+0085 and U+2028, which stand inside of prompts that were copied from a page.
+    r"""Return lines that end at ``\n``, ``\r\n`` and ``\r``; not, as ``splitlines``, at U+2028.
 
     >>> lines("one\r\ntwo\u2028still two\n")
     ['one', 'two\u2028still two']

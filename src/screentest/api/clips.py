@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from fractions import Fraction
-from operator import index
+from numbers import Integral
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
@@ -95,18 +95,18 @@ def read_clips(
     value_range: tuple[float, float] | None,
     prompt: str | Sequence[str],
     names: Sequence[str],
-    step: int | None,
+    step: Any,
 ) -> tuple[Clips, str]:
     """Read clips with their prompts and ids; gives them with one line on how they were read."""
     try:
-        plain = fps.item() if hasattr(fps, "item") else fps  # a scalar of NumPy or torch
-        rate = seconds(plain).limit_denominator(10**6)  # 1/7 as a float is a ratio of large numbers
+        # A scalar of NumPy or torch; 1/7 as a float is a ratio of large numbers.
+        rate = seconds(getattr(fps, "item", lambda: fps)()).limit_denominator(10**6)
     except (UserError, ValueError, TypeError, OverflowError, RuntimeError):
         rate = Fraction(0)
     if not 0 < rate <= _MOST_FPS:
         raise BadOption(f"invalid `fps` {fps}: must be a number in (0, {_MOST_FPS}]")
-    if step is not None:
-        step = _whole(step)
+    if step is not None and (isinstance(step, bool) or not isinstance(step, Integral)):
+        raise BadOption(f"invalid `step` {step!r:.60}: must be a whole number")
     read = read_frames(frames, layout=layout, value_range=value_range)
     count = len(read.clips)
     prompts = texts_of("prompt", [prompt] * count if isinstance(prompt, str) else prompt)
@@ -125,15 +125,6 @@ def read_clips(
         for name, text, pictures in zip(names, prompts, read.clips, strict=True)
     ]
     return clips, f"{read.words}, {float(rate):g} fps"
-
-
-def _whole(step: object) -> int:
-    try:
-        if isinstance(step, bool):
-            raise TypeError
-        return index(step)  # type: ignore[arg-type]
-    except TypeError:
-        raise BadOption(f"invalid `step` {step!r:.60}: must be a whole number") from None
 
 
 @contextmanager

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import os
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from numbers import Real
@@ -92,9 +93,8 @@ def refuse_unknown(job: Callable[..., object], work: Mapping[str, object]) -> No
 
 
 def _is_folder(given: object) -> bool:
-    with suppress(OSError):  # a text that is too long for a name
-        return isinstance(given, str | PathLike) and Path(given).is_dir()
-    return False
+    # Path raises where a text is too long for a name.
+    return isinstance(given, str | PathLike) and os.path.isdir(given)  # noqa: PTH112
 
 
 def engine_of(

@@ -190,8 +190,7 @@ def score_frames(
     """
     from screentest.api.clips import added_items, held_items, read_clips, score_clips
 
-    plain = {"suite": suite, "detector": detector, "layout": layout, "out": out}
-    refuse_unknown(score_frames, {**work, **plain})
+    refuse_unknown(score_frames, dict(work, suite=suite, detector=detector, layout=layout, out=out))
     for option in _OF_RUNS if out is None else ():
         if work.get(option) not in (None, ""):
             raise BadOption(f"`{option}` needs a run", advice="Give `out`, its folder.")
