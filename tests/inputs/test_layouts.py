@@ -425,7 +425,7 @@ def test_another_archive_of_the_same_name_size_and_date(
         assert [one.video.read_bytes() for one in read(path).items] == [content]
 
 
-def sparse_archive(path: Path, claimed: int) -> None:
+def sparse_archive(path: Path, claimed: int, *, alone: bool = False) -> None:
     """One member of 4 bytes that claims to stand for more, as PAX archives write it."""
     member = tarfile.TarInfo("a.mp4")
     member.size = 4
@@ -438,7 +438,14 @@ def sparse_archive(path: Path, claimed: int) -> None:
     plain.size = 3
     with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as file:
         file.addfile(member, io.BytesIO(b"film"))
-        file.addfile(plain, io.BytesIO(b"two"))
+        if not alone:
+            file.addfile(plain, io.BytesIO(b"two"))
+
+
+def test_an_archive_of_sparse_members_alone_says_so(tmp_path: Path) -> None:
+    sparse_archive(tmp_path / "x.tar", 3 * 2**30, alone=True)
+    with pytest.raises(ManifestError, match=r"'a\.mp4' as a sparse file"):
+        read(tmp_path / "x.tar")
 
 
 def test_a_sparse_member_costs_itself_alone(

@@ -33,6 +33,7 @@ from screentest.inputs.layouts.contents import (
 )
 from screentest.inputs.layouts.names import NUMBERED, Numbered, PromptNames
 from screentest.inputs.layouts.tables import Metadata, VideosToCaption
+from screentest.inputs.manifest import BadRows
 from screentest.inputs.parted import Corpus
 from screentest.models.weights import cache_folder
 from screentest.models.weights.archives import TarMember
@@ -69,9 +70,10 @@ class WebDataset:
             problems += wrong
             for item in members:
                 if item.id in items:
-                    why = f"{archive.name} has a key of an earlier archive"
-                    problems.append(_second(item.id, why))
+                    problems.append(_second(item.id, f"{archive.name} has it once more"))
                 items.setdefault(item.id, item)
+        if not items and problems:
+            raise BadRows(path, problems)
         if not items:
             raise ManifestError(
                 f"{path} has no videos", advice="A sample is KEY.mp4 with KEY.txt or KEY.json."
@@ -99,14 +101,12 @@ class WebDataset:
                     key, suffix = f"{folder}/{stem}".strip("/"), f".{ending.lower()}"
                     if not member.isfile() or not stem:
                         continue
-                    if member.issparse():
-                        # A few bytes can stand for terabytes.
+                    if member.issparse():  # a few bytes can stand for terabytes
                         why = f"{archive.name} has {quoted(name)} as a sparse file"
                         problems.append(Problem(ProblemKind.UNREADABLE, why, _UNPACK, id=key))
                     elif suffix in VIDEO_SUFFIXES:
                         if key in videos:
-                            why = f"{archive.name} has two videos of this key"
-                            problems.append(_second(key, why))
+                            problems.append(_second(key, f"{archive.name} has two of this key"))
                         videos.setdefault(key, member)
                     elif suffix in self.TEXTS and member.size <= self.LONGEST_TEXT:
                         try:
