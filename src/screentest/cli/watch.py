@@ -73,7 +73,8 @@ def watch(
             if as_json:
                 _write({"problem": type(look.problem).__name__, "message": problem})
             else:
-                print_indented(f"Will try again: {shown(problem.splitlines()[0])}", indent=0)
+                first, *_ = problem.split("\n")
+                print_indented(f"Will try again: {shown(first)}", indent=0)
         _print(look, as_json=as_json)
         if number == SETTLED and watching.known == begun and not (look.again or problem or as_json):
             _print_nothing_new(watching, look)
