@@ -179,11 +179,11 @@ def test_several_outputs(video: Path) -> None:
 
 @pytest.mark.parametrize("wrong", [float("nan"), float("inf"), 1.5, -0.1])
 def test_a_wrong_number_is_a_failure_and_never_a_score(wrong: float, video: Path) -> None:
-    @screentest.metric()
+    @screentest.metric(low=0, high=1)
     def broken(image: np.ndarray) -> float:
         return wrong
 
-    @screentest.metric()
+    @screentest.metric(low=0, high=1)
     def also(video: Path) -> float:
         return wrong
 
@@ -320,3 +320,22 @@ def test_the_page_on_plugins(video: Path) -> None:
     assert value("saturation:rate=4", video).value == 0  # the film is grey
     assert build("judge", "more_vivid").thing.info.summary == "The video with more colour wins"
     assert build("degradation", "fading:left=0.5").thing.info.aspect == "aesthetics"
+
+
+@pytest.mark.parametrize(
+    ("declared", "scored"),
+    [({}, True), ({"high": 255.0}, True), ({"high": 4.0}, False), ({"low": 200.0}, False)],
+)
+def test_an_undeclared_range_is_no_range(
+    video: Path, declared: dict[str, float], scored: bool
+) -> None:
+    """The mean level of its pictures is above 4 and below 200."""
+    name = f"level_{len(declared)}_{int(sum(declared.values()))}"
+
+    @screentest.metric(name=name, rate=2, long_side=64, **declared)
+    def level(image: np.ndarray) -> float:
+        """Return the mean level."""
+        return float(image.mean())
+
+    (outcome,) = outcomes(name, video).values()
+    assert outcome.ok is scored

@@ -94,8 +94,8 @@ def metric(
     version: int = 1,
     summary: str = "",
     unit: str = "",
-    low: float = 0.0,
-    high: float = 1.0,
+    low: float | None = None,
+    high: float | None = None,
     higher_is_better: bool = True,
     descriptive: bool = False,
     label: str = "",
@@ -121,8 +121,8 @@ def metric(
         version: Raise it whenever the numbers change.
         summary: One line for lists; the first line of the docstring where empty.
         unit: The unit of the number, or what its ends mean.
-        low: The least value.
-        high: The greatest value.
+        low: The least value; 0 where only ``high`` is given. Without either there is no range.
+        high: The greatest value; 1 where only ``low`` is given.
         higher_is_better: False where less is better.
         descriptive: A number, such as the amount of motion, that is shown and never called better.
         label: Its name in words, in tables and sentences; the name of the metric where empty.
@@ -152,7 +152,14 @@ def metric(
             return function
         form, besides = form_of("metric", function, FORMS, BESIDES, ANNOTATIONS)
         single = OutputInfo(
-            words, low, high, higher_is_better, unit, descriptive=descriptive, label=label
+            words,
+            0.0 if low is None else low,
+            1.0 if high is None else high,
+            higher_is_better,
+            unit,
+            bounded=low is not None or high is not None,
+            descriptive=descriptive,
+            label=label,
         )
         given = outputs or {called: single}
         whole = {
