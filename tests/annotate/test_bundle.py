@@ -66,6 +66,17 @@ def made(testbed: Path, out: Path, task: VoteTask) -> tuple[list[Unit], dict[str
     return units, write_bundle(units, ready, out / "bundle", read_language("en"))
 
 
+def test_an_original_has_other_bytes_in_every_item(testbed: Path, tmp_path: Path) -> None:
+    units = [unit for unit in read_units(testbed, VoteTask.PAIRS) if unit.source == "birds"]
+    ready = prepare_all([video.path for unit in units for video in unit.videos], tmp_path)
+    write_bundle(units, ready, tmp_path / "bundle", read_language("en"))
+    videos = [path.read_bytes() for path in (tmp_path / "bundle" / "pages").glob("media/*")]
+    # Three pairs of one film: the original is there three times.
+    assert len(videos) == 6
+    for part in (slice(None), slice(4096), slice(-4096, None), slice(4096, 8192)):
+        assert len({video[part] for video in videos}) == 6
+
+
 def test_pages_tell_nothing(testbed: Path, tmp_path: Path) -> None:
     _, keys = made(testbed, tmp_path, VoteTask.PAIRS)
     assert sorted(key.left for key in keys.values()) == [0, 1]

@@ -10,10 +10,12 @@ import sys
 from pathlib import Path
 
 import httpx2
+import psutil
 import pytest
 from typer.testing import CliRunner
 
 from screentest.annotate.records import import_records
+from screentest.annotate.server import bind
 from screentest.annotate.store import open_database
 from screentest.cli import app
 from tests.annotate.stand import open_stand
@@ -157,6 +159,17 @@ def test_serve_prints_links_that_work(testbed: Path, tmp_path: Path) -> None:
         process.wait(timeout=60)
     assert process.returncode == 0
     open_database(store).close()
+
+
+def test_a_port_that_is_taken_leaves_no_store_open(testbed: Path, store: str) -> None:
+    with bind("127.0.0.1", 0) as taken:
+        port = taken.getsockname()[1]
+        done = invoke(
+            "annotate", "serve", testbed, "--task", "check", "--port", port, "--store", store
+        )
+    assert done.exit_code == 2
+    assert done.exc_info is not None
+    assert not [one for one in psutil.Process().open_files() if one.path == store]
 
 
 def test_what_was_exported_is_certified(testbed: Path, tmp_path: Path) -> None:

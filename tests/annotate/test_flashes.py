@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 from numpy.typing import NDArray
 from sqlalchemy import select, text
@@ -82,8 +83,11 @@ def test_what_was_measured_is_kept_where_the_rest_is_not(
 
     store = tmp_path / "votes.sqlite"
     monkeypatch.setattr("screentest.annotate.server.measure_all", stopped)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt) as stop:
         open_project(testbed, store, VoteTask.CHECK)
+    # While the traceback, and so the database in it, is still there.
+    assert stop.tb is not None
+    assert not [one for one in psutil.Process().open_files() if one.path == str(store)]
     database = open_database(store)
     with database.read() as connection:
         found = [row.flashes for row in connection.execute(select(files.c.flashes))]

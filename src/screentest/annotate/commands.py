@@ -94,43 +94,41 @@ def serve(
             by=by,
             progress=progress,
         )
-    listening = bind(host, port)
-    port = listening.getsockname()[1]
-    operator = token or secrets.token_urlsafe(24)
-    site = Site(
-        database,
-        rules,
-        {language.code: language for language in languages},
-        allowed_origins(host, port, public_url),
-        people.hashed(operator),
-        # Cookies do not know ports: two apps on one machine would sign each other out.
-        cookie=f"screentest-{port}",
-        consent=own_consent,
-        finish=finish,
-    )
-
-    def ready() -> None:
-        say = err().print
-        limit = f", {per_source} of each source per worker" if of_pair(task) else ""
-        say(
-            f"{plural(len(units), 'item')}, {plural(votes, 'vote')} each{limit}; "
-            f"store: {database.shown}",
-            soft_wrap=True,
+    with closing(database), bind(host, port) as listening:
+        port = listening.getsockname()[1]
+        operator = token or secrets.token_urlsafe(24)
+        site = Site(
+            database,
+            rules,
+            {language.code: language for language in languages},
+            allowed_origins(host, port, public_url),
+            people.hashed(operator),
+            # Cookies do not know ports: two apps on one machine would sign each other out.
+            cookie=f"screentest-{port}",
+            consent=own_consent,
+            finish=finish,
         )
-        address = public_url.rstrip("/") if public_url else f"http://{host}:{port}"
-        if token is None:
-            mine = people.link_again(database, "local", create=True)
-            say(f"To judge:      {address}/join#{mine.token}", soft_wrap=True)
-            say(f"To supervise:  {address}/join#{operator}", soft_wrap=True)
-        else:
+
+        def ready() -> None:
+            say = err().print
+            limit = f", {per_source} of each source per worker" if of_pair(task) else ""
             say(
-                f"Serving {address}; the operator's page is {address}/join# with your token",
+                f"{plural(len(units), 'item')}, {plural(votes, 'vote')} each{limit}; "
+                f"store: {database.shown}",
                 soft_wrap=True,
             )
+            address = public_url.rstrip("/") if public_url else f"http://{host}:{port}"
+            if token is None:
+                mine = people.link_again(database, "local", create=True)
+                say(f"To judge:      {address}/join#{mine.token}", soft_wrap=True)
+                say(f"To supervise:  {address}/join#{operator}", soft_wrap=True)
+            else:
+                say(
+                    f"Serving {address}; the operator's page is {address}/join# with your token",
+                    soft_wrap=True,
+                )
 
-    with listening:
         run(site, listening, proxied=public_url is not None, ready=ready)
-    database.close()
 
 
 @described

@@ -130,6 +130,8 @@ _BLOCK: Final = 1 << 16
 _LEAST: Final = 24
 _TYPE: Final = b"\0\0\0\x18ftypisom\0\0\2\0isomiso2"
 _WITHIN: Final = {b"moov", b"trak", b"mdia", b"minf", b"stbl"}
+Numbers = NDArray[np.int64]
+Choices = NDArray[np.bool_]
 _LEFT_OUT: Final = {b"udta", b"meta", b"free", b"skip", b"uuid"}
 
 
@@ -148,9 +150,9 @@ class NoLayout(ValueError):
 
 
 class _Track(NamedTuple):
-    sizes: NDArray[np.int64]
-    chunks: NDArray[np.int64]
-    counts: NDArray[np.int64]
+    sizes: Numbers
+    chunks: Numbers
+    counts: Numbers
     """How many samples each chunk has."""
     takes_messages: bool
 
@@ -183,12 +185,10 @@ class Layout:
             offsets = np.repeat(chunks, counts) + before - before[first]
             if offsets.min() < 0 or (offsets + sizes).max() > self.real:
                 raise ValueError("samples lie outside of the file")
-            file.seek(int(offsets[0]) + 4)
+            message = np.repeat([t.takes_messages for t in tracks], [len(t.sizes) for t in tracks])
+            file.seek(int(offsets[np.argmax(message)]) + 4)
             # A delimiter (type 9) must stay the first unit: then bytes come between chunks only.
-            plain = int.from_bytes(file.read(1)) & 31 != 9
-        message = np.repeat(
-            [t.takes_messages and plain for t in tracks], [len(t.sizes) for t in tracks]
-        )
+            message &= int.from_bytes(file.read(1)) & 31 != 9
         chance = np.random.default_rng(self._key)
         # Its length says nothing of how many scenes or references between pictures there are.
         least = len(self._head(moov, tracks, sizes, chunks, 0))
@@ -204,12 +204,7 @@ class Layout:
         self._index = self._head(moov, tracks, sizes, places[np.unique(first)], index)
 
     def _head(
-        self,
-        moov: bytes,
-        tracks: Sequence[_Track],
-        sizes: NDArray[np.int64],
-        chunks: NDArray[np.int64],
-        length: int,
+        self, moov: bytes, tracks: Sequence[_Track], sizes: Numbers, chunks: Numbers, length: int
     ) -> bytes:
         """Return what comes before the first sample, filled up to a length."""
         sizes_of = iter(np.split(sizes, np.cumsum([len(track.sizes) for track in tracks])))
@@ -272,9 +267,7 @@ class Layout:
         return b"".join(blocks)[skip : skip + count]
 
 
-def _fills(
-    room: int, message: NDArray[np.bool_], allowed: NDArray[np.bool_], chance: np.random.Generator
-) -> NDArray[np.int64]:
+def _fills(room: int, message: Choices, allowed: Choices, chance: np.random.Generator) -> Numbers:
     """Return how many bytes come before each sample; what is left of the room comes last."""
     if room < 0:
         raise ValueError("the file is longer than the length")
@@ -282,7 +275,7 @@ def _fills(
     # As much as before a sample also comes behind the last one.
     total = weights.sum() + chance.exponential(weights[allowed].mean())
     least = allowed * (_LEAST if room > 2 * _LEAST * allowed.sum() else 0)
-    fill = least + np.floor((room - least.sum()) * weights / total).astype(np.int64)
+    fill: Numbers = least + np.floor((room - least.sum()) * weights / total).astype(np.int64)
     # A message of such a size cannot be written (see `_message_head`).
     fill[message & (fill % 256 == 7)] -= 1
     fill[message & (fill < _LEAST)] = 0
@@ -298,7 +291,7 @@ def _message_head(length: int) -> bytes:
     return (length - 4).to_bytes(4) + b"\x06\x05" + b"\xff" * long + bytes([rest, 0x55])
 
 
-def _table(values: NDArray[np.int64], kind: str) -> bytes:
+def _table(values: Numbers, kind: str) -> bytes:
     return bytes(4) + len(values).to_bytes(4) + values.astype(kind).tobytes()
 
 
@@ -316,19 +309,18 @@ def _boxes(content: bytes) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _read_moov(file: BinaryIO) -> bytes:
-    place = 0
-    while len(head := file.read(16)) >= 8:
-        size, start = int.from_bytes(head[:4]), 8
+    place, kind, size, start = 0, b"", 0, 0
+    while kind != b"moov":
+        place += size
+        file.seek(place)
+        head = file.read(16)
+        size, kind, start = int.from_bytes(head[:4]), head[4:8], 8
         if size == 1:
             size, start = int.from_bytes(head[8:]), 16
         if size < start:
-            break
-        file.seek(place + start)
-        if head[4:8] == b"moov":
-            return file.read(size - start)
-        place += size
-        file.seek(place)
-    raise ValueError("there is none")
+            raise ValueError("there is no index")
+    file.seek(place + start)
+    return file.read(size - start)
 
 
 def _track(content: bytes, most: int) -> _Track:

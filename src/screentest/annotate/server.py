@@ -7,7 +7,7 @@ import hashlib
 import json
 import socket
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
@@ -56,9 +56,12 @@ def open_project(
     given = read_units(place, task, questions=questions, gold=gold, by=by)
     videos = [video.path for unit in given for video in unit.videos]
     prepared = prepare_all(videos, media_folder(place), progress=progress)
-    database = open_database(store, create=True)
-    keep_units(database, task, given, prepared)
-    measure_flashes(database, prepared, progress=progress)
+    with ExitStack() as stack:
+        database = open_database(store, create=True)
+        stack.callback(database.close)
+        keep_units(database, task, given, prepared)
+        measure_flashes(database, prepared, progress=progress)
+        stack.pop_all()
     return database, given
 
 
@@ -215,7 +218,7 @@ class _Connection(H11Protocol):
     def _look(self) -> None:
         if self.transport.is_closing():
             return
-        idle = self.cycle is None or self.cycle.response_complete
+        idle = getattr(self.cycle, "response_complete", True)
         if idle and self.cycle is self._seen:
             self.transport.abort()
             return
