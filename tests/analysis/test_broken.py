@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import screentest
-from screentest.analysis.models.broken import Fault, broken_videos
+from screentest.analysis.models.coverage import VideoFault, broken_videos
 from screentest.core import Item
 from screentest.sample import sample_videos
 from tests.metrics.films import filtered
@@ -15,12 +15,12 @@ from tests.metrics.films import filtered
 GREEN = "drawbox=y=ih/6:c=0x008700:t=fill"
 """Zeros in all planes of YUV are this green: most of the picture was not decoded."""
 FAULTS = {
-    Fault.BLANK: "drawbox=c=gray:t=fill",
-    Fault.BLACK: "drawbox=c=black:t=fill:enable='gt(t,0.5)'",
-    Fault.WHITE: "drawbox=c=white:t=fill:enable='gt(t,0.5)'",
-    Fault.GREEN: GREEN,
-    Fault.STILL: "select='eq(n,0)',loop=loop=-1:size=1,setpts=N/24/TB,trim=duration=2",
-    Fault.SHORT: "trim=duration=1.2",
+    VideoFault.BLANK: "drawbox=c=gray:t=fill",
+    VideoFault.BLACK: "drawbox=c=black:t=fill:enable='gt(t,0.5)'",
+    VideoFault.WHITE: "drawbox=c=white:t=fill:enable='gt(t,0.5)'",
+    VideoFault.GREEN: GREEN,
+    VideoFault.STILL: "select='eq(n,0)',loop=loop=-1:size=1,setpts=N/24/TB,trim=duration=2",
+    VideoFault.SHORT: "trim=duration=1.2",
 }
 CODING = ("-c:v", "libx264", "-crf", "17", "-pix_fmt", "yuv420p", "-an")
 """With the fastest preset a still picture changes for a third of a second."""
@@ -58,6 +58,6 @@ def test_each_fault_is_named_and_nothing_else(clips: list[Item], tmp_path: Path)
 def test_a_model_that_makes_shorter_videos_is_not_broken(
     ffmpeg: str, clips: list[Item], tmp_path: Path
 ) -> None:
-    shorter = [made(ffmpeg, tmp_path, "c", place, FAULTS[Fault.SHORT]) for place in range(4)]
+    shorter = [made(ffmpeg, tmp_path, "c", place, FAULTS[VideoFault.SHORT]) for place in range(4)]
     scores = screentest.score([*clips[:4], *shorter], metrics=METRICS, out=tmp_path / "run")
     assert broken_videos(scores.results) == []

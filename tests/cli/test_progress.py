@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.text import Text
 
 from screentest._util.progress import Relay, TimeLeft, relayed
-from screentest.cli import console as terminal
-from screentest.cli.console import watched
+from screentest.cli import progress as terminal
+from screentest.cli.progress import watched
 from screentest.core import Progress, Silent
 from screentest.video.sandbox import supervised
 

@@ -55,3 +55,28 @@ def test_who_asks_no_model_hears_of_none(screentest: Screentest, manifest: Path)
     done = screentest("score", manifest, "--metrics", "sharpness", "--workers", "1")
     assert done.returncode == 3, done.stderr
     assert "built-in" not in done.stdout
+
+
+OWN = '''
+import screentest
+
+@screentest.metric(rate=2, long_side=64)
+def level(image) -> float:
+    """How bright it is, in levels."""
+    return float(image.mean())
+'''
+
+
+def test_a_file_of_ones_own_has_metrics(process: Screentest, tmp_path: Path) -> None:
+    """Worker processes read it, too; its numbers have no range but what they are."""
+    (tmp_path / "own.py").write_text(OWN, encoding="utf-8")
+    (tmp_path / "bad.py").write_text("1 / 0", encoding="utf-8")
+    film = sample_videos()[1].item.video
+    asked = ("--metrics", "level,contrast", "--workers", "2", "--json", "--out", tmp_path / "run")
+    done = process("score", film, "--plugin", tmp_path / "own.py", *asked)
+    rows = {row["metric"]: row for row in json.loads(done.stdout)["summary"]}
+    assert 1 < rows["level"]["mean"] < 255
+    for name in ("bad.py", "none.py"):
+        wrong = process("score", film, "--plugin", tmp_path / name)
+        assert wrong.returncode == 2
+        assert name in wrong.stderr

@@ -99,7 +99,7 @@ def test_two_consecutive_frames(video: Path) -> None:
 
 
 def test_two_pictures_by_annotation(video: Path) -> None:
-    @screentest.metric(low=-1)
+    @screentest.metric(low=-1, high=1)
     def rise(one: np.ndarray, two: np.ndarray) -> float:
         return (float(two.mean()) - float(one.mean())) / 255
 

@@ -565,3 +565,14 @@ def test_a_hook_that_ends_badly_is_a_warning(ending: Any, training: Training) ->
     with pytest.warns(HookWarning, match="the hook Ends failed"):
         assert training.look().new == ["step_1.mp4"]
     assert [step for step, _ in training.notes.steps] == [1]
+
+
+def test_a_step_with_clips_still_to_score_is_not_judged_for_a_later_one(
+    training: Training, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of step 1 the first look scores a still clip alone; three that move come with the next."""
+    training.put("step_1/a.mp4", film="still")
+    training.put("step_1/b.mp4", "step_1/c.mp4", "step_1/d.mp4", "step_2/a.mp4")
+    monkeypatch.setattr(loop, "MOST", 1)
+    looks = [training.look(), *(training.look() for _ in range(3))]
+    assert [alarm for look in looks for alarm in look.alarms] == []

@@ -23,6 +23,7 @@ from screentest.core import (
     UserError,
     registry,
 )
+from screentest.core.item import STEP
 from screentest.core.signature import parse, split_value_name, value_name, write_options
 from screentest.models.roles import is_stand_in
 from screentest.run.database import FILE
@@ -34,11 +35,11 @@ from screentest.stats.intervals import upper_mean
 Pool: TypeAlias = Literal["worst", "mean"]
 """How the shots of a video become its number: by the worst tenth of its time, or by their mean."""
 POOLS: tuple[Pool, ...] = ("worst", "mean")
-RUN = "run"
 REENCODED = "reencoded"
 """The folder in a run of score that has the numbers of clips of it, encoded anew."""
 ORIGINAL = "original"
 """The group of an item that was encoded anew: the id of the item that it was made of."""
+RUN = "run"
 """The group that several runs are compared by."""
 FOLDER = "folder"
 """The group that every item is in without a manifest: the folder of its video."""
@@ -245,7 +246,13 @@ class Results:
     def _units(self) -> Mapping[str, str]:
         asked = [self.case(item) for item in self.items]
         seen = [self.contents.get(item, "") for item in self.items]
-        return dict(zip(self.items, joined_units(asked, seen), strict=True))
+        sides = [self._side(item) for item in self.items]
+        return dict(zip(self.items, joined_units(asked, seen, sides), strict=True))
+
+    def _side(self, item: str) -> str:
+        """Return the maker of a video, as far as it is known."""
+        by = self.models_by
+        return "/".join(self.group(item, name) for name in (RUN, STEP, by) if name)
 
     def merged(self, items: Collection[str]) -> tuple[int, int, int]:
         """Of some items: how many cases there are as they are written, how many without those
@@ -409,19 +416,29 @@ def plain_text(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-def joined_units(asked: Sequence[str], seen: Sequence[str]) -> list[str]:
+def joined_units(
+    asked: Sequence[str], seen: Sequence[str], sides: Sequence[str] | None = None
+) -> list[str]:
     """For each of some videos, the first of all prompts that are joined with its own.
 
-    Prompts are joined where they are the same text, and where videos of theirs are the same file.
+    Prompts are joined where they are the same text, and where videos of theirs are the same file,
+    on every side: a model that gives one video for all prompts joins none of the others'.
 
     >>> joined_units(["a", "A ", "b", "c"], ["1", "2", "3", "3"])
     ['a', 'a', 'b', 'b']
+    >>> joined_units(["a", "b", "a", "b"], ["1", "1", "2", "3"], ["x", "x", "y", "y"])
+    ['a', 'b', 'a', 'b']
     """
     keys = [("prompt", plain_text(text) or text) for text in asked]
-    first = dict(zip(reversed(keys), reversed(asked), strict=True))
     files = [("file", content) if content else key for key, content in zip(keys, seen, strict=True)]
-    unit = clustered(zip(keys, files, strict=True))
-    return [first[unit[key]] for key in keys]
+    makers = list(sides or [""] * len(keys))
+    edges = grouped(zip(makers, zip(keys, files, strict=True), strict=True))
+    units = [clustered(listed) for listed in edges.values()]
+    joined = {key: tuple(unit.get(key) for unit in units) for key in keys}
+    first: dict[tuple[object, ...], str] = {}
+    for key, text in zip(keys, asked, strict=True):
+        first.setdefault(joined[key], text)
+    return [first[joined[key]] for key in keys]
 
 
 def plain_name(name: str) -> str:
@@ -490,6 +507,8 @@ def read_results(run: RunReader) -> Results:
     results = Results(items, tuple(values), outputs, tuple(pending), _suites(run), contents, traits)
     if not (run.folder / REENCODED / FILE).is_file():
         return results
+    if not all(start.arguments.get("own_margins", True) for start in run.starts()[-1:]):
+        return results
     with RunReader(run.folder / REENCODED) as copies:
         return replace(results, margins=own_margins(results, read_results(copies), copies.folder))
 
@@ -499,8 +518,8 @@ def own_margins(
 ) -> dict[tuple[str, Pool], Margin]:
     """Return the mean change that encoding clips of a run anew makes, by value and pool.
 
-    Of each clip the largest change counts. The margin is the upper end of the interval of their
-    mean, since the difference of two models that it is held against is a mean, too.
+    Of each clip the largest change counts. The margin is what their mean is below with 95%
+    confidence: the difference of two models that it is held against is a mean, too.
     """
     margins: dict[tuple[str, Pool], Margin] = {}
     for name in results.names:
@@ -511,6 +530,8 @@ def own_margins(
                 before = results.of_item(original).get(name)
                 if before is None or before.signature != copy.signature:
                     continue
+                if copies.contents.get(copy.item) != results.contents.get(original):
+                    continue  # a file that was replaced since
                 ends = before.pooled(pool).number, copy.pooled(pool).number
                 if ends[0] is not None and ends[1] is not None:
                     change = abs(ends[0] - ends[1])

@@ -24,8 +24,9 @@ from screentest.annotate.schema import units as units_table
 from screentest.annotate.server import bind, check_address, media_folder, open_project, run
 from screentest.annotate.store import Database, default_store, open_database
 from screentest.annotate.web.visitor import Finish, Site, allowed_origins
-from screentest.cli.console import err, out, shown, watched
+from screentest.cli.console import err, out, shown
 from screentest.cli.options import JsonOption, PromptsOption, described
+from screentest.cli.progress import watched
 from screentest.cli.tables import print_models, show
 from screentest.core import BadOption, UserError
 from screentest.judges.votes import VoteTask, of_pair

@@ -342,7 +342,12 @@ def _into_run(
 ) -> Scores:
     """Score items, or those that are made once this process alone writes the run."""
     patience = 600.0 if callable(items) else PATIENCE  # processes of a training queue
-    arguments = {"suite": suite, "metrics": names, "models": settings.models}
+    arguments = {
+        "suite": suite,
+        "metrics": names,
+        "models": settings.models,
+        "own_margins": own_margins,
+    }
     roles = roles_of(map(resolve, names))
     with open_run(folder, "score", arguments, work, settings, roles, patience) as run:
         items = items(run.store) if callable(items) else items

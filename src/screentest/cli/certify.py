@@ -13,7 +13,7 @@ import screentest
 from screentest._util.text import plural
 from screentest.api.certificates import forecast, judge_videos
 from screentest.cli.console import out as console
-from screentest.cli.console import print_json, watched
+from screentest.cli.console import print_json
 from screentest.cli.errors import until_stopped
 from screentest.cli.options import (
     ASPECTS,
@@ -28,6 +28,7 @@ from screentest.cli.options import (
     option,
     shares,
 )
+from screentest.cli.progress import watched
 from screentest.cli.tables import (
     print_facts,
     print_heading,

@@ -7,9 +7,7 @@ import sys
 from functools import cache
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from screentest._util import progress
 from screentest._util.text import escaped
-from screentest.core import Progress
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,11 +23,6 @@ def out() -> Console:
 def err() -> Console:
     """Progress and remarks."""
     return _console(stderr=True)
-
-
-def watched() -> Progress:
-    """Return a bar if stderr is a terminal; nothing if it is a file or a pipe."""
-    return progress.watched(err())
 
 
 def _console(stderr: bool) -> Console:

@@ -8,9 +8,10 @@ import typer
 
 import screentest
 from screentest._util.text import plural
-from screentest.cli.console import err, watched
+from screentest.cli.console import err
 from screentest.cli.console import out as console
 from screentest.cli.options import JsonOption, WorkersOption, described
+from screentest.cli.progress import watched
 from screentest.cli.tables import print_heading, print_indented, show
 from screentest.core import BUILTIN_ASPECTS, Aspect, Stopped, build, registry
 from screentest.core.table import ARROWS, Cell, Column, Table

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import typer
 
-from screentest.cli.console import err, out, shown, watched
+from screentest.cli.console import err, out, shown
 from screentest.cli.options import (
     JsonOption,
     MaxCostOption,
@@ -20,6 +20,7 @@ from screentest.cli.options import (
     PricesOption,
     described,
 )
+from screentest.cli.progress import watched
 from screentest.cli.tables import print_checks, print_heading, print_indented, rendered, show
 from screentest.core import BadOption
 from screentest.core.frames import Filter, Frame

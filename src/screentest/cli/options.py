@@ -15,15 +15,18 @@ Help and flags of a command's own parameters, and the names of the job's options
 from __future__ import annotations
 
 import inspect
+import os
 import re
 import tomllib
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, wraps
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias, TypeVar, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar, cast, get_args, get_origin
 
 import typer
 from typer.models import ArgumentInfo
+
+from screentest.core.registry import PLUGIN_FILES, registry
 
 ModelOption = Annotated[
     list[str] | None,
@@ -46,6 +49,26 @@ PricesOption = Annotated[
 ]
 MaxCostOption = Annotated[
     str, typer.Option("--max-cost", metavar="AMOUNT", help="Never spend more than this.")
+]
+
+
+def _load_plugins(files: list[Path]) -> None:
+    """Import files of plugins here; worker processes find them in the environment."""
+    for file in files:
+        registry.load_file(file)
+    if files:
+        os.environ[PLUGIN_FILES] = os.pathsep.join(str(file.absolute()) for file in files)
+
+
+PluginOption = Annotated[
+    list[Path],
+    typer.Option(
+        "--plugin",
+        metavar="FILE",
+        help="A Python file with metrics or judges of yours.",
+        callback=_load_plugins,
+        show_default=False,
+    ),
 ]
 WorkersOption = Annotated[
     int | None, typer.Option("--workers", help="Processes; one per processor if not given.")
@@ -72,6 +95,7 @@ OptionSet: TypeAlias = Mapping[str, tuple[Any, Any]]
 BACKENDS: OptionSet = {
     "models": (ModelsOption, "builtin"),
     "model": (ModelOption, None),
+    "plugin": (PluginOption, []),
     "device": (DeviceOption, "auto"),
 }
 MODELS: OptionSet = {
@@ -231,8 +255,14 @@ def shares(
         )
         rest = [parameter for parameter in mine if not _is_first(parameter)]
         parameters = [*begin, *leading, *rest, *trailing]
-        function.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-        return function
+
+        @wraps(function)
+        def command(**given: Any) -> None:
+            given.pop("plugin", None)  # imported by its callback
+            function(**given)
+
+        command.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+        return cast(F, command)
 
     return decorate
 

@@ -9,9 +9,10 @@ from typing import Any, Literal
 import screentest
 from screentest._util.text import plural
 from screentest.api.reports import export as write_records
-from screentest.cli.console import err, print_json, shown, watched
+from screentest.cli.console import err, print_json, shown
 from screentest.cli.console import out as console
 from screentest.cli.options import JsonOption, PoolOption, described, option, shares
+from screentest.cli.progress import watched
 from screentest.cli.tables import print_screen, show
 from screentest.core import BadOption
 

@@ -13,10 +13,9 @@ import typer
 
 import screentest
 from screentest._util.text import plural
-from screentest.analysis.models.broken import broken_videos
+from screentest.analysis.models.coverage import broken_videos
 from screentest.api.scores import forecast_score
 from screentest.cli.console import out as console
-from screentest.cli.console import watched
 from screentest.cli.errors import EXIT_UNREAD, until_stopped
 from screentest.cli.options import (
     ENGINE,
@@ -29,6 +28,7 @@ from screentest.cli.options import (
     accepted,
     shares,
 )
+from screentest.cli.progress import watched
 from screentest.cli.tables import (
     print_heading,
     print_indented,

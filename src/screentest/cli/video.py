@@ -14,8 +14,9 @@ import typer
 from screentest._util.machine import processors
 from screentest._util.progress import relayed
 from screentest._util.text import plural
-from screentest.cli.console import out, shown, watched
+from screentest.cli.console import out, shown
 from screentest.cli.options import JsonOption, described
+from screentest.cli.progress import watched
 from screentest.cli.tables import (
     COUNT,
     as_text,

@@ -21,6 +21,7 @@ import importlib.metadata
 import importlib.util
 import inspect
 import math
+import os
 import re
 import sys
 import typing
@@ -34,6 +35,8 @@ from screentest.core.errors import BadOption, UnknownName
 from screentest.core.signature import Signature, parse, write_options, write_value
 
 PLUGIN_GROUP = "screentest.plugins"
+PLUGIN_FILES = "SCREENTEST_PLUGINS"
+"""The environment variable with files that register: worker processes read them, too."""
 BUILTIN = "builtin"
 
 # Where the built-in implementations of a kind live. Names only: nothing is imported here.
@@ -275,6 +278,26 @@ class Registry:
                 self.broken_plugins[point.name] = f"{type(error).__name__}: {error}"
             finally:
                 self._plugin = ""
+        for file in filter(None, os.environ.get(PLUGIN_FILES, "").split(os.pathsep)):
+            self.load_file(Path(file))
+
+    def load_file(self, path: Path) -> None:
+        """Import a file that registers metrics, judges and the like; once."""
+        name = f"plugin_{path.stem}"
+        spec = importlib.util.spec_from_file_location(name, path)
+        if spec is None or spec.loader is None or not path.is_file():
+            raise BadOption(f"the plugin {path} is not a Python file")
+        earlier = sys.modules.get(name)
+        if earlier is not None and earlier.__file__ == spec.origin:
+            return
+        module = sys.modules[name] = importlib.util.module_from_spec(spec)
+        try:
+            spec.loader.exec_module(module)
+        except Exception as error:
+            del sys.modules[name]
+            raise BadOption(
+                f"the plugin {path} cannot be imported: {type(error).__name__}: {error}"
+            ) from error
 
 
 _CALL = re.compile(r"""\bregister\(\s*["'](\w+)["'],\s*(?:["']([^"']+)["']|(\w+))""")

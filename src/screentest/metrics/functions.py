@@ -122,7 +122,7 @@ def metric(
         summary: One line for lists; the first line of the docstring where empty.
         unit: The unit of the number, or what its ends mean.
         low: The least value; 0 where only ``high`` is given. Without either there is no range.
-        high: The greatest value; 1 where only ``low`` is given.
+        high: The greatest value.
         higher_is_better: False where less is better.
         descriptive: A number, such as the amount of motion, that is shown and never called better.
         label: Its name in words, in tables and sentences; the name of the metric where empty.
@@ -153,11 +153,10 @@ def metric(
         form, besides = form_of("metric", function, FORMS, BESIDES, ANNOTATIONS)
         single = OutputInfo(
             words,
-            0.0 if low is None else low,
-            1.0 if high is None else high,
+            (-math.inf if high is None else 0.0) if low is None else low,
+            math.inf if high is None else high,
             higher_is_better,
             unit,
-            bounded=low is not None or high is not None,
             descriptive=descriptive,
             label=label,
         )

@@ -11,13 +11,14 @@ from typing import Any
 
 from screentest._util.collect import grouped
 from screentest._util.text import plural
-from screentest.analysis.models.broken import BrokenVideo, broken_videos
 from screentest.analysis.models.comparison import ModelComparison
 from screentest.analysis.models.coverage import (
+    BrokenVideo,
     NotCovered,
     PromptCoverage,
     UnreadVideo,
     bordered_videos,
+    broken_videos,
     not_covered,
     worst_videos,
 )
@@ -143,8 +144,8 @@ def _headline(comparison: ModelComparison, longest: int) -> str:
         return say("nothing_compared", reason=_nothing(comparison))
     if comparison.winner:
         return _winner(comparison, longest)
-    if comparison.loser:
-        return _loser(comparison, longest)
+    if comparison.loser and (rows := _lost_to_all(comparison)):
+        return _loser(comparison, rows, longest)
     earned = [row for row in tested if any(pair.earned for pair in row.pairs)]
     if earned:
         prompts = prompt_count(comparison, earned)
@@ -152,7 +153,7 @@ def _headline(comparison: ModelComparison, longest: int) -> str:
         return say("no_single_winner", metrics=of, prompts=prompts, level=LEVEL)
     if comparison.having(State.SIGNIFICANT):
         return say("explained_only", prompts=prompts)
-    if len(comparison.not_compared) > len(tested):
+    if comparison.too_few and len(comparison.not_compared) > len(tested):
         return say("nothing_compared", reason=_nothing(comparison))
     soonest = next(iter(forecastable(comparison.rows)), None)
     if any(pair.differs for row in comparison.rows for pair in row.pairs):
@@ -194,9 +195,12 @@ def _winner(comparison: ModelComparison, longest: int) -> str:
     )
 
 
-def _loser(comparison: ModelComparison, longest: int) -> str:
-    under = [row for row in comparison.rows if row.under(comparison.loser)]
-    rows = [row for row in under if len(row.under(comparison.loser)) == row.rivals] or under
+def _lost_to_all(comparison: ModelComparison) -> list[MetricRow]:
+    loser = comparison.loser
+    return [row for row in comparison.rows if 0 < row.rivals == len(row.under(loser))]
+
+
+def _loser(comparison: ModelComparison, rows: Sequence[MetricRow], longest: int) -> str:
     others = len(comparison.models) - 1
     return say(
         "loses",
@@ -390,7 +394,9 @@ def _looks(comparison: ModelComparison) -> str:
 
 def why_words(why: WhyNotCompared) -> str:
     """Return the reason why a metric is not compared."""
-    rates = ", ".join(f"{model} {rate:.4g}" for model, rate in why.rates.items())
+    usual = {model: f"{rate:.4g}" for model, rate in why.rates.items()}
+    rates = ", ".join(f"{model} {rate}" for model, rate in usual.items())
+    rates = rates if len(set(usual.values())) > 1 else "by prompt"
     settings = ", ".join(
         f"{_setting(key)} ({' and '.join(value or 'none' for value in values)})"
         for key, values in why.settings.items()

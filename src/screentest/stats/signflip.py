@@ -235,15 +235,22 @@ def joint_tests(compared: Sequence[Compared]) -> list[JointTest]:
     signs = _patterns(len(prompts))
     drawn = signs @ beyond  # by pattern and comparison; the first pattern is what was seen
     seen = beyond.sum(axis=0)
-    alone = np.mean(drawn >= seen - _EVEN, axis=0)
+    count = len(compared)
+    alone = [
+        float(np.mean(np.maximum(drawn[:, one], drawn[:, one + count]) >= most - _EVEN))
+        for one, most in enumerate(np.maximum(seen[:count], seen[count:]))
+    ]
     order = np.argsort(-seen, kind="stable")
     # The largest of what is left, from the last comparison to the first.
-    largest = np.maximum.accumulate(drawn[:, order[::-1]], axis=1)[:, ::-1]
+    largest = drawn[:, order[::-1]]
+    del drawn
+    largest = np.maximum.accumulate(largest, axis=1, out=largest)[:, ::-1]
     steps = np.mean(largest >= seen[order] - _EVEN, axis=0)
     adjusted, edges = np.ones(order.size), np.full(order.size, math.inf)
     adjusted[order] = np.maximum.accumulate(steps)
     allowed = math.floor(LEVEL * signs.shape[0])
-    edge_of = np.sort(largest, axis=0)[signs.shape[0] - allowed - 1] + _EVEN
+    largest.partition(signs.shape[0] - allowed - 1, axis=0)
+    edge_of = largest[signs.shape[0] - allowed - 1] + _EVEN
     held = int(np.count_nonzero(np.maximum.accumulate(steps) <= LEVEL))
     for rank, column in enumerate(order if allowed else ()):
         edges[column] = edge_of[min(rank, held, order.size - 1)]
@@ -255,8 +262,7 @@ def joint_tests(compared: Sequence[Compared]) -> list[JointTest]:
         if seen[chosen] <= 0:
             results.append(JointTest(1.0, 1.0, critical))
             continue
-        both = min(1.0, 2 * float(alone[chosen]))
-        results.append(JointTest(both, float(adjusted[chosen]), critical))
+        results.append(JointTest(alone[column], float(adjusted[chosen]), critical))
     return results
 
 

@@ -262,10 +262,13 @@ class Watch:
             key=lambda name: (int(items[name].groups.get(STEP, -1)), natural(name)),
         )
         fresh, left = fresh[:MOST], set(fresh[MOST:])
+        # Steps with clips that are not scored yet.
+        unscored = {self._step(self._arrivals.place(path)).number for path in waiting}
+        unscored |= {int(items[name].groups.get(STEP, -1)) for name in left}
         # The first look asks for all, so that what failed before is tried again.
         asked = [name for name in items if name not in left] if self._series is None else fresh
         if not asked:
-            raised, withdrawn = self._judge(begun)
+            raised, withdrawn = self._judge(begun, unscored)
             return Look(waiting=waiting, alarms=raised, withdrawn=withdrawn)
         told = {name: (files[name], hash_file(items[name].video)) for name in fresh}
         items = {name: items[name] for name in asked}
@@ -290,17 +293,17 @@ class Watch:
             over = names if step is None else members[step]
             self._hooks.log(scores, names, int(step) if step else None, again=again, over=over)
         before |= told
-        raised, withdrawn = self._judge(begun)
+        raised, withdrawn = self._judge(begun, unscored)
         lost = sum(name in new for name in steps.get(None, ()))
         numbers = [int(step) for step in steps if step]
         return Look(new, again, numbers, waiting, len(left), lost, raised, withdrawn, scores)
 
-    def _judge(self, begun: int) -> tuple[list[Alarm], list[Alarm]]:
+    def _judge(self, begun: int, unscored: Set[int]) -> tuple[list[Alarm], list[Alarm]]:
         """Raise and withdraw alarms of complete steps; ``begun`` is the last step with a file."""
         earlier, series = self._state.raised, self._series or {}
         *others, last = sorted(series) or [-1]
         is_complete = (
-            begun > last
+            (begun > last and last not in unscored)
             or (others != [] and len(series[last]) >= len(series[others[-1]]))
             or self._arrivals.quiet > (0 if self.at_rest else self.patience)
             or any(alarm.seen == last for alarm in earlier.values())

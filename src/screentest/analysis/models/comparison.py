@@ -19,8 +19,14 @@ from typing import Any, Literal
 import numpy as np
 
 from screentest._util.text import natural
-from screentest.analysis.models.broken import BrokenVideo, broken_videos
-from screentest.analysis.models.coverage import NotCovered, UnreadVideo, not_covered, unread_videos
+from screentest.analysis.models.coverage import (
+    BrokenVideo,
+    NotCovered,
+    UnreadVideo,
+    broken_videos,
+    not_covered,
+    unread_videos,
+)
 from screentest.analysis.models.explain import ModelLook, looks, with_explanations
 from screentest.analysis.models.margins import (
     FEWEST_CLIPS,
@@ -145,11 +151,6 @@ class ModelComparison:
         """Return True where no row has as many prompts as could settle anything."""
         return max((row.prompts for row in self.tested), default=self.prompts) < self.fewest
 
-    @property
-    def equivalent(self) -> bool:
-        """Return True where every difference is shown to be within its margin."""
-        return all(row.state is State.EQUIVALENT for row in self.tested)
-
     def document(self) -> dict[str, Any]:
         """Return all facts as plain JSON."""
         document = asdict(self)
@@ -210,7 +211,10 @@ def compare_scores(
         results, by or (RUN if len(runs) > 1 else ""), pool=pool, margins=given
     )
     if compared is None:
-        raise _no_such_side(results, "there is one side only")
+        group = by.partition("=")[0]
+        known = not group or any(results.group(item, group) for item in results.items)
+        message = "there is one side only" if known else f"no item has a group {group!r}"
+        raise _no_such_side(results, message)
     return compared
 
 
@@ -356,7 +360,7 @@ class _Work:
         if margin is None:
             version = next((stale(value) for value in self.results.of(name)), "")
             return WhyNotCompared(NotCompared.OLD_VERSION, version=version) if version else None
-        if name in self.margins or margin.own or margin.films >= FEWEST_FILMS:
+        if name in self.margins or margin.films >= (FEWEST_CLIPS if margin.own else FEWEST_FILMS):
             return None
         return WhyNotCompared(NotCompared.FEW_FILMS, films=margin.films)
 

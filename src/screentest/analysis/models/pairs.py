@@ -16,6 +16,9 @@ from screentest.stats.signflip import LEVEL, Compared, JointTest, sources_needed
 WITHIN_REACH = 10
 """Times the prompts there are: a difference that takes more of them has no direction yet."""
 
+ONE_SIDED = 4
+"""Prompts that differ in one direction, and none in the other, from which on it is a direction."""
+
 
 @dataclass(frozen=True, slots=True)
 class Tested:
@@ -154,6 +157,11 @@ def needed_for(test: Tested, level: float, share: float) -> int | None:
     return None if needed is None else max(needed, test.gaps.size + 1)
 
 
+def one_sided(pair: ModelPair) -> bool:
+    """Return True where several prompts differ, all in one direction."""
+    return pair.ahead >= ONE_SIDED and not pair.behind
+
+
 def concluded(row: MetricRow, pairs: Sequence[ModelPair], fewest: int) -> MetricRow:
     """Return the row with its comparisons, and what they come to.
 
@@ -179,7 +187,7 @@ def concluded(row: MetricRow, pairs: Sequence[ModelPair], fewest: int) -> Metric
     differ = [pair for pair in listed if pair.differs]
     near = [pair for pair in differ if pair.reach and pair.reach <= WITHIN_REACH * row.prompts]
     agreed = row.prompts < fewest and 2 * max(row.clear, row.clear_last) > row.prompts
-    likely = any(pair.p_value <= LEVEL or pair.ahead == pair.prompts for pair in differ)
+    likely = any(pair.p_value <= LEVEL or one_sided(pair) for pair in differ)
     if near or agreed or likely or (differ and row.prompts < 3):
         row = replace(row, state=State.UNDECIDED, leaning=True)
         return replace(row, needed=row.needed_for_claim)

@@ -171,10 +171,10 @@ def page_view(report: Report, order: Sequence[str]) -> View:
     folds = [
         (title, tuple(row for state, row in rows if state is kind))
         for kind, title in (
-            (State.EQUIVALENT, "equal within their margins"),
-            (State.UNDECIDED, "no lead"),
+            (State.EQUIVALENT, "equal"),
+            (State.UNDECIDED, "undecided"),
             (State.NOT_COMPARED, "not compared"),
-            (State.DESCRIBED, "described"),
+            (State.DESCRIBED, "descriptive"),
         )
     ]
     more = len(report.alarms) - MOST_ALARMS

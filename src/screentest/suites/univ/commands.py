@@ -13,7 +13,7 @@ from screentest._util.text import plural
 from screentest.analysis.forecast import forecast_requests
 from screentest.analysis.results import read_results
 from screentest.cli.console import out as console
-from screentest.cli.console import print_json, shown, watched
+from screentest.cli.console import print_json, shown
 from screentest.cli.errors import until_stopped
 from screentest.cli.options import (
     ENGINE,
@@ -25,6 +25,7 @@ from screentest.cli.options import (
     PromptsOption,
     shares,
 )
+from screentest.cli.progress import watched
 from screentest.cli.tables import print_heading, print_indented, print_models, show
 from screentest.core import BadOption, Cell, Column, Table, UserError
 from screentest.inputs.importers import read_inputs
