@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -61,3 +62,20 @@ def test_a_model_that_makes_shorter_videos_is_not_broken(
     shorter = [made(ffmpeg, tmp_path, "c", place, FAULTS[VideoFault.SHORT]) for place in range(4)]
     scores = screentest.score([*clips[:4], *shorter], metrics=METRICS, out=tmp_path / "run")
     assert broken_videos(scores.results) == []
+
+
+def test_a_model_with_one_video_for_all_prompts_is_named_and_joins_no_prompts(
+    clips: list[Item], tmp_path: Path
+) -> None:
+    whole = [clip for clip in clips if clip.groups["model"] == "a"][:4]
+    other = [replace(clip, id=f"b{clip.id}", groups={"model": "b"}) for clip in whole]
+    same = [
+        replace(clip, id=f"c{clip.id}", groups={"model": "c"}, video=whole[0].video)
+        for clip in whole
+    ]
+    scores = screentest.score([*whole, *other, *same], metrics=METRICS, out=tmp_path / "run")
+    found = {video.item: video.fault for video in broken_videos(scores.results)}
+    assert {item[0] for item, fault in found.items() if fault is VideoFault.REPEATED} >= {"c"}
+    comparison = scores.comparison("model=a,b")
+    assert comparison is not None
+    assert comparison.prompts == 4

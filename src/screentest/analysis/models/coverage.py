@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from statistics import median
@@ -338,7 +338,6 @@ class BrokenVideo:
 
 def broken_videos(results: Results) -> list[BrokenVideo]:
     """Return the videos that are broken, in the run's order."""
-    short = {video.item: video for video in _short_videos(results)}
     files = grouped((content, item) for item, content in results.contents.items())
     shared = {
         item: len(units)
@@ -346,6 +345,7 @@ def broken_videos(results: Results) -> list[BrokenVideo]:
         if len(units := {results.unit(item) for item in items}) > 1
         for item in items
     }
+    short = {video.item: video for video in _short_videos(results, shared)}
     broken = []
     for item in results.items:
         values = results.of_item(item)
@@ -362,9 +362,10 @@ def broken_videos(results: Results) -> list[BrokenVideo]:
     return broken
 
 
-def _short_videos(results: Results) -> Iterator[BrokenVideo]:
+def _short_videos(results: Results, shared: Collection[str]) -> Iterator[BrokenVideo]:
     """Yield videos that are shorter than others of their prompt, and than most of their model."""
-    lengths, shares, usual = _lengths(results), dict[str, float](), dict[str, float]()
+    lengths = {item: seconds for item, seconds in _lengths(results).items() if item not in shared}
+    shares, usual = dict[str, float](), dict[str, float]()
     for alike in grouped((results.unit(item), item) for item in lengths).values():
         for item in alike:
             others = [lengths[other] for other in alike if other != item]
