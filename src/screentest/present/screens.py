@@ -217,8 +217,9 @@ def _of(count: int, total: int) -> str:
 
 
 def prompt_count(comparison: ModelComparison, rows: Sequence[MetricRow]) -> str:
-    """Return the number of prompts that some rows rest on."""
-    counts = sorted({row.prompts for row in rows}) or [comparison.prompts]
+    """Return the number of prompts that some rows rest on, but for the few that have few."""
+    most = max((row.prompts for row in rows), default=comparison.prompts)
+    counts = sorted({row.prompts for row in rows if 2 * row.prompts >= most}) or [most]
     least = f"{counts[0]:,} to " if len(counts) > 1 else ""
     return f"{least}{plural(counts[-1], comparison.unit)}"
 
