@@ -354,6 +354,74 @@ def test_untrusted_texts_are_shown_as_they_are(hostile: Path, opened: Open) -> N
     assert any("Content Security Policy" in line for line in seen.troubles)
 
 
+FILE_NAMES = [
+    '"><img src=x onerror=alert(7)>.mp4',
+    "' onmouseover='alert(8)' #%3Cscript%3E?x=1&amp;.mp4",
+    "\u2028\u202egnp\u202c javascript:alert(9).mp4",
+]
+
+
+@pytest.mark.parametrize("rivals", [False, True], ids=["one model", "models"])
+def test_nothing_hostile_runs_whatever_is_opened(
+    rivals: bool, tmp_path: Path, sample: Path, opened: Open
+) -> None:
+    """All folds, drawers, pairs, tiles and the search, with films that really play."""
+    films, values = [], {}
+    for number, text in enumerate(HOSTILE):
+        video = tmp_path / FILE_NAMES[number % len(FILE_NAMES)]
+        if not video.exists():
+            video.write_bytes((sample / "frenchgp_1906_214x160.mp4").read_bytes())
+        # As in a comparison: each prompt by two models, both named as badly.
+        for model in HOSTILE[:2] if rivals else ("",):
+            name = f"{number} {text} {model}"
+            groups = {"model": model, text: text} if rivals else {text: text}
+            films.append(Item(name, video, text, groups=groups))
+            values[name, "calm"] = scored(0.5 + 0.01 * number, 0.2, 0.8, 0.8, note=text)
+            values[name, "busy"] = lost(Reason.CRASHED, text) if number % 2 else scored(5.0, 4.0)
+    said = [Said(f"{n} {text}", Choice.FIRST, rationale=text) for n, text in enumerate(HOSTILE)]
+    runs = [
+        score_run(tmp_path / "scores", films, values),
+        certify_run(tmp_path / "certificates", [certificate(judge=HOSTILE[0])], said),
+    ]
+    seen = opened(page_of(runs, tmp_path, title=HOSTILE[1], pictures=2))
+    page = seen.page
+    scripts = page.locator("script").count()
+    assert scripts == 2
+
+    def look() -> None:
+        attributes = (
+            "[...document.querySelectorAll('*')].flatMap((one) => [...one.attributes])"
+            ".filter((one) => one.name.startsWith('on') || /^javascript:/i.test(one.value)"
+            " && ['href', 'src'].includes(one.name)).map((one) => one.name)"
+        )
+        assert page.evaluate(attributes) == []
+        assert page.locator("script").count() == scripts
+        assert page.locator("img[src=x], iframe, object, embed, base, link, form").count() == 0
+        assert seen.troubles == []
+
+    page.evaluate("document.querySelectorAll('details').forEach((one) => one.open = true)")
+    look()
+    for number in range(len(films)):
+        page.evaluate(f"drawer.video({number})")
+        page.evaluate("document.querySelectorAll('details').forEach((one) => one.open = true)")
+        look()
+    page.keyboard.press("Escape")
+    for cell in range(page.locator("button.heat").count()):
+        page.evaluate(f"document.querySelectorAll('button.heat')[{cell}].click()")
+        page.evaluate("document.querySelectorAll('#drawer .pair').forEach((one) => one.click())")
+        look()
+        page.keyboard.press("Escape")
+    hover = "new MouseEvent('mouseover', {bubbles: true})"
+    page.evaluate(f"document.querySelectorAll('*').forEach((one) => one.dispatchEvent({hover}))")
+    page.evaluate("document.querySelectorAll('.row button.small').forEach((one) => one.click())")
+    for text in HOSTILE[:-1]:
+        page.evaluate(
+            "(text) => { search.value = text; search.dispatchEvent(new Event('input')); }", text
+        )
+        page.wait_for_timeout(200)
+        look()
+
+
 def test_nothing_in_the_data_can_end_its_element(hostile: Path) -> None:
     text = hostile.read_text(encoding="utf-8")
     assert len(re.findall(r"</script", text)) == 2

@@ -24,6 +24,8 @@ LONG_WAIT = 60_000
 HOSTILE = (
     "</script><script>window.hacked = 1</script>"
     "<img src=x onerror='window.hacked = 2'><!-- {{ 7 * 7 }} \u2028 & &lt; \"'"
+    " \u202egnp.4pm\u2066 \u2029 \x1b[31m ' onmouseover='window.hacked = 5'"
+    f" {'漢' * 30_000}"
 )
 
 
@@ -192,14 +194,34 @@ def test_hostile_text_is_shown_as_it_is(built: Path, visit: Visit, tmp_path: Pat
 
     rewrite(bed, poison)
     write_page(bed, read_testbed(bed))
+    scripts = visit.open(built).locator("script").count()
     page = visit.open(bed, "#real_5shots%2Faesthetics")
     visit.times()
     assert page.text_content("#moments .caption") == HOSTILE
     assert page.text_content("#prompt") == " ".join([HOSTILE] * 5)
     assert HOSTILE in (page.text_content("#facts") or "")
     assert HOSTILE in (page.text_content("#about") or "")
+    page.evaluate(
+        "[...source.options].forEach((one, place) =>"
+        " { source.selectedIndex = place; source.dispatchEvent(new Event('change')); })"
+    )
     page.select_option("#source", label=f"{HOSTILE} film")
+    page.evaluate("document.querySelectorAll('details').forEach((one) => one.open = true)")
+    page.evaluate(
+        "document.querySelectorAll('#list button, #list a').forEach((one) => one.click())"
+    )
+    hover = "new MouseEvent('mouseover', {bubbles: true})"
+    page.evaluate(f"document.querySelectorAll('*').forEach((one) => one.dispatchEvent({hover}))")
     assert page.evaluate("window.hacked") is None
+    assert (
+        page.evaluate(
+            "[...document.querySelectorAll('*')].flatMap((one) => [...one.attributes])"
+            ".filter((one) => one.name.startsWith('on')).length"
+        )
+        == 0
+    )
+    assert page.locator("script").count() == scripts
+    assert not [address for address in visit.asked if not address.startswith(("file:", "data:"))]
     assert page.locator("img").count() == 0
     assert visit.said == []
 

@@ -267,3 +267,56 @@ def test_tensors() -> None:
     found = read_frames(half.to(torch.bfloat16))
     assert found.words.startswith("2 clips of 5 frames, 24×16, NCTHW bfloat16")
     assert np.abs(found.clips[0].astype(int) - CLIP).max() <= 1
+
+
+@pytest.mark.models
+@pytest.mark.filterwarnings("ignore::UserWarning")  # of torch: some kinds are old or new
+def test_tensors_of_any_kind_are_read_or_refused() -> None:
+    """What torch can hold and NumPy cannot: the same pictures, or a word on why not."""
+    torch = pytest.importorskip("torch")
+    clip = torch.from_numpy(as_float(CLIP, 0, 1))
+    read = {
+        "every second column": clip.repeat_interleave(2, 2)[:, :, ::2],
+        "mirrored twice": clip.flip(1).flip(1),
+        "channels last": clip.permute(0, 3, 1, 2).contiguous(memory_format=torch.channels_last),
+        "within a graph": clip.clone().requires_grad_() * 1,
+        "a parameter": torch.nn.Parameter(clip.clone()),
+        "a view that is negative": torch._neg_view(-clip),
+        "float16": clip.half(),
+        "float64": clip.double(),
+        "bfloat16 in a list": list(clip.bfloat16()),
+    }
+    for name, tensor in read.items():
+        (levels,) = read_frames(tensor).clips
+        # bfloat16 has 8 bits of precision: half a level of 255, and the rounding.
+        assert np.abs(levels.astype(int) - CLIP).max() <= name.startswith("bfloat16"), name
+    (levels,) = read_frames(clip.to(torch.float8_e4m3fn)).clips
+    # 3 bits after the first: 1/16 of a value near 1, so 255 / 32 when rounded to the nearest.
+    assert np.abs(levels.astype(int) - CLIP).max() <= 9
+    (levels,) = read_frames(clip[:1].expand(5, -1, -1, -1)).clips
+    assert (levels == CLIP[0]).all()
+
+    freed = clip.clone()
+    freed.untyped_storage().resize_(0)
+    refused = {
+        "meta": clip.to("meta"),
+        "meta in a list": [clip[0], clip[1].to("meta")],
+        "sparse": clip.to_sparse(),
+        "compressed": clip[0, :, :, 0].to_sparse_csr(),
+        "of another library": clip.to_mkldnn(),
+        "quantised": torch.quantize_per_tensor(clip, 1 / 255, 0, torch.quint8),
+        "complex": torch.complex(clip, clip),
+        "conjugated": torch.complex(clip, clip).conj(),
+        "not made yet": torch.nn.UninitializedParameter(),
+        "freed": freed,
+        "mask": clip > 0.5,
+        "nan": clip * float("nan"),
+        "without frames": clip[:0],
+        "without rows": clip[:, :0],
+        "without channels": clip[..., :0],
+        "a number": torch.tensor(1.0),
+        "nothing": torch.empty(0),
+    }
+    for tensor in refused.values():
+        with pytest.raises(BadOption):
+            read_frames(tensor)

@@ -197,7 +197,7 @@ def guarded(step: Callable[[], T], whose: str) -> T | Failure:
         raise
     except BadOption as error:
         return Failure(Reason.CRASHED, error.message, error.advice)
-    except Exception as error:  # noqa: BLE001 - untrusted metrics and judges raise anything
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - untrusted code raises anything
         message = "".join(traceback.format_exception(error)).strip()
         return Failure(
             Reason.CRASHED, message, f"This is a fault in the {whose}, not in the video."

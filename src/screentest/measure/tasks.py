@@ -133,6 +133,7 @@ def score_tasks(
                 timeout=timeout or settings.limits.wall_seconds,
                 files=tuple(stamp for stamp in files if stamp is not None),
                 on_death=Reason.DECODER_CRASHED,
+                separable=True,
             )
         )
     return tasks

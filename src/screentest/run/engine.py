@@ -72,10 +72,12 @@ def work_through(
                     suspects.append(event.task)
                     continue
                 deaths[keys] += 1
-                if event.limit or deaths[keys] >= limits.max_deaths:
-                    ended.append(_give_up(event, deaths[keys]))
-                else:
+                if not event.limit and deaths[keys] < limits.max_deaths:
                     queue.append(event.task)
+                elif parts := event.task.parts(limits.timeout):
+                    queue.extend(parts)
+                else:
+                    ended.append(_give_up(event, deaths[keys]))
             elif event.message["kind"] == "stop":
                 fatal = fatal or as_error(event.message["error"])
             else:

@@ -127,6 +127,8 @@ class Task:
     """Files that must not change while it runs; if one does, the result is not kept."""
     on_death: Reason = Reason.CRASHED
     """The reason given where it keeps killing its process."""
+    separable: bool = False
+    """Whether its records are tried one by one where together they end their process."""
 
     def __post_init__(self) -> None:
         if not self.keys:
@@ -135,6 +137,14 @@ class Task:
     def only(self, keys: Sequence[RecordKey]) -> Task:
         """Return the same task for some of its records."""
         return replace(self, keys=tuple(keys))
+
+    def parts(self, timeout: float | None) -> list[Task]:
+        """Return a task for each record that may be tried alone; they share the time limit."""
+        if not self.separable or len(self.keys) == 1:
+            return []
+        limit = self.timeout or timeout
+        share = limit and limit / len(self.keys)
+        return [replace(self, keys=(key,), timeout=share) for key in self.keys]
 
 
 @dataclass(frozen=True, slots=True)

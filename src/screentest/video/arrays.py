@@ -173,10 +173,7 @@ def _as_array(given: Any) -> Array:
             )
         array = np.asarray(given)
     elif _is_tensor(given):
-        plain = given.detach().cpu()
-        # NumPy has no bfloat16, and is slow with float16.
-        half = str(plain.dtype) in ("torch.bfloat16", "torch.float16")
-        array = (plain.float() if half else plain).numpy()
+        array = _of_tensor(given)
     elif type(given).__module__.startswith("PIL."):
         plain = given if given.mode in ("L", "RGB", "RGBA") else given.convert("RGB")
         array = np.asarray(plain)
@@ -196,6 +193,23 @@ def _as_array(given: Any) -> Array:
         raise BadOption(f"frames of type {array.dtype} are not pictures")
     if np.issubdtype(array.dtype, np.complexfloating):
         raise BadOption(f"frames of type {array.dtype} are not pictures")
+    return array
+
+
+def _of_tensor(given: Any) -> Array:
+    """Return the values of a tensor, whatever its strides and device; raise where it has none."""
+    try:
+        plain = given.detach().cpu().resolve_neg()
+        if plain.numel() and not plain.untyped_storage().nbytes():
+            raise RuntimeError("its storage was freed")  # NumPy would read what is there now
+        # NumPy has no bfloat16 and no floats of eight bits, and is slow with float16.
+        half = plain.is_floating_point() and plain.element_size() < 4
+        array: Array = (plain.float() if half else plain).numpy()
+    except (RuntimeError, TypeError, ValueError) as error:
+        raise BadOption(
+            f"a tensor on {given.device} without plain values: {str(error).splitlines()[0]}",
+            advice="Give a dense one that holds values: .to_dense(), .dequantize(), .real.",
+        ) from error
     return array
 
 

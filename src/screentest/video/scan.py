@@ -173,7 +173,7 @@ class _Consumers:
             self._dismiss(watcher, error.failure)
         except STOPPING:
             raise  # a full disk or a service that turns us away is nobody's bug
-        except Exception as error:  # noqa: BLE001 - a metric's bug must not stop the others
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - must not stop the others
             self._dismiss(watcher, Failure(Reason.CRASHED, _message(error)))
 
     def _dismiss(self, watcher: _Watcher, failure: Failure) -> None:
@@ -182,7 +182,7 @@ class _Consumers:
         self._watchers = [other for other in self._watchers if other is not watcher]
 
 
-def _message(error: Exception) -> str:
+def _message(error: BaseException) -> str:
     return "".join(traceback.format_exception(error)).strip()
 
 

@@ -226,6 +226,74 @@ def test_a_long_wait_for_nobody_says_what_for(caplog: pytest.LogCaptureFixture) 
     assert "not reached" in said
 
 
+@pytest.mark.parametrize("header", ["1e9", "nan", "-5", "inf", "1e999", "120"])
+@pytest.mark.parametrize("before", [[], [Answer("yes")]], ids=["at first", "later"])
+def test_a_long_wait_that_a_server_asks_for_is_said(
+    header: str, before: list[Act], caplog: pytest.LogCaptureFixture
+) -> None:
+    """A number of seconds is waited for up to the cap of 120 s, and said; else the usual 0.5 s."""
+    clock = FakeClock()
+    script = [*before, rate_limited(header), rate_limited(header), Answer("yes")]
+    with serving(script, clock=clock) as (_, chat):
+        outcomes = [chat.ask([plain(number)])[0] for number in range(len(before) + 1)]
+    assert all(outcome.ok for outcome in outcomes)
+    number = float(header)
+    assert sum(clock.sleeps) <= 2 * 120 * 1.25
+    if 0 <= number < float("inf"):
+        (said,) = [one.getMessage() for one in caplog.records]
+        assert "in 120 s" in said
+        assert clock.sleeps
+    else:
+        assert sum(clock.sleeps) <= 2 * 1.25
+        assert not caplog.records
+
+
+STALLS: dict[str, list[bytes]] = {
+    "nothing": [],
+    "half a status line": [b"HTTP/1.1 20"],
+    "headers without end": [b"HTTP/1.1 200 OK\r\n", *[b"X-Slow: 1\r\n"] * 1000],
+    "a header a byte at a time": [b"HTTP/1.1 200 OK\r\n", *[b"X"] * 1000],
+    "interim answers without end": [b"HTTP/1.1 100 Continue\r\n\r\n"] * 1000,
+    "no body": [b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n"],
+    "half a chunk": [b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{"],
+    "spaces": [b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n", *[b" "] * 1000],
+    "a refusal without end": [b"HTTP/1.1 429 No\r\nContent-Length: 9999\r\n\r\n", *[b" "] * 1000],
+}
+
+
+@pytest.mark.parametrize("stall", STALLS)
+def test_a_server_that_drips_or_stalls_is_given_up(stall: str) -> None:
+    """Whatever part of an answer it is, no byte of which comes too late by itself."""
+    over = threading.Event()
+
+    def drip(connection: socket.socket) -> None:
+        with connection, suppress(OSError):
+            connection.recv(1 << 16)
+            for part in STALLS[stall]:
+                connection.sendall(part)
+                if over.wait(0.05):
+                    return
+            over.wait(60)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def accept() -> None:
+            with suppress(OSError):
+                while not over.is_set():
+                    connection, _ = listener.accept()
+                    threading.Thread(target=drip, args=(connection,), daemon=True).start()
+
+        threading.Thread(target=accept, daemon=True).start()
+        address = f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
+        with chat_at(address, max_attempts=2, timeout=0.6) as chat:
+            ledger = ledger_of(chat)
+            (outcome,) = chat.ask([plain()])
+        over.set()
+    assert outcome.failure is not None
+    assert outcome.failure.reason is Reason.TIMED_OUT
+    assert statuses(ledger) == [CallStatus.TIMED_OUT] * 2
+
+
 def test_a_name_that_does_not_exist(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-nothing-there")
     with chat_at("http://no-such-host.invalid/v1", max_attempts=2) as chat:

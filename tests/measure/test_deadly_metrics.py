@@ -1,0 +1,117 @@
+"""Metrics of a user's own that end, hang or exhaust their process: the others are scored."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from screentest.core import Reason, registry
+from screentest.measure.tasks import score_items
+from screentest.run.engine import LocalEngine
+from screentest.run.session import Settings
+from screentest.run.store import RunStore
+from screentest.testing.films import captioned_film
+from screentest.video.limits import DEFAULT_LIMITS
+
+MODULE = "deadly_metrics_for_a_test"
+CODE = """
+import asyncio, ctypes, os, signal, sys
+import screentest
+
+def killed():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def segfault():
+    ctypes.string_at(0)
+
+def quits():
+    os._exit(0)
+
+def hangs():
+    while True:
+        pass
+
+def raises(error):
+    raise error
+
+WAYS = {
+    "killed": killed,
+    "segfault": segfault,
+    "quits": quits,
+    "hangs": hangs,
+    "system_exit": lambda: sys.exit(0),
+    "interrupt": lambda: raises(KeyboardInterrupt),
+    "memory": lambda: raises(MemoryError),
+    "cancelled": lambda: raises(asyncio.CancelledError),
+    "generator_exit": lambda: raises(GeneratorExit),
+    "bytes": lambda: bytearray(1 << 62),
+    "recursion": lambda: (lambda f: f(f))(lambda f: f(f)),
+}
+
+def deadly(name, way):
+    def per_frame(image):
+        way()
+        return 0.5
+    def per_item(item):
+        way()
+        return 0.5
+    screentest.metric(name=f"frame_{name}")(per_frame)
+    screentest.metric(name=f"item_{name}")(per_item)
+
+for name, way in WAYS.items():
+    deadly(name, way)
+"""
+CRASHED, DIED = Reason.CRASHED, Reason.DECODER_CRASHED
+WAYS = {
+    "killed": DIED,
+    "segfault": DIED,
+    "quits": DIED,
+    "hangs": Reason.TIMED_OUT,
+    "system_exit": CRASHED,
+    "interrupt": DIED,  # nobody can tell it from that of the user
+    "memory": CRASHED,
+    "cancelled": DIED,
+    "generator_exit": DIED,
+    "bytes": CRASHED,
+    "recursion": CRASHED,
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _registered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Have them registered by a module of the user's, as a plugin's are."""
+    folder = tmp_path_factory.mktemp("plugin")
+    (folder / f"{MODULE}.py").write_text(CODE)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(folder)
+        importlib.import_module(MODULE)
+        yield
+    for way in WAYS:
+        for level in ("frame", "item"):
+            registry._entries.pop(("metric", f"{level}_{way}"))
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("level", ["frame", "item"])
+def test_it_has_a_reason_and_the_others_a_value(level: str, way: str, tmp_path: Path) -> None:
+    films = [captioned_film(tmp_path, f"film{n}", clips=1, seconds=1) for n in range(2)]
+    # 12 s for all, so 6 s for each alone: a film of 24 small frames takes a small part of one.
+    limits = replace(DEFAULT_LIMITS, wall_seconds=12 if way == "hangs" else 600)
+    deadly = f"{level}_{way}"
+    with RunStore(tmp_path / "run", command="test") as store:
+        done = score_items(
+            store,
+            films,
+            [deadly, "contrast"],
+            Settings(limits=limits),
+            engine=LocalEngine(workers=2),
+        )
+        records = {(one.key.item, one.key.evaluator): one for one in store.records()}
+    assert (done.total, done.made) == (4, 4)
+    for film in films:
+        assert set(records[film.id, deadly].reasons) == {WAYS[way]}
+        assert all(one.ok for one in records[film.id, "contrast"].outcomes.values())
