@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import random
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -157,3 +158,34 @@ def test_killed_at_work(
         done = subprocess.run(command(given, torn), capture_output=True, timeout=PATIENCE)
         assert done.returncode == 0, done.stderr
         assert digest(torn) == digest(whole)
+
+
+def test_replace_is_killed_at_work(corpus: Path, tmp_path: Path) -> None:
+    """What it drops and what it keeps of the run before are those of a run left in peace."""
+    films = corpus.read_text("utf-8").splitlines(keepends=True)
+    before, after = corpus.with_name("before.jsonl"), corpus.with_name("after.jsonl")
+    before.write_text("".join(films[:3]), "utf-8")
+    after.write_text("".join(films[1:]), "utf-8")
+    began = tmp_path / "before"
+    metrics = ("--metrics", "motion,contrast")
+    command = screentest("score", before, *metrics, "--out", began)
+    subprocess.run(command, check=True, capture_output=True, timeout=PATIENCE)
+
+    def replace(out: Path) -> list[str]:
+        asked = ("--metrics", "contrast,sharpness,noise", "--replace")
+        return screentest("score", after, *asked, "--out", out)
+
+    whole = shutil.copytree(began, tmp_path / "whole")
+    subprocess.run(replace(whole), check=True, capture_output=True, timeout=PATIENCE)
+    with RunReader(whole) as run:
+        shown = sorted(run.items())
+    for seed in range(5):
+        draw, torn = random.Random(seed), shutil.copytree(began, tmp_path / f"torn{seed}")
+        hits = [
+            blow(replace(torn), torn, written(torn) + number * seed, draw.random(), whom, draw)
+            for number, whom in enumerate(("all", "parent", "all"))
+        ]
+        subprocess.run(replace(torn), check=True, capture_output=True, timeout=PATIENCE)
+        assert records(torn) == records(whole), hits
+        with RunReader(torn) as run:
+            assert sorted(run.items()) == shown, hits

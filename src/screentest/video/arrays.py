@@ -206,8 +206,9 @@ def _of_tensor(given: Any) -> Array:
         half = plain.is_floating_point() and plain.element_size() < 4
         array: Array = (plain.float() if half else plain).numpy()
     except (RuntimeError, TypeError, ValueError) as error:
+        why = str(error).partition("\n")[0]
         raise BadOption(
-            f"a tensor on {given.device} without plain values: {str(error).splitlines()[0]}",
+            f"a tensor on {given.device} without plain values: {why}",
             advice="Give a dense one that holds values: .to_dense(), .dequantize(), .real.",
         ) from error
     return array
