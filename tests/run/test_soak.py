@@ -31,7 +31,7 @@ import psutil
 import pytest
 
 import screentest
-from screentest.core import StorageError
+from screentest.core import RunError, StorageError, UserError
 from screentest.run.reader import RunReader
 from tests.conftest import ROOT
 from tests.run.canonical import canonical
@@ -436,6 +436,23 @@ def test_parts_of_a_killed_process_are_removed(tmp_path: Path) -> None:
     assert list(run.glob("frames/.*"))
     subprocess.run(command, check=True, timeout=LIMIT, **options)
     assert files_of(run / "frames") == [f"frames-{number}.nut" for number in range(FRAMES)]
+
+
+def test_no_start_hides_what_another_has_just_added(tmp_path: Path) -> None:
+    """Whichever of them is first: a score without ``add`` never drops the clips."""
+    make_material(tmp_path)
+    run, video = tmp_path / "run", tmp_path / "videos" / "ours-0.mov"
+    options: dict[str, Any] = {"metrics": "contrast", "out": run, "progress": False, "workers": 1}
+    screentest.score([video], **options)
+    command = [sys.executable, "-m", "tests.run.soaking", "frames", str(run), "0"]
+    variables = CLEAN | {"PYTHONPATH": WITH_TESTS}
+    with subprocess.Popen(command, cwd=ROOT, env=variables) as child:
+        while child.poll() is None:
+            with suppress(RunError, UserError):
+                screentest.score([video], **options)
+    assert child.returncode == 0
+    with RunReader(run) as reader:
+        assert set(reader.items()) == {"ours-0.mov", "frames-0"}
 
 
 @pytest.mark.slow
