@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -13,6 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 from urllib.parse import quote
 
+from screentest._util.atomic import storage_error
 from screentest.analysis.results import Results, Value
 from screentest.api import texts_of
 from screentest.core.calls import Progress
@@ -85,6 +87,7 @@ def _signed_once(metrics: tuple[str, ...], settings: Settings, tools: Tools) -> 
 Clips: TypeAlias = list[tuple[Item, MemoryVideo]]
 FOLDER = "frames"
 """Where a run keeps what it was given in memory."""
+_PARTS = ".parts-"
 _MOST_FPS = 1000
 
 
@@ -144,19 +147,24 @@ def added_items(clips: Clips, run: RunStore, *, named: bool, replace_same: bool)
     if not named:
         clips = _numbered_on(clips, earlier)
     folder = run.folder / FOLDER
-    folder.mkdir(exist_ok=True)
     made = []
-    with TemporaryDirectory(prefix=".", dir=folder) as parts:
-        for number, (item, video) in enumerate(clips):
-            part = Path(parts, str(number))
-            video.write(part)
-            path = folder / f"{file_name(item.id)}{LOSSLESS}"
-            made.append(replace(item, video=path, sha256=hash_file(part)))
-            before = earlier.get(item.id)
-            if before and not replace_same and not _is_same(before, made[-1]):
-                raise _taken(made[-1], before, run.folder)
-        for number, item in enumerate(made):
-            Path(parts, str(number)).replace(item.video)
+    try:
+        folder.mkdir(exist_ok=True)
+        for left in folder.glob(f"{_PARTS}*"):  # by processes that were killed
+            shutil.rmtree(left, ignore_errors=True)
+        with TemporaryDirectory(prefix=_PARTS, dir=folder) as parts:
+            for number, (item, video) in enumerate(clips):
+                part = Path(parts, str(number))
+                video.write(part)
+                path = folder / f"{file_name(item.id)}{LOSSLESS}"
+                made.append(replace(item, video=path, sha256=hash_file(part)))
+                before = earlier.get(item.id)
+                if before and not replace_same and not _is_same(before, made[-1]):
+                    raise _taken(made[-1], before, run.folder)
+            for number, item in enumerate(made):
+                Path(parts, str(number)).replace(item.video)
+    except OSError as error:
+        raise storage_error(folder, error) from error
     for item in made:
         if hash_file(item.video) != item.sha256:  # two names are one where case does not count
             raise StorageError(f"{item.video} was overwritten while it was added")

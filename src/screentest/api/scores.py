@@ -130,8 +130,10 @@ def score(
     )
     names = _metrics(single, inputs.suite)
     items: Sequence[Item] = inputs.items
-    folder = Path(out)
+    folder, starts = Path(out), 0
     if (folder / FILE).is_file() and not replace:
+        with RunReader(folder) as earlier:
+            starts = len(earlier.starts())
         items = beside_earlier(folder, items, names, add=add)
     cache = Cache(cache_folder() / "videos", round(cache_limit * 1e9)) if allow_remote else None
     scores = _into_run(
@@ -142,6 +144,7 @@ def score(
         settings,
         work,
         add=add,
+        starts=None if replace else starts,
         about=inputs.about,
         cache=cache,
         own_margins=own_margins,
@@ -336,6 +339,7 @@ def _into_run(
     work: WorkOptions,
     *,
     add: bool,
+    starts: int | None = None,
     about: Mapping[str, Any],
     cache: Cache | None = None,
     own_margins: bool = False,
@@ -351,6 +355,9 @@ def _into_run(
     roles = roles_of(map(resolve, names))
     with open_run(folder, "score", arguments, work, settings, roles, patience) as run:
         items = items(run.store) if callable(items) else items
+        if starts is not None and len(run.store.starts()) > starts + 1:
+            # Another process has written since we looked.
+            items = beside_earlier(folder, items, names, add=add)
         if add:
             run.store.keep_earlier({item.id for item in items}, names)
         done = score_items(
