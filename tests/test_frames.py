@@ -180,6 +180,8 @@ WRONG: dict[str, list[Any]] = {
     "retry": ["sometimes", 5, np.array([1, 2])],
     "max_cost": ["much", [1], np.array([1, 2])],
     "prompts": [5, "x" * 300],
+    "hooks": [5, object(), [None]],
+    "progress": [5, "yes"],
 }
 
 

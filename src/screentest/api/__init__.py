@@ -38,7 +38,11 @@ def progress_of(given: Progress | bool | None) -> Progress:
 
     if given is False:
         return Silent()
-    return watched() if given is None or given is True else given
+    if given is None or given is True:
+        return watched()
+    if not callable(getattr(given, "advance", None)):
+        raise BadOption(f"invalid `progress` {given!r:.60}: must be a Progress, True or False")
+    return given
 
 
 def path_of(file: File | None) -> Path | None:

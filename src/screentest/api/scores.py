@@ -48,7 +48,7 @@ from screentest.run.store import RunStore
 
 if TYPE_CHECKING:
     from screentest.analysis.forecast import Forecast
-    from screentest.hooks.contract import Hook
+    from screentest.hooks.contract import Hook, HookSet
 
 Hooks: TypeAlias = "str | Hook | Sequence[str | Hook]"
 """Hooks by name with options (``wandb:project=clips``), or hooks themselves."""
@@ -110,6 +110,7 @@ def score(
         The scores of all videos of the run.
     """
     refuse_unknown(score, work)
+    _open(hooks)
     if add and replace:
         raise BadOption("`add` and `replace` are mutually exclusive")
     if hasattr(videos, "shape"):
@@ -195,6 +196,8 @@ def score_frames(
     from screentest.watch.alarms import alarms, series_of
 
     refuse_unknown(score_frames, dict(work, suite=suite, detector=detector, layout=layout, out=out))
+    _open(hooks)
+    progress_of(work.get("progress"))
     for option in _OF_RUNS if out is None else ():
         if work.get(option) not in (None, ""):
             raise BadOption(f"`{option}` needs a run", advice="Give `out`, its folder.")
@@ -418,8 +421,15 @@ def _is_chat(role: str) -> bool:
 
 def _log(hooks: Hooks, scores: Scores, items: Sequence[Item], step: int | None) -> Scores:
     """Hand the items that were just scored to the hooks, while their frames are in memory."""
-    if hooks:
-        from screentest.hooks.contract import open_hooks
-
-        open_hooks(hooks).log(scores, [item.id for item in items], step)
+    if opened := _open(hooks):
+        opened.log(scores, [item.id for item in items], step)
     return scores
+
+
+def _open(hooks: Hooks) -> HookSet | None:
+    """Open hooks; what is none is refused before any work."""
+    if isinstance(hooks, list | tuple | str) and not hooks:
+        return None
+    from screentest.hooks.contract import open_hooks
+
+    return open_hooks(hooks)

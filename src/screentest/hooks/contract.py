@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, runtime_che
 import numpy as np
 
 from screentest._util.collect import grouped
+from screentest.core.errors import BadOption
 from screentest.core.frames import Filter, FrameRequest, Image, Size
 from screentest.core.functions import decorator, register_factory
 from screentest.core.item import Time
@@ -380,6 +381,8 @@ def open_hooks(hooks: str | Hook | Sequence[str | Hook], longest: float | None =
 
 
 def _guarded(hook: Hook) -> _Guarded:
+    if not callable(getattr(hook, "log", None)):
+        raise BadOption(f"invalid hook {hook!r:.60}: must be a name, or an object with `log`")
     return _failing.get(id(hook)) or _Guarded(type(hook).__name__, lambda: hook, given=hook)
 
 
