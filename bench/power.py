@@ -198,9 +198,11 @@ def margins_on(results: Results, clips: Sequence[int]) -> Mapping[tuple[str, str
         for clip in clips
     }
     values = tuple(value for value in results.values if value.item in copies)
+    # The copies are files of their own here; in a run they are made of the originals.
+    plain = replace(results, contents={})
     return own_margins(
-        results.only(originals, {value.metric for value in values}),
-        replace(results, items=copies, values=values),
+        plain.only(originals, {value.metric for value in values}),
+        replace(plain, items=copies, values=values),
     )
 
 

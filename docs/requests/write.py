@@ -254,12 +254,8 @@ class Stage(Tools):
 
     def __init__(self) -> None:
         super().__init__(Settings())
-        self.noting = NotingPrompts()
+        self.prompts = self.noting = NotingPrompts()
         self.chat = StandIn(self.noting)
-
-    @property
-    def prompts(self) -> Prompts:
-        return self.noting
 
     def shots(self, video: Path, detector: str = "") -> Sequence[Shot]:
         clips = FILM.script.clips if FILM.script is not None else ()

@@ -11,7 +11,7 @@ import pytest
 
 from screentest.core import NoValue, Reason
 from screentest.models.weights import WeightsFile
-from screentest.models.weights.pull import fetch
+from screentest.models.weights.pull import _fetch_here, fetch
 from tests.web_server import Behaviour, answer, reset, serving
 
 # pooch leaves the connection of a failed response to the collector.
@@ -70,7 +70,7 @@ def test_a_silent_server_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_without_a_network_the_host_is_named(tmp_path: Path) -> None:
-    with pytest.raises(NoValue, match=r"127\.0\.0\.1:9 did not give w\.bin"):
+    with pytest.raises(NoValue, match=r"w\.bin of 127\.0\.0\.1:9 could not be fetched"):
         fetch("http://127.0.0.1:9/w.bin", FILE, tmp_path / "w.bin")
 
 
@@ -102,19 +102,16 @@ def test_files_of_the_hub_come_by_its_own_client(
         return str(local_dir / name)
 
     monkeypatch.setattr(hub, "hf_hub_download", download)
-    assert fetch(HUB, FILE, tmp_path / "w.bin").read_bytes() == WEIGHTS
+    monkeypatch.setattr("sys.argv", ["-c", HUB, FILE.sha256, str(tmp_path / "w.bin")])
+    _fetch_here()  # in the process that `fetch` starts
+    assert (tmp_path / "w.bin").read_bytes() == WEIGHTS
     assert asked == [("someone/model", "onnx/w.bin", "0123abcd")]
 
 
 def test_a_hub_that_cannot_be_reached_is_a_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hub = pytest.importorskip("huggingface_hub")
-    errors = pytest.importorskip("huggingface_hub.errors")
-
-    def download(*_: Any, **__: Any) -> str:
-        raise errors.OfflineModeIsEnabled("offline mode is enabled")
-
-    monkeypatch.setattr(hub, "hf_hub_download", download)
-    with pytest.raises(NoValue, match=r"huggingface\.co did not give w\.bin: offline"):
+    pytest.importorskip("huggingface_hub")
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    with pytest.raises(NoValue, match=r"w\.bin of huggingface\.co could not be fetched"):
         fetch(HUB, FILE, tmp_path / "w.bin")

@@ -134,7 +134,7 @@ def score(
     folder, starts = Path(out), 0
     if (folder / FILE).is_file() and not replace:
         with RunReader(folder) as earlier:
-            starts = len(earlier.starts())
+            starts = sum(bool(start.ended) for start in earlier.starts())
         items = beside_earlier(folder, items, names, add=add)
     cache = Cache(cache_folder() / "videos", round(cache_limit * 1e9)) if allow_remote else None
     scores = _into_run(

@@ -156,6 +156,8 @@ class ModelComparison:
         document = asdict(self)
         for row, into in zip(self.rows, document["rows"], strict=True):
             into |= {"claim": row.claim, "settled": row.settled, "p": row.p}
+            ends = {"low": row.info.low, "high": row.info.high}
+            into["info"] |= {key: end if math.isfinite(end) else None for key, end in ends.items()}
             for pair, part in zip(row.pairs, into["pairs"], strict=True):
                 part |= {"prompts": pair.prompts, "significant": pair.significant}
         return document
