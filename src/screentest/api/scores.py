@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 Hooks: TypeAlias = "str | Hook | Sequence[str | Hook]"
 """Hooks by name with options (``wandb:project=clips``), or hooks themselves."""
 _RATES = (18.0, 26.0)
-"""Rate factors that clips are encoded anew with: about the range that people save videos with."""
+"""Rate factors to encode clips with: about the range that people save videos with."""
 _OF_RUNS = ("workers", "engine", "address", "gpus", "max_cost")
 """Options of work that need a run."""
 

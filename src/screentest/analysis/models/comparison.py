@@ -367,8 +367,8 @@ class _Work:
         return WhyNotCompared(NotCompared.FEW_FILMS, films=margin.films)
 
     def margin(self, name: str) -> Margin | None:
-        """Return the margin of a value: one that was given and measured on enough films, else the
-        larger of that and the package's."""
+        """Return the margin of a value: the run's own or a given one, if it was measured on enough
+        clips; else the larger of that and the package's."""
         # A clip of one shot has one number, whatever the pool: so it has one margin.
         pool = self.pool if self.found[name].pooled else "worst"
         packaged = next((margin_of(value, pool) for value in self.results.of(name)), None)

@@ -25,7 +25,7 @@ from screentest.core.item import Item
 FEWEST_FILMS = 9
 """Of fewer films nine in ten are all: the largest difference seen is no margin."""
 FEWEST_CLIPS = 6
-"""Clips of a run from which on its own margins count, and prompts from which on it has any."""
+"""The fewest clips, and the fewest prompts, that a run has margins of its own with."""
 LEAST_SHARE = 0.1
 """Of the package's margin: what is learnt from some clips is never less."""
 MOST_CLIPS = 12
