@@ -345,7 +345,6 @@ SPLITLINES = {
     "cli.tables": 3,
     "core.outcome": 1,
     "english.lexicon": 1,
-    "inputs.remote": 1,
     "models.backends.detection": 1,
     "models.backends.interpolation": 1,
     "models.chat.parsing": 1,

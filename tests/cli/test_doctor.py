@@ -63,12 +63,12 @@ def test_every_optional_part_of_the_package_is_looked_for() -> None:
         for requirement in metadata.requires("screentest") or []
         if any(
             f'"{extra}"' in requirement.replace("'", '"')
-            for extra in ("models", "ray", "remote", "postgres", "download")
+            for extra in ("models", "ray", "postgres", "download")
         )
     }
     named = set(diagnosis.OPTIONAL)
-    # Helpers of transformers and fsspec that nobody asks for by themselves.
-    assert extras - {"accelerate", "aiohttp"} <= named
+    # A helper of transformers that nobody asks for by itself.
+    assert extras - {"accelerate"} <= named
     assert {"pandas", "polars"} <= named  # what the README's frame() needs
 
 

@@ -23,7 +23,8 @@ from screentest.core import BadOption, Item, ManifestError
 from screentest.inputs.check import check_manifest
 from screentest.inputs.fields import ProblemKind
 from screentest.inputs.importers import examine_inputs, format_of, importer_of
-from screentest.inputs.layouts.contents import UNPACKED
+from screentest.inputs.layouts import folders
+from screentest.inputs.layouts.contents import LARGEST_ARCHIVE
 from screentest.inputs.parted import Corpus
 from screentest.run.store import RunStore
 
@@ -480,7 +481,8 @@ def test_what_is_unpacked_has_limits(tmp_path: Path, monkeypatch: pytest.MonkeyP
         path = tmp_path / f"{name}.tar"
         archive(path, {f"{name}.mp4": name.encode() * 1000})
         context = copy_context()
-        context.run(UNPACKED.set, (largest, total))
+        context.run(LARGEST_ARCHIVE.set, largest)
+        monkeypatch.setattr(folders, "MOST_UNPACKED", total)
         context.run(read, path)
 
     def kept() -> list[bytes]:

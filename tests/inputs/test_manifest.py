@@ -213,6 +213,7 @@ def test_all_bad_csv_rows_are_listed_with_the_line_they_begin_on(tmp_path: Path)
         ({"id": "a\u2028b"}, "id: has the control character U+2028"),
         ({"video": ""}, "no video"),
         ({"video": "a\0.mp4"}, "video: has a character that no file name can have"),
+        ({"video": "https://example.org/a.mp4"}, "video: is an address, not a file"),
         ({"video": "\ud800.mp4"}, "video: has a character that no file name can have"),
         ({"prompt": "a\0b"}, "prompt: has the control character U+0000 at character 2"),
         ({"prompt": "\x1b[2J"}, "prompt: has the control character U+001B at character 1"),

@@ -15,7 +15,7 @@ from screentest._util.text import lines
 from screentest.analysis.models.margins import clips_to_encode
 from screentest.analysis.results import ORIGINAL, REENCODED, Results, read_results
 from screentest.analysis.suites import SuiteItems, read_suite
-from screentest.api import at_least, names_of, path_of, progress_of, texts_of
+from screentest.api import names_of, path_of, progress_of, texts_of
 from screentest.api.options import (
     OpenRun,
     Videos,
@@ -30,13 +30,11 @@ from screentest.core.item import File, Item
 from screentest.core.registry import build
 from screentest.core.signature import metric_names, parse, write_options
 from screentest.inputs.fields import ProblemKind
-from screentest.inputs.layouts.contents import UNPACKED
-from screentest.inputs.remote import Cache
+from screentest.inputs.layouts.contents import LARGEST_ARCHIVE
 from screentest.measure.evaluators import resolve
 from screentest.measure.tasks import beside_earlier, roles_of, score_items
 from screentest.models.chat.costs import MemoryLedger
 from screentest.models.roles import CHAT
-from screentest.models.weights import cache_folder
 from screentest.present.results import Scores
 from screentest.run.database import FILE
 from screentest.run.engine import InlineEngine
@@ -76,8 +74,6 @@ def score(
     detector: str = "default",
     allow_damaged: bool = False,
     max_file_size: float = 100.0,
-    allow_remote: bool = False,
-    cache_limit: float = 20.0,
     own_margins: bool = True,
     **work: Unpack[WorkOptions],
 ) -> Scores:
@@ -100,8 +96,6 @@ def score(
         detector: The detector of shots.
         allow_damaged: Score what can be decoded of a damaged video.
         max_file_size: A larger file is not read.
-        allow_remote: Fetch videos from http(s), s3 and gs addresses.
-        cache_limit: How much of fetched videos, and of unpacked ones, is kept at a time, in GB.
         own_margins: Of several models, encode up to 12 clips anew to learn what re-encoding
             changes in them. Else that is known from the films of the package.
         **work: Models, engine, workers, progress: see ``WorkOptions``.
@@ -119,13 +113,12 @@ def score(
         raise BadOption(
             "`prompt` is one text for all videos", advice="A manifest has one for each."
         )
-    at_least(0.001, cache_limit=cache_limit)
     single = names_of(metrics)
     settings = settings_of(
         work, detector=detector, allow_damaged=allow_damaged, limits=limits_of(max_file_size)
     )
     context = copy_context()
-    context.run(UNPACKED.set, (settings.limits.file_bytes, round(cache_limit * 1e9)))
+    context.run(LARGEST_ARCHIVE.set, settings.limits.file_bytes)
     inputs = context.run(
         _Inputs.read, videos, prompt, layout, suite, single, data, generated, model_name
     )
@@ -136,7 +129,6 @@ def score(
         with RunReader(folder) as earlier:
             starts = sum(bool(start.ended) for start in earlier.starts())
         items = beside_earlier(folder, items, names, add=add)
-    cache = Cache(cache_folder() / "videos", round(cache_limit * 1e9)) if allow_remote else None
     scores = _into_run(
         folder,
         items,
@@ -147,7 +139,6 @@ def score(
         add=add,
         starts=None if replace else starts,
         about=inputs.about,
-        cache=cache,
         own_margins=own_margins,
     )
     return _log(hooks, scores, items, step)
@@ -344,7 +335,6 @@ def _into_run(
     add: bool,
     starts: int | None = None,
     about: Mapping[str, Any],
-    cache: Cache | None = None,
     own_margins: bool = False,
 ) -> Scores:
     """Score items, or those that are made once this process alone writes the run."""
@@ -370,7 +360,6 @@ def _into_run(
             run.settings,
             engine=run.engine,
             progress=run.progress,
-            cache=cache,
         )
         results = read_results(run.store)
         if own_margins and done.exit_code == 0:

@@ -79,6 +79,7 @@ LONGEST_SCRIPT_FILE = 64 * 2**20
 _TEXT_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _NAME_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 # A name that is not UTF-8 is written in JSON as the surrogates Python reads it as.
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 _NO_FILE_NAME = re.compile(r"[\x00\ud800-\udc7f\udd00-\udfff]")
 
 T = TypeVar("T")
@@ -177,6 +178,8 @@ def _path(value: Any) -> Path:
         raise Complaint("is an empty path")
     if _NO_FILE_NAME.search(value):
         raise Complaint("has a character that no file name can have")
+    if _ADDRESS.match(value):
+        raise Complaint("is an address, not a file", "Download the video and give its path.")
     return Path(value)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -15,7 +15,6 @@ from screentest.core.errors import BadOption, UserError
 from screentest.core.item import Item
 from screentest.core.metric import Metric
 from screentest.core.outcome import Reason
-from screentest.inputs.remote import Cache, Fetching, localized
 from screentest.measure.evaluators import Evaluator, resolve, sign
 from screentest.measure.items import measure
 from screentest.run.execute import Execution, Retry, execute
@@ -36,8 +35,6 @@ class ItemTask:
     metrics: Mapping[RecordKey, str]
     """The spec of the metric behind each record."""
     settings: Settings
-    fetching: Fetching | None = None
-    """Videos on other machines."""
     batch: str = ""
     """Tasks of the same batch share the metrics that a worker has built."""
     crf: float | None = None
@@ -47,13 +44,12 @@ class ItemTask:
 def measure_item(job: Job) -> TaskResults:
     """Measure one item. Runs in a worker."""
     task: ItemTask = job.payload
-    with nullcontext() if task.fetching is None else task.fetching.here():
-        tools = open_tools(task.settings)
-        tools.attach(job.ledger)
-        keys = {task.metrics[key]: key for key in job.keys}
-        metrics = {text: _metric(task.batch, text) for text in keys}
-        with _as_encoded(task) as item:
-            outcomes = measure(item, metrics, tools, lambda text: job.noting(keys[text]))
+    tools = open_tools(task.settings)
+    tools.attach(job.ledger)
+    keys = {task.metrics[key]: key for key in job.keys}
+    metrics = {text: _metric(task.batch, text) for text in keys}
+    with _as_encoded(task) as item:
+        outcomes = measure(item, metrics, tools, lambda text: job.noting(keys[text]))
     return {key: dict(outcomes[text]) for text, key in keys.items()}
 
 
@@ -105,31 +101,27 @@ def score_tasks(
     settings: Settings,
     *,
     timeout: float | None = None,
-    cache: Cache | None = None,
     crf: Mapping[str, float] | None = None,
 ) -> list[Task]:
-    """One task per item with a record for each metric; ``cache`` is for videos elsewhere.
+    """One task per item with a record for each metric.
 
     ``crf`` has the rate factor of items that are measured as copies, encoded anew.
     """
-    items, fetching, digests = localized(items, cache)
     tasks, batch = [], uuid4().hex
     for item in items:
-        inputs = hash_item(item, lambda path: digests.get(path) or store.inputs.of_file(path))
+        inputs = hash_item(item, store.inputs.of_file)
         keys = {
             RecordKey(item.id, metric.name, signature=str(metric.signature), inputs=inputs): (
                 metric.text
             )
             for metric in metrics
         }
-        files = [Stamp.of(path) for path in _files(item) if path not in digests]
+        files = [Stamp.of(path) for path in _files(item)]
         tasks.append(
             Task(
                 tuple(keys),
                 measure_item,
-                ItemTask(
-                    item, keys, settings, fetching.get(item.id), batch, (crf or {}).get(item.id)
-                ),
+                ItemTask(item, keys, settings, batch, (crf or {}).get(item.id)),
                 timeout=timeout or settings.limits.wall_seconds,
                 files=tuple(stamp for stamp in files if stamp is not None),
                 on_death=Reason.DECODER_CRASHED,
@@ -148,14 +140,12 @@ def score_items(
     engine: Engine | None = None,
     retry: Retry | None = None,
     progress: Progress | None = None,
-    cache: Cache | None = None,
     crf: Mapping[str, float] | None = None,
 ) -> Execution:
     """Score ``items`` with the metrics of these specs, or go on with it.
 
-    With a ``cache``, videos may have addresses on other machines. Items with large files come last:
-    their files are read while the others are measured. Items in ``crf`` are measured as copies,
-    encoded anew with that rate factor.
+    Items with large files come last: their files are read while the others are measured. Items in
+    ``crf`` are measured as copies, encoded anew with that rate factor.
     """
     _refuse_twins(items)
     chosen = settings or Settings()
@@ -169,7 +159,7 @@ def score_items(
     store.inputs.begin(path for item in last for path in _files(item))
 
     def score(part: Sequence[Item]) -> Execution:
-        tasks = score_tasks(store, part, signed, chosen, cache=cache, crf=crf)
+        tasks = score_tasks(store, part, signed, chosen, crf=crf)
         what = "scoring" if crf is None else "re-encoding"
         return execute(store, tasks, engine=engine, retry=retry, progress=progress, what=what)
 

@@ -22,7 +22,6 @@ from screentest._util.text import lines
 from screentest.core import Item, ManifestError
 from screentest.inputs.fields import Complaint, Problem, ProblemKind, load_json, quoted
 from screentest.inputs.files import VIDEO_SUFFIXES, identity, unlisted
-from screentest.inputs.remote import DEFAULT_LIMIT
 from screentest.video.limits import DEFAULT_LIMITS
 
 LONGEST = 256 * 2**20
@@ -41,8 +40,8 @@ GROUP_COLUMNS = ("model", "seed", "category")
 """Columns that become groups under their own name; ``group.NAME`` does, too."""
 
 
-UNPACKED = ContextVar("UNPACKED", default=(DEFAULT_LIMITS.file_bytes, DEFAULT_LIMIT))
-"""Bytes that an archive may have, and that all that is unpacked of archives may take."""
+LARGEST_ARCHIVE = ContextVar("LARGEST_ARCHIVE", default=DEFAULT_LIMITS.file_bytes)
+"""Bytes that an archive may have."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,9 +21,9 @@ from screentest.inputs.files import VIDEO_SUFFIXES
 from screentest.inputs.importers import Importer, importer_of
 from screentest.inputs.layouts.contents import (
     BY_PROMPT,
+    LARGEST_ARCHIVE,
     PROMPT_COLUMNS,
     PROMPT_LISTS,
-    UNPACKED,
     Listing,
     caption,
     missing,
@@ -83,7 +83,7 @@ class WebDataset:
 
     def _archive(self, archive: Path) -> tuple[list[Item], list[Problem]]:
         # Another archive of the same name, size and date is another archive.
-        digest = hash_file(archive, UNPACKED.get()[0])
+        digest = hash_file(archive, LARGEST_ARCHIVE.get())
         if " " in digest or digest == ABSENT:
             why = "cannot be read" if digest == ABSENT else "is larger than `max_file_size`"
             raise ManifestError(f"{archive} {why}", advice=_UNPACK)
@@ -128,6 +128,8 @@ class WebDataset:
 
 
 _UNPACK = "Read archives are plain .tar files; unpack others: tar -xf ARCHIVE."
+MOST_UNPACKED = 20 * 2**30
+"""Bytes that all that is unpacked of archives may take."""
 _IN_USE = 3 * 24 * 3600  # seconds for which what was unpacked stays: a run may read it
 
 
@@ -155,20 +157,20 @@ def _unpacked(
 
 def _make_room(place: Path, size: int) -> None:
     """Remove archives that were not read for days, the longest unused first; or refuse."""
-    limit, cache = UNPACKED.get()[1], place.parent
+    cache = place.parent
     sizes: Counter[tuple[float, Path]] = Counter()
     for path in cache.glob("*/*"):
         with suppress(FileNotFoundError):  # removed by another process
             sizes[path.parent.stat().st_mtime, path.parent] += path.stat().st_size
     left = sizes.total() + size
     for (used, folder), taken in sorted(sizes.items()):
-        if left > limit and folder != place and used < time.time() - _IN_USE:
+        if left > MOST_UNPACKED and folder != place and used < time.time() - _IN_USE:
             shutil.rmtree(folder, ignore_errors=True)
             left -= taken
-    if left > limit:
+    if left > MOST_UNPACKED:
         raise ManifestError(
-            f"unpacked archives would take {left:,} bytes, and {cache} may hold {limit:,}",
-            advice=f"Allow more: `cache_limit`; or remove what is there. {_UNPACK}",
+            f"unpacked archives would take {left:,} bytes, and {cache} may hold {MOST_UNPACKED:,}",
+            advice=f"Remove what is there. {_UNPACK}",
         )
 
 
