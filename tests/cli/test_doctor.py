@@ -62,8 +62,7 @@ def test_every_optional_part_of_the_package_is_looked_for() -> None:
         diagnosis._name_and_least(requirement)[0]
         for requirement in metadata.requires("screentest") or []
         if any(
-            f'"{extra}"' in requirement.replace("'", '"')
-            for extra in ("models", "ray", "postgres", "download")
+            f'"{extra}"' in requirement.replace("'", '"') for extra in ("models", "ray", "postgres")
         )
     }
     named = set(diagnosis.OPTIONAL)

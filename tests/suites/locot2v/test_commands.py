@@ -167,7 +167,7 @@ def test_a_bad_answer_is_asked_for_again_at_the_next_start(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["locot2v", "build"], "give either --videos or --urls"),
+        (["locot2v", "build"], "Missing option '--videos'"),
         (["locot2v", "build", "--videos", "none"], "not a folder of videos"),
     ],
 )

@@ -29,7 +29,6 @@ from screentest.run.store import RunStore
 from screentest.suites.locot2v.construction.build import (
     SuiteBuild,
     build_suite,
-    download,
     sources_in,
 )
 from screentest.suites.locot2v.construction.documents import correct_stage
@@ -217,17 +216,17 @@ def correct(
     ] = "draft",
     as_json: JsonOption = False,
 ) -> None:
-    """Take over people's corrections of drafts, or of another stage.
+    """Take over people's corrections of drafts, or of final prompts.
 
     They look at drafts with `screentest annotate serve DIR/drafts.jsonl --task
-    prompts`, and at other stages with DIR/review/STAGE.jsonl. Where they wrote
+    prompts`, and at final prompts with DIR/review/merge.jsonl. Where they wrote
     different texts, none is taken. Afterwards start `suite locot2v build`
     again: what depends on a correction is made anew.
 
     \b
     Examples:
       screentest suite locot2v correct suite/ votes.json
-      screentest suite locot2v correct suite/ votes.json --stage questions
+      screentest suite locot2v correct suite/ votes.json --stage merge
     """
     answers = grouped(
         (record.source, record.text if record.verdict == "correct" else None)
@@ -236,16 +235,11 @@ def correct(
     )
     result = correct_stage(folder, answers, stage)
     outcomes = ("changed", "approved", "disputed", "unknown")
-    rows: list[tuple[str, str, str | None]] = [
-        (name, outcome, None) for outcome in outcomes for name in getattr(result, outcome)
-    ]
-    rows += [(name, "unread", reason) for name, reason in result.unread.items()]
-    columns = ("video", "outcome", "reason")
+    rows = [(name, outcome) for outcome in outcomes for name in getattr(result, outcome)]
+    columns = ("video", "outcome")
     show(Table("corrections", "Corrections", columns, rows), as_json=as_json)
     if not rows and not as_json:
         print_indented("nobody corrected anything", indent=0)
-    if result.unread:
-        raise typer.Exit(1)
 
 
 @shares(MODELS)
@@ -305,17 +299,12 @@ def statistics(
 
 @shares(MODELS)
 def build(
+    videos: Annotated[
+        Path, typer.Option(metavar="DIR", help="Real videos; folders in it are themes.")
+    ],
     out: Annotated[
         Path, typer.Option(metavar="DIR", help="Where stages, run and suite are kept.")
     ] = Path("suite"),
-    videos: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Real videos; folders in it are themes."),
-    ] = None,
-    urls: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Addresses to fetch with yt-dlp, one per line."),
-    ] = None,
     theme: Annotated[str, typer.Option(metavar="TEXT", help="The theme of all videos.")] = "",
     shortest: Annotated[float, typer.Option(metavar="SECONDS", help="No video below.")] = 30.0,
     longest: Annotated[float, typer.Option(metavar="SECONDS", help="No video above.")] = 60.0,
@@ -340,18 +329,11 @@ def build(
     Examples:
       screentest suite locot2v build --videos films/ --out suite/ \\
           --model chat=openai:NAME
-      screentest suite locot2v build --urls list.txt --theme pets \\
+      screentest suite locot2v build --videos pets/ --theme pets \\
           --model chat.watch=openai:SEEING --model chat.extract=openai:WRITING
     """
-    if (videos is None) == (urls is None):
-        raise BadOption("give either --videos or --urls")
     settings = settings_of(work)
     cap = cap_of(work, settings)
-    if urls is not None:
-        videos = out / "videos"
-        for lost in download(urls, videos, shortest=shortest, longest=longest):
-            err().print(f"could not be fetched: {shown(lost)}")
-    assert videos is not None
     sources = sources_in(videos, theme)
     choices = Choices(
         shortest, longest, refinements=refinements, frames=frames, questions=questions

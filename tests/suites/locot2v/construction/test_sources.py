@@ -1,14 +1,13 @@
-"""Where videos come from: folders as themes, and addresses."""
+"""Where videos come from: folders as themes."""
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 
 import pytest
 
-from screentest.core import BadOption, ManifestError, UserError
-from screentest.suites.locot2v.construction.build import download, sources_in
+from screentest.core import BadOption
+from screentest.suites.locot2v.construction.build import sources_in
 
 
 def test_folders_are_themes(tmp_path: Path) -> None:
@@ -34,20 +33,3 @@ def test_nothing_there(tmp_path: Path) -> None:
         sources_in(tmp_path)
     with pytest.raises(BadOption, match="not a folder"):
         sources_in(tmp_path / "none")
-
-
-def test_addresses_must_be_addresses(tmp_path: Path) -> None:
-    listed = tmp_path / "list.txt"
-    listed.write_text("# films\nfile:///etc/passwd\n")
-    with pytest.raises(BadOption, match="is not an address"):
-        download(listed, tmp_path / "videos", shortest=1, longest=9)
-    with pytest.raises(ManifestError, match="is not there"):
-        download(tmp_path / "none.txt", tmp_path / "videos", shortest=1, longest=9)
-
-
-@pytest.mark.skipif(importlib.util.find_spec("yt_dlp") is not None, reason="yt-dlp is installed")
-def test_without_the_package_it_says_what_to_install(tmp_path: Path) -> None:
-    listed = tmp_path / "list.txt"
-    listed.write_text("https://example.org/film\n")
-    with pytest.raises(UserError, match="not installed: yt_dlp"):
-        download(listed, tmp_path / "videos", shortest=1, longest=9)

@@ -1,21 +1,13 @@
-"""Building: every stage of every video, as far as it can be; start again to go on.
-
-The real videos come from a folder, or from a list of addresses through yt-dlp.
-"""
+"""Building: every stage of every video, as far as it can be; start again to go on."""
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from screentest._util.optional import need
-from screentest._util.text import lines
-from screentest.analysis.people.released import read_text
 from screentest.core import (
     BadOption,
     Failure,
@@ -23,7 +15,6 @@ from screentest.core import (
     NoValue,
     Reason,
     Resources,
-    StorageError,
     UserError,
 )
 from screentest.inputs.files import VIDEO_SUFFIXES
@@ -67,52 +58,6 @@ def sources_in(folder: Path, theme: str = "") -> list[SourceVideo]:
     if not sources:
         raise BadOption(f"{folder} holds no videos")
     return list(sources.values())
-
-
-def download(addresses: Path, into: Path, *, shortest: float, longest: float) -> list[str]:
-    """Fetch the videos that a file lists, one address per line, within the duration window.
-
-    Returns the addresses that could not be had. Needs the package yt-dlp.
-    """
-    listed = lines(read_text(addresses))
-    wanted = [line.strip() for line in listed if line.strip() and not line.startswith("#")]
-    for address in wanted:
-        if not re.match(r"https?://", address):
-            raise BadOption(
-                f"{address!r} in {addresses} is not an address", advice="Write https://…"
-            )
-    need("yt_dlp")
-    try:
-        into.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StorageError(f"cannot make {into}: {error.strerror}") from None
-    fetcher: Any = importlib.import_module("yt_dlp")
-
-    def fits(info: dict[str, Any], *, incomplete: bool = False) -> str | None:
-        duration = info.get("duration")
-        if duration is None or shortest <= float(duration) <= longest:
-            return None
-        return f"{duration} seconds are outside the window"
-
-    lost: list[str] = []
-    options = {
-        "outtmpl": str(into / "%(id)s.%(ext)s"),
-        "format": "bestvideo[ext=mp4]/best[ext=mp4]/best",
-        "match_filter": fits,
-        "noplaylist": True,
-        "quiet": True,
-        "noprogress": True,
-        "no_warnings": True,
-        "overwrites": False,
-        "cachedir": False,
-    }
-    with fetcher.YoutubeDL(options) as client:
-        for address in wanted:
-            try:
-                client.download([address])
-            except fetcher.utils.DownloadError:
-                lost.append(address)
-    return lost
 
 
 SUITE_FILE = "suite.json"
