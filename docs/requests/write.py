@@ -48,8 +48,8 @@ from screentest.sample import backgrounds, sample_videos
 from screentest.suites.locot2v.construction.build import build_suite
 from screentest.suites.locot2v.construction.stages import Choices, SourceVideo
 from screentest.suites.univ.pieces import UnivTask
-from screentest.testbeds.captions.facts import ChatExtractor
-from screentest.testbeds.chat import caption_request, categorise
+from screentest.testbeds.captions.facts import read_by_chat
+from screentest.testbeds.chat import caption_request, category_of
 
 HERE = Path(__file__).parent
 FILM = next(one.item for one in sample_videos() if one.item.id == "real_5shots")
@@ -302,8 +302,8 @@ def runs(stage: Stage, work: Path) -> Iterator[Callable[[], object]]:
             metric = resolve(spec.replace("TRUTH", str(work / "truth.json"))).metric
             if metric.info.prompts:
                 yield partial(measure, item if name == "dense" else plain, {name: metric}, stage)
-    yield partial(ChatExtractor(chat, "", prompts=prompts).extract, [_caption()])
-    yield partial(categorise, [plain], ["nature", "sport", "people"], chat, prompts=prompts)
+    yield partial(read_by_chat, [_caption()], chat, prompts=prompts)
+    yield partial(category_of, plain.text, ["nature", "sport", "people"], chat, prompts=prompts)
     frames = stage.frames(FILM.video, [_span().centre], FrameRequest())
     yield lambda: chat.ask([caption_request(prompts, frames)])
     yield lambda: chat.ask([request_for(_caption(), "Japanese", prompts)])

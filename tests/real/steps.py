@@ -25,8 +25,8 @@ from screentest.suites.locot2v.metrics.herd import questions_on
 from screentest.suites.locot2v.requests import actions_of, events_of_text
 from screentest.suites.univ.data import Truth
 from screentest.suites.univ.text_task import TextTask
-from screentest.testbeds.captions.facts import CaptionFacts, ChatExtractor
-from screentest.testbeds.chat import GROUP, categorise
+from screentest.testbeds.captions.facts import CaptionFacts, read_by_chat
+from screentest.testbeds.chat import category_of
 from tests.real.server import Meter, TextOnly
 from tests.real.texts import CATEGORIES, EXPECTED, MATCHED, STORIES
 from tests.real.weights import ROOT
@@ -50,15 +50,13 @@ Step = Callable[[Meter, Said, int], None]
 
 def caption_step(meter: Meter, said: Said, number: int) -> None:
     caption, labels = labelled()[number]
-    (found,) = ChatExtractor(meter, "real").extract([caption])
+    (found,) = read_by_chat([caption], meter)
     said.facts.append((caption, labels, found))
 
 
 def category_step(meter: Meter, said: Said, number: int) -> None:
     story, known = STORIES[number]
-    (found,) = categorise([Item("one", Path("one.mp4"), story)], CATEGORIES, meter)
-    answered = found.value.groups[GROUP] if found.value is not None else "none"
-    said.checked.append(("category", known, answered))
+    said.checked.append(("category", known, category_of(story, CATEGORIES, meter).value or "none"))
 
 
 def event_step(meter: Meter, said: Said, number: int) -> None:

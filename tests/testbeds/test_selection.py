@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from screentest.core import NoValue, Reason
+from screentest.core import NoValue, Reason, build
 from screentest.testbeds.captions.facts import CaptionFacts
 from screentest.testbeds.contract import Film, Rng
 from tests.testbeds.stage import NoDetector, NoMatting, PlainBackends, Stage
@@ -106,7 +106,6 @@ def test_shuffled_clips_follow_each_other_and_are_captioned(stage: Stage) -> Non
 
 def test_a_film_that_stands_still_cannot_be_stopped(stage: Stage) -> None:
     from screentest.testbeds.contract import Unfit
-    from screentest.testbeds.operators.scenes import DynamicsDegree
 
     class Still:
         models = PlainBackends()
@@ -121,7 +120,9 @@ def test_a_film_that_stands_still_cannot_be_stopped(stage: Stage) -> None:
             return [(still, spot)] * 3
 
     with pytest.raises(Unfit, match="stand still"):
-        DynamicsDegree().settle(stage.film.clips[0], Still(), Rng.of(1), Rng.of(1))
+        build("degradation", "dynamics_degree").thing.settle(
+            stage.film.clips[0], Still(), Rng.of(1), Rng.of(1)
+        )
 
 
 def test_dice_are_fair_and_independent() -> None:

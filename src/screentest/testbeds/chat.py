@@ -7,7 +7,7 @@ asked or paid for again, and what was not is a typed reason on that one clip.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 from pathlib import Path
@@ -29,7 +29,7 @@ from screentest.models.roles import Chat
 from screentest.run.session import Settings, Tools, open_tools
 from screentest.run.tasks import Job, TaskResults
 from screentest.testbeds.captions.facts import TEMPLATE as FACTS
-from screentest.testbeds.captions.facts import ChatExtractor
+from screentest.testbeds.captions.facts import read_by_chat
 from screentest.video.probe import probe
 from screentest.video.samples import sample_frames
 
@@ -89,9 +89,8 @@ def read_captions(job: Job) -> TaskResults:
     """Read the captions of a film, one outcome per clip. Runs in a worker."""
     task: FilmTask = job.payload
     tools = _tools(job)
-    model = _model(task.settings, "extract")
-    extractor = ChatExtractor(tools.role("chat.extract"), model, prompts=tools.prompts)
-    read = extractor.extract([clip.caption for clip in _clips(task.item)])
+    captions = [clip.caption for clip in _clips(task.item)]
+    read = read_by_chat(captions, tools.role("chat.extract"), prompts=tools.prompts)
     outcomes = {str(number): outcome.map(to_object) for number, outcome in enumerate(read)}
     return dict.fromkeys(job.keys, outcomes)
 
@@ -101,8 +100,8 @@ def choose_category(job: Job) -> TaskResults:
     task: FilmTask = job.payload
     tools = _tools(job)
     chat = tools.role("chat.category")
-    (chosen,) = categorise([task.item], task.categories, chat, prompts=tools.prompts)
-    named = chosen.map(lambda item: {"category": item.groups[GROUP]})
+    chosen = category_of(task.item.text, task.categories, chat, prompts=tools.prompts)
+    named = chosen.map(lambda name: {"category": name})
     return {key: {key.evaluator: named} for key in job.keys}
 
 
@@ -165,14 +164,10 @@ LONGEST = 8000
 """So many characters of a description are shown to the model: a film is what it begins as."""
 
 
-def categorise(
-    items: Sequence[Item],
-    categories: Sequence[str],
-    chat: Chat,
-    *,
-    prompts: Prompts | None = None,
-) -> list[Outcome[Item]]:
-    """Return the items with their category; those that have one in their metadata keep it, unasked.
+def category_of(
+    text: str, categories: Sequence[str], chat: Chat, *, prompts: Prompts | None = None
+) -> Outcome[str]:
+    """Return the category of what a text describes.
 
     The model can only answer with a name from the list. Without an answer there is no
     category, and the outcome says why.
@@ -180,23 +175,14 @@ def categorise(
     names = list(dict.fromkeys(name.strip() for name in categories if name.strip()))
     if len(names) < 2:
         raise BadOption("a choice needs two categories or more", advice="Give a longer list.")
+    if not text.strip():
+        return Outcome.failed(
+            Reason.NOT_APPLICABLE, "it has no text to go by", "Give it a prompt or a script."
+        )
     query = Query(CATEGORY, _schema(names), use="slvm.category")
-    prompts = prompts or Prompts()
-    outcomes = [Outcome.of(item) for item in items]
-    requests: dict[int, ChatRequest] = {}
-    for place, item in enumerate(items):
-        if item.groups.get(GROUP):
-            continue
-        if not item.text.strip():
-            outcomes[place] = Outcome.failed(
-                Reason.NOT_APPLICABLE, "it has no text to go by", "Give it a prompt or a script."
-            )
-            continue
-        slots: dict[str, Slot] = {"description": item.text[:LONGEST], "categories": names}
-        requests[place] = query.request(prompts, slots)
-    for place, answer in zip(requests, send(chat, requests.values()), strict=True):
-        outcomes[place] = answer.map(partial(_with_category, items[place]))
-    return outcomes
+    slots: dict[str, Slot] = {"description": text[:LONGEST], "categories": names}
+    (answer,) = send(chat, [query.request(prompts or Prompts(), slots)])
+    return answer.map(lambda chosen: str(chosen.category.value))
 
 
 def _schema(names: list[str]) -> type[BaseModel]:
@@ -204,7 +190,3 @@ def _schema(names: list[str]) -> type[BaseModel]:
 
     fields: dict[str, Any] = {"category": (Enum("Category", [(name, name) for name in names]), ...)}
     return create_model("CategoryAnswer", **fields)
-
-
-def _with_category(item: Item, answer: Any) -> Item:
-    return replace(item, groups={**item.groups, GROUP: str(answer.category.value)})

@@ -27,7 +27,7 @@ from screentest.testbeds.intact import folder_name
 from screentest.video.edit.encode import EncoderSettings
 from screentest.video.limits import DEFAULT_LIMITS, Limits
 from screentest.video.sandbox import Supervisor
-from screentest.video.source import VideoSource
+from screentest.video.source import VideoSource, no_picture
 
 FOLDER = "joined"
 LOSSLESS = EncoderSettings(crf=0, preset="ultrafast")
@@ -117,11 +117,7 @@ def _join(work: _Work) -> tuple[Item, list[str]]:
 def _require_picture(path: Path) -> None:
     with VideoSource(path) as source:
         if next(iter(source.frames()), None) is None:
-            raise VideoError(
-                Reason.UNDECODABLE,
-                f"no picture in {path.name} can be decoded",
-                advice="Check that it plays; render or download it again.",
-            )
+            raise no_picture(path)
 
 
 def _content(parts: Sequence[SourcePart]) -> dict[str, str]:

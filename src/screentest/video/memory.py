@@ -60,7 +60,7 @@ class MemoryVideo:
     def survey(self) -> Survey:
         """When its pictures are shown; any of them can be reached from the start."""
         ticks = np.arange(len(self), dtype=np.int64)
-        return Survey(1 / self.rate, ticks, np.zeros_like(ticks), ticks, 1, self.rate, 1)
+        return Survey(1 / self.rate, ticks, np.zeros_like(ticks), 1, self.rate, 1)
 
     @cached_property
     def info(self) -> VideoInfo:

@@ -15,8 +15,6 @@ import numpy as np
 from av.video.frame import VideoFrame
 from av.video.reformatter import ColorRange, Interpolation, VideoReformatter
 
-from screentest._util.text import shown_path
-from screentest.core.errors import VideoError
 from screentest.core.frames import (
     Borders,
     Fault,
@@ -27,10 +25,9 @@ from screentest.core.frames import (
     Size,
     VideoInfo,
 )
-from screentest.core.outcome import Reason
 from screentest.video.limits import DEFAULT_LIMITS, Limits
 from screentest.video.memory import memory_video
-from screentest.video.source import VideoSource, cut_short
+from screentest.video.source import VideoSource, cut_short, no_picture
 from screentest.video.survey import Survey, Surveyor
 
 # Converter: decoded frame → array of the size and layout that was asked for.
@@ -224,11 +221,7 @@ def examine(path: Path | str, limits: Limits = DEFAULT_LIMITS) -> tuple[VideoInf
         table = surveyor.table()
         limits.check_duration(table.end - table.start)
         if picture is None:
-            raise VideoError(
-                Reason.UNDECODABLE,
-                f"no picture in {shown_path(source.path)} can be decoded",
-                advice="Check that it plays; render or download it again.",
-            )
+            raise no_picture(source.path)
         faults = list(source.faults)
         missing = cut_short(Path(path))
         if missing is not None:

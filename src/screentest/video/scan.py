@@ -16,9 +16,8 @@ from typing import TypeAlias, TypeVar
 
 from av.video.frame import VideoFrame
 
-from screentest._util.text import shown_path
 from screentest.core.calls import Progress, Silent
-from screentest.core.errors import STOPPING, NoValue, VideoError
+from screentest.core.errors import STOPPING, NoValue
 from screentest.core.frames import Borders, Consumer, Fault, Frame, Image, VideoInfo
 from screentest.core.item import Time
 from screentest.core.outcome import Failure, Reason
@@ -27,6 +26,7 @@ from screentest.video.limits import DEFAULT_LIMITS, Limits
 from screentest.video.memory import open_source
 from screentest.video.probe import ConversionKey, Converter, conversion_key, probe
 from screentest.video.samples import KeptFrames
+from screentest.video.source import no_picture
 
 _REPORT_EVERY = 32
 T = TypeVar("T")
@@ -108,11 +108,7 @@ def scan(
             if decoded % _REPORT_EVERY == 0:
                 progress.advance(_REPORT_EVERY)
         if decoded == 0:
-            raise VideoError(
-                Reason.UNDECODABLE,
-                f"no picture in {shown_path(source.path)} can be decoded",
-                advice="Check that it plays; render or download it again.",
-            )
+            raise no_picture(source.path)
         # A file cut short ends with what it still showed, not where its header says.
         end = max(info.span.end if decoded >= info.frames else last + 1 / info.rate, last)
         watching.close(end)

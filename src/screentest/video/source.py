@@ -175,6 +175,14 @@ class VideoSource:
             self.faults.append(Fault(kind, detail, moment))
 
 
+def no_picture(
+    path: Path, advice: str = "Check that it plays; render or download it again."
+) -> VideoError:
+    """Return the error to raise where nothing in a file could be decoded."""
+    words = f"no picture in {shown_path(path)} can be decoded"
+    return VideoError(Reason.UNDECODABLE, words, advice=advice)
+
+
 def _words(error: av.FFmpegError) -> str:
     return (error.strerror or type(error).__name__).lower()
 

@@ -42,8 +42,6 @@ class Survey:
     """In presentation order."""
     entry: NDArray[np.int64]
     """For each frame: the timestamp of the point where decoding must begin to reach it."""
-    decode_order: NDArray[np.int64]
-    """For each frame: its place in the file."""
     last_duration: int
     nominal_rate: Fraction
     entries: int
@@ -172,7 +170,6 @@ class Surveyor:
             time_base=source.time_base,
             pts=file_order[order],
             entry=np.frombuffer(self._entry, dtype=np.int64)[order],
-            decode_order=order.astype(np.int64),
             last_duration=self._last_duration or max(1, frame_ticks),
             nominal_rate=source.nominal_rate,
             entries=self._entries,

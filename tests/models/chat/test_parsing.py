@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from screentest.core import NoValue, Reason, attempt
-from screentest.models.chat.parsing import parse_choice, parse_yes_no, spoken
+from screentest.models.chat.parsing import parse_yes_no, spoken
 
 # docs/chat.md states the rules that these tables follow.
 YES_NO = {
@@ -15,9 +15,9 @@ YES_NO = {
     " **Yes** ": True,
     "[YES]": True,
     "no": False,
-    "No, it does not.": False,
+    "No, it does not.": None,
     "<think>no, or is it yes?</think>Yes": True,
-    "The answer is yes": True,
+    "The answer is yes": None,
     "hmm, no wait\n</think>\nyes": True,
     "eyes": None,
     "Her eyes are open.": None,
@@ -49,33 +49,11 @@ def test_yes_no(text: str) -> None:
 def test_bracketed_answers_may_reason_first() -> None:
     # The form ETVA asks for: reasoning with yeses and noes in it, then one conclusion.
     text = "There is no shadow, yet yes, the cup floats. Conclusion: [YES]"
-    assert parse_yes_no(text, bracketed=True) is True
+    assert parse_yes_no(text) is True
     with pytest.raises(NoValue):
-        parse_yes_no(f"{text} or [NO]", bracketed=True)
+        parse_yes_no(f"{text} or [NO]")
     with pytest.raises(NoValue):
-        parse_yes_no("There is no shadow, yet yes.", bracketed=True)
-
-
-CHOICES = {
-    "first": "first",
-    "The SECOND video is better.": "second",
-    "tie": "tie",
-    "first or second": None,
-    "the second, since the first is blurred": None,
-    "": None,
-    "firstly": None,
-}
-
-
-@pytest.mark.parametrize("text", CHOICES)
-def test_choice(text: str) -> None:
-    outcome = attempt(lambda: parse_choice(text, ("first", "second", "tie")))
-    assert outcome.value == CHOICES[text]
-
-
-def test_one_letter_counts_only_as_written() -> None:
-    assert parse_choice("I saw a video with light. Answer: B", ("A", "B")) == "B"
-    assert parse_choice("b", ("A", "B")) == "B"
+        parse_yes_no("There is no shadow, yet yes.")
 
 
 @pytest.mark.parametrize(
@@ -93,12 +71,6 @@ def test_one_letter_counts_only_as_written() -> None:
 def test_a_word_in_passing_is_no_answer(text: str) -> None:
     with pytest.raises(NoValue):
         parse_yes_no(text)
-
-
-def test_the_longer_choice_is_what_was_said() -> None:
-    assert parse_choice("I am not sure", ("sure", "not sure")) == "not sure"
-    with pytest.raises(NoValue):
-        parse_choice("not sure; no, quite sure", ("sure", "not sure"))
 
 
 answers = st.one_of(
@@ -123,12 +95,6 @@ def test_no_text_gives_anything_but_yes_or_no(text: str) -> None:
         assert "no" in words
     else:
         assert outcome.failure.reason is Reason.UNPARSABLE
-
-
-@given(answers, st.lists(st.text(min_size=1, max_size=5), min_size=1, max_size=4))
-def test_a_choice_is_one_of_the_choices(text: str, choices: list[str]) -> None:
-    outcome = attempt(lambda: parse_choice(text, choices))
-    assert outcome.value in choices if outcome.ok else True
 
 
 @given(st.characters(categories=["L", "N"]), st.sampled_from(["yes", "no"]))

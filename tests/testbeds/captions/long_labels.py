@@ -87,7 +87,7 @@ def _vript_texts(folder: Path) -> Iterator[tuple[str, str]]:
 
 def found_keys(facts: CaptionFacts, criterion: str) -> set[Key]:
     """What was read of one criterion, as labels are compared: by the last word of a name."""
-    entries = getattr(facts, criterion)
+    entries = getattr(facts, "spatial_relationship" if criterion == "sides" else criterion)
     if criterion in ("subject", "background"):
         return {_key([_last(entry)]) for entry in entries}
     if criterion == "dynamic_degree":

@@ -20,7 +20,6 @@ from screentest.testbeds.captions.facts import (
     CaptionAction,
     CaptionFacts,
     Coloured,
-    Placed,
 )
 from screentest.testbeds.captions.rules import read_caption, rules_signature
 from tests.testbeds.captions import long_labels
@@ -385,14 +384,3 @@ def test_the_signature_has_the_lexicon(monkeypatch: pytest.MonkeyPatch, tmp_path
         monkeypatch.undo()
         lexicon.cache_clear()
     assert rules_signature() == first
-
-
-def test_sides_are_what_a_mirror_makes_wrong() -> None:
-    facts = CaptionFacts(
-        spatial_relationship=(
-            Placed("upper-left", "sign"),
-            Placed("above", "kite"),
-            Placed("bottom right", "boat"),
-        )
-    )
-    assert [placed.object for placed in facts.sides] == ["sign", "boat"]

@@ -3,7 +3,7 @@
 Each function gives the one value the text holds or raises NoValue(UNPARSABLE). None ever falls back
 on a default. docs/chat.md states the rules; a text that could be read in two ways has no value.
 
->>> parse_yes_no("Yes, it does.")
+>>> parse_yes_no("The cup floats. Conclusion: [YES]")
 True
 """
 
@@ -32,17 +32,8 @@ if TYPE_CHECKING:
 
 
 _THOUGHT = re.compile(r"\A.*</think(?:ing)?>|\A\s*<think(?:ing)?>.*", re.DOTALL | re.IGNORECASE)
-# What may stand between the start of a line and the choice that is the answer.
-_LEADING = (
-    "so thus therefore overall hence my the final this that it it['’]s is as a an of i am we would "
-    "say choose pick prefer select rate give gave assign video clip option score rating grade "
-    "answer verdict conclusion choice decision"
-)
-_LEAD_IN = rf"(?:(?:{'|'.join(_LEADING.split())})\b[\s,:=\-–—*_\"'`(\[]*)*"
 _IF = r"(?:if|unless|assuming|supposing|provided that|si|falls|sofern|wenn|もし|如果|假如)"
 """What makes an answer depend on something, right after it or before it: "[YES], if it rained"."""
-_OPENING = 200
-"""How far into a line or sentence an answer may begin; also what bounds the search."""
 
 
 def spoken(text: str) -> str:
@@ -50,37 +41,36 @@ def spoken(text: str) -> str:
     return _THOUGHT.sub("", text, count=1).strip().strip("\ufeff").strip()
 
 
-def parse_yes_no(text: str, *, bracketed: bool = False) -> bool:
-    """Read a yes or no, as a word of its own: "eyes" is not a yes.
+def parse_yes_no(text: str) -> bool:
+    """Read the token of an answer that reasons before it concludes: [YES] or [NO].
 
-    ``bracketed`` counts only [YES] and [NO], for answers that reason before they conclude.
-    """
-    return parse_choice(text, ("yes", "no"), bracketed=bracketed) == "yes"
-
-
-def parse_choice(text: str, choices: Sequence[str], *, bracketed: bool = False) -> str:
-    """Return the one of ``choices`` that the text names, as words of their own.
-
-    Upper and lower case are the same, except for choices of one letter, since "a" is a word.
+    One that goes on with a condition does not answer: "[YES], if it were daylight." A single word
+    needs no brackets.
     """
     answer = _answering(text)
     whole = answer.strip("\"'`*.!()[] \n").casefold()
-    for choice in choices:
-        if whole == choice.casefold():
-            return choice
-    named = [choice for choice in choices if _pattern(choice, bracketed).search(answer)]
-    # Named in passing is not answered: "there is no doubt that the cat is there".
-    named = [choice for choice in named if _answers(answer, choice, bracketed)] and named
-    # "not sure" also names "sure": the longer one is what was said.
+    if whole in ("yes", "no"):
+        return whole == "yes"
     named = [
-        choice
-        for choice in named
-        if not any(choice != other and _within(choice, other, answer) for other in named)
+        word for word in ("yes", "no") if re.search(rf"\[\s*{word}\s*\]", answer, re.IGNORECASE)
     ]
-    if len(named) != 1:
-        several = " and ".join(repr(choice) for choice in named) or "none"
-        raise _unparsable(f"expected one of {', '.join(choices)}; found {several}", text)
-    return named[0]
+    if len(named) != 1 or not _concludes(answer, named[0]):
+        several = " and ".join(map(repr, named)) if len(named) > 1 else "none"
+        raise _unparsable(f"expected one of yes, no; found {several}", text)
+    return named[0] == "yes"
+
+
+def _concludes(answer: str, word: str) -> bool:
+    """Tell whether the token stands in a sentence that makes it depend on nothing."""
+    token = rf"\[\s*{word}\s*\]"
+    either = rf"\[?\s*{word}\s*\]?"
+    after, before = rf"[,;(\s]*{_IF}(?![a-z])", rf"\A\W*{_IF}(?![a-z])[^.]*[,、，]\s*(?:then )?"
+    condition = f"{either}{after}|{before}{either}"
+    return any(
+        re.search(token, piece, re.IGNORECASE) and not re.search(condition, piece, re.IGNORECASE)
+        for line in answer.splitlines()
+        for piece in re.split(r"(?<=[.!?;])\s+", line)
+    )
 
 
 def _answering(text: str) -> str:
@@ -91,55 +81,6 @@ def _answering(text: str) -> str:
     if declines(answer):
         raise NoValue(Reason.REFUSED, f"the model declined: {_start(answer)}")
     return answer
-
-
-def _sentences(answer: str, *, questions: bool = False) -> list[str]:
-    """Return the sentences, without questions unless those are wanted."""
-    pieces = [piece for line in answer.splitlines() for piece in re.split(r"(?<=[.!?;])\s+", line)]
-    return [piece for piece in pieces if questions or not piece.rstrip().endswith("?")]
-
-
-def _answers(answer: str, choice: str, bracketed: bool) -> bool:
-    """Tell whether a line or sentence opens with the choice, or it stands in brackets.
-
-    One that goes on with a condition does not answer: "Yes, if it were daylight."
-    """
-    marked = _pattern(choice, bracketed=True)
-    words = r"\s+".join(re.escape(word) for word in choice.split())
-    flags = re.NOFLAG if len(choice) == 1 else re.IGNORECASE
-    named = rf"\[?\s*{words}\s*\]?"
-    condition = re.compile(
-        rf"{named}[,;(\s]*{_IF}(?![a-z])|\A\W*{_IF}(?![a-z])[^.]*[,、，]\s*(?:then )?{named}", flags
-    )
-    every = _sentences(answer, questions=True)
-    if any(marked.search(piece) and not condition.search(piece) for piece in every):
-        return True
-    if bracketed:
-        return False
-    pieces = [piece for piece in _sentences(answer) if not condition.search(piece)]
-    # After it a pause or the end: "No idea" and "No frames were sent" are not a no.
-    after = r"(?=\s*(?:[^\w\s]|$)"
-    ordinal = choice.casefold() in ("first", "second", "left", "right")
-    after += r"|\s+(?:video|clip|film|one|option)\b)" if ordinal else ")"
-    start = re.compile(rf"[\W_]*(?i:{_LEAD_IN})[\W_]*{words}(?![\w-]){after}", flags)
-    return any(start.match(piece[:_OPENING]) for piece in pieces)
-
-
-def _pattern(choice: str, bracketed: bool) -> re.Pattern[str]:
-    words = r"\s+".join(re.escape(word) for word in choice.split())
-    flags = re.NOFLAG if len(choice) == 1 else re.IGNORECASE
-    if bracketed:
-        return re.compile(rf"\[\s*{words}\s*\]", flags)
-    return re.compile(rf"(?<![\w-]){words}(?![\w-])", flags)
-
-
-def _within(short: str, long: str, text: str) -> bool:
-    # Whether every place that names ``short`` is inside one that names ``long``.
-    outer = [match.span() for match in _pattern(long, False).finditer(text)]
-    return bool(outer) and all(
-        any(start <= match.start() and match.end() <= end for start, end in outer)
-        for match in _pattern(short, False).finditer(text)
-    )
 
 
 def _unparsable(problem: str, text: str) -> NoValue:

@@ -46,13 +46,13 @@ def read_answer(text: str, compat: Compat = Compat.STRICT) -> Outcome[bool]:
     answer = spoken(text)
     result = {token.lower() for token in _TOKEN.findall(answer)}
     if len(result) == 1:
-        return attempt(lambda: parse_yes_no(text, bracketed=True))
+        return attempt(lambda: parse_yes_no(text))
     # "Answer with [YES] or [NO]" may be said again before it is done.
     concluded = _CONCLUSION.split(answer)
     if len(concluded) > 1 and (token := _CONCLUDED.match(concluded[-1])):
         last = f"[{token[1]}]{concluded[-1][token.end() :]}"
         if len({word.lower() for word in _TOKEN.findall(last)}) == 1 and not declines(answer):
-            return attempt(lambda: parse_yes_no(last, bracketed=True))
+            return attempt(lambda: parse_yes_no(last))
     statement = "both [YES] and [NO]" if result else "neither [YES] nor [NO]"
     end = " ".join(text[-120:].split())
     return Outcome.failed(Reason.UNPARSABLE, f"the answer has {statement}. It ends: {end!r}")

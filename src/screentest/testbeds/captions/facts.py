@@ -10,20 +10,16 @@ True
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import partial
-from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from pydantic import BaseModel, Field
 
-from screentest._util.atomic import storage_error, write_whole
-from screentest.core import DecodeError, Outcome, Signature, from_json, to_json
+from screentest.core import Outcome
 from screentest.models.ask import Query, send
 from screentest.models.ask.templates import Prompts
-from screentest.models.chat.messages import ChatRequest, Sampling
+from screentest.models.chat.messages import Sampling
 from screentest.models.roles import Chat
 
 T = TypeVar("T")
@@ -67,19 +63,6 @@ class CaptionFacts:
     """Left, right, above…; never "near" or "next to"."""
     scene: tuple[str, ...] = ()
     """Places and surroundings."""
-
-    @property
-    def sides(self) -> tuple[Placed, ...]:
-        """The positions that a mirror image would make wrong: those with left or right.
-
-        >>> CaptionFacts(spatial_relationship=(Placed("above", "kite"),)).sides
-        ()
-        """
-        return tuple(
-            placed
-            for placed in self.spatial_relationship
-            if {"left", "right"} & set(placed.location.lower().replace("-", " ").split())
-        )
 
 
 CRITERIA = tuple(field.name for field in fields(CaptionFacts))
@@ -157,78 +140,22 @@ def _must_hold_something(slots: Mapping[str, object], answer: CaptionAnswer) -> 
 READ = Query(
     TEMPLATE, CaptionAnswer, use="slvm.extract", sampling=SAMPLING, check=_must_hold_something
 )
-VERSION = 1
 
 
-class ChatExtractor:
-    """Reads captions with a chat model.
+def read_by_chat(
+    captions: Sequence[str], chat: Chat, *, prompts: Prompts | None = None
+) -> list[Outcome[CaptionFacts]]:
+    """Read captions with a chat model: one outcome per caption, in their order.
 
-    An answer that cannot be read, or none at all, is a failed Outcome with its reason. It is never
-    an empty list of facts: that would say the caption mentions nothing.
-
-    ``model`` is the signature of the model. Equal captions are asked about once; with a
-    ``cache`` folder, which several processes may share, once for all runs.
+    Equal captions are asked about once, and an empty one says nothing, for free. An answer that
+    cannot be read, or none at all, is a failed Outcome with its reason. It is never an empty list
+    of facts: that would say the caption mentions nothing.
     """
-
-    def __init__(
-        self,
-        chat: Chat,
-        model: Signature | str,
-        *,
-        prompts: Prompts | None = None,
-        cache: Path | None = None,
-    ) -> None:
-        self._chat = chat
-        self._prompts = prompts or Prompts()
-        self._known: dict[str, CaptionFacts] = {}
-        self._cache = cache
-        self.signature = Signature.of(
-            "caption_chat", version=VERSION, prompts=self._prompts.digest(TEMPLATE), model=model
-        )
-        """What the facts depend on."""
-
-    def extract(self, captions: Sequence[str]) -> list[Outcome[CaptionFacts]]:
-        """One outcome per caption, in their order. An empty caption says nothing, for free."""
-        outcomes: dict[str, Outcome[CaptionFacts]] = {}
-        asked: list[str] = []
-        for caption in dict.fromkeys(captions):
-            facts = CaptionFacts() if not caption.strip() else self._recall(caption)
-            if facts is not None:
-                outcomes[caption] = Outcome.of(facts)
-            else:
-                asked.append(caption)
-        answers = send(self._chat, [self.request(caption) for caption in asked])
-        for caption, answer in zip(asked, answers, strict=True):
-            outcomes[caption] = answer.map(partial(self._keep, caption))
-        return [outcomes[caption] for caption in captions]
-
-    def request(self, caption: str) -> ChatRequest:
-        return READ.request(self._prompts, {"caption": caption})
-
-    def _recall(self, caption: str) -> CaptionFacts | None:
-        kept = self._known.get(caption)
-        if kept is None and self._cache is not None:
-            try:
-                kept = from_json(CaptionFacts, self._path(caption).read_bytes())
-            except (OSError, DecodeError):
-                return None  # what cannot be read counts as not there
-        return kept
-
-    def _keep(self, caption: str, answer: CaptionAnswer) -> CaptionFacts:
-        facts = answer.facts()
-        self._known[caption] = facts
-        if self._cache is not None:
-            path = self._path(caption)
-            try:
-                path.parent.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise storage_error(path, error) from error
-            write_whole(path, to_json(facts))
-        return facts
-
-    def _path(self, caption: str) -> Path:
-        """Return the place of the facts of a caption: another model or prompt never finds it."""
-        assert self._cache is not None
-        key = f"{self.signature}\0{caption}".encode("utf-8", "surrogatepass")
-        digest = hashlib.sha256(key).hexdigest()
-        return self._cache / digest[:2] / f"{digest[2:]}.json"
+    prompts = prompts or Prompts()
+    asked = [caption for caption in dict.fromkeys(captions) if caption.strip()]
+    requests = [READ.request(prompts, {"caption": caption}) for caption in asked]
+    facts = {
+        caption: answer.map(CaptionAnswer.facts)
+        for caption, answer in zip(asked, send(chat, requests), strict=True)
+    }
+    return [facts.get(caption, Outcome.of(CaptionFacts())) for caption in captions]

@@ -1,7 +1,7 @@
 """The builtin extractor: lexicon and grammar rules, no model.
 
 >>> facts = read_caption("On the left, a man in a red jacket waves. Behind him is a car.")
->>> facts.color, facts.sides
+>>> facts.color, facts.spatial_relationship
 ((Coloured(color='red', object='jacket'),), (Placed(location='left', object='man'),))
 >>> facts.background, facts.human_action
 (('car',), (CaptionAction(agent='man', action='waves'),))

@@ -7,10 +7,10 @@ watch.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -197,15 +197,15 @@ class Jumps:
 
 # The family: functions of a picture and of the mask of what stands in front.
 
+BACKGROUND: Mapping[str, Any] = {"aspect": "background_consistency", "mask": "foreground"}
+
 
 @lru_cache(1)
 def _packaged() -> Backgrounds:
     return Backgrounds.of(None)
 
 
-@degradation(
-    aspect="background_consistency", mask="foreground", summary="another place behind the subject"
-)
+@degradation(**BACKGROUND, summary="another place behind the subject")
 def background_swapped(
     image: Image, mask: Mask, severity: float, clip_rng: np.random.Generator
 ) -> Image:
@@ -219,11 +219,7 @@ START, SPEED = 0.08, 0.16
 """How far it is displaced at first, and by how much more each second, in widths."""
 
 
-@degradation(
-    aspect="background_consistency",
-    mask="foreground",
-    summary="the background slides away behind the subject",
-)
+@degradation(**BACKGROUND, summary="the background slides away behind the subject")
 def background_drifting(
     image: Image,
     mask: Mask,
@@ -240,11 +236,7 @@ def background_drifting(
     return laid_in(image, without(image, mask)[:, columns], 1 - mask)
 
 
-@degradation(
-    aspect="background_consistency",
-    mask="foreground",
-    summary="the background small and nine times over",
-)
+@degradation(**BACKGROUND, summary="the background small and nine times over")
 def background_tiled(image: Image, mask: Mask, severity: float) -> Image:
     """Three by three of it behind the subject; severity is how much they cover."""
     height, width = image.shape[:2]
@@ -254,11 +246,7 @@ def background_tiled(image: Image, mask: Mask, severity: float) -> Image:
     return laid_in(image, np.tile(small, times)[:height, :width], 1 - mask, severity)
 
 
-@degradation(
-    aspect="background_consistency",
-    mask="foreground",
-    summary="every second the background is another way round",
-)
+@degradation(**BACKGROUND, summary="every second the background is another way round")
 def background_turning(image: Image, mask: Mask, severity: float, seconds: float) -> Image:
     """Mirrored, upside down, both, and so on; severity is how much it covers what was there."""
     behind = without(image, mask)

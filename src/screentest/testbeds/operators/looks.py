@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +19,8 @@ from screentest.testbeds.operators.arithmetic import (
     to_levels,
 )
 from screentest.video.edit.pictures import Pixels
+
+PLANES: Mapping[str, Any] = {"aspect": "aesthetics", "pixels": Pixels.I420}
 
 
 @degradation(aspect="aesthetics", summary="far too bright: lights are clipped to white")
@@ -49,9 +53,7 @@ def colour_cast(image: Image, severity: float, clip_rng: np.random.Generator) ->
     return np.stack([tables[image[..., number], number] for number in range(3)], axis=-1)
 
 
-@degradation(
-    aspect="aesthetics", pixels=Pixels.I420, summary="drained of colour, pale and lifeless"
-)
+@degradation(**PLANES, summary="drained of colour, pale and lifeless")
 def desaturated(image: Image, severity: float) -> Image:
     """Chroma down to a seventh; severity is the share of that."""
     luma, chroma = planes(image)
@@ -60,7 +62,7 @@ def desaturated(image: Image, severity: float) -> Image:
     )
 
 
-@degradation(aspect="aesthetics", pixels=Pixels.I420, summary="colours far too strong")
+@degradation(**PLANES, summary="colours far too strong")
 def garish(image: Image, severity: float) -> Image:
     """Chroma up to 3.5 times as strong; severity is the share of that."""
     luma, chroma = planes(image)
@@ -68,7 +70,7 @@ def garish(image: Image, severity: float) -> Image:
     return of_planes(luma, np.where(severity > 0, stronger[chroma], chroma))
 
 
-@degradation(aspect="aesthetics", pixels=Pixels.I420, summary="lights and shadows without detail")
+@degradation(**PLANES, summary="lights and shadows without detail")
 def harsh_contrast(image: Image, severity: float) -> Image:
     """Luma stretched about its middle, up to three times; severity is the share of that."""
     luma, chroma = planes(image)
@@ -123,9 +125,7 @@ def bad_crop(image: Image, severity: float, clip_rng: np.random.Generator) -> Im
     return np.asarray(enlarged, np.uint8)
 
 
-@degradation(
-    aspect="aesthetics", pixels=Pixels.I420, summary="flat and washed out: no black, no white"
-)
+@degradation(**PLANES, summary="flat and washed out: no black, no white")
 def washed_out(image: Image, severity: float) -> Image:
     """Luma pressed into the upper grey, chroma halved; severity is the share of that."""
     luma, chroma = planes(image)
@@ -232,13 +232,10 @@ def _rim(height: int, width: int) -> np.ndarray:
 # is the share of the chosen clips that are harmed, as with the paper's mirror: half a mirror image
 # is not half as wrong.
 
+PLACES: Mapping[str, Any] = {"aspect": "spatial_relationship", "pixels": Pixels.I420}
 
-@degradation(
-    aspect="spatial_relationship",
-    needs="side",
-    pixels=Pixels.I420,
-    summary="left and right half exchanged",
-)
+
+@degradation(**PLACES, needs="side", summary="left and right half exchanged")
 def swapped_halves(image: Image) -> Image:
     """Put the left half at the right, facing where it faced."""
     quarter = image.shape[1] // 4  # a column of chroma is two of luma
@@ -246,12 +243,7 @@ def swapped_halves(image: Image) -> Image:
     return of_planes(np.roll(luma, 2 * quarter, axis=1), np.roll(chroma, quarter, axis=2))
 
 
-@degradation(
-    aspect="spatial_relationship",
-    needs="height",
-    pixels=Pixels.I420,
-    summary="upper and lower half exchanged",
-)
+@degradation(**PLACES, needs="height", summary="upper and lower half exchanged")
 def swapped_top_bottom(image: Image) -> Image:
     """Put the upper half below, upright."""
     luma, chroma = planes(image)
@@ -259,9 +251,7 @@ def swapped_top_bottom(image: Image) -> Image:
     return of_planes(np.roll(luma, 2 * quarter, axis=0), np.roll(chroma, quarter, axis=1))
 
 
-@degradation(
-    aspect="spatial_relationship", needs="place", pixels=Pixels.I420, summary="upside down"
-)
+@degradation(**PLACES, needs="place", summary="upside down")
 def upside_down(image: Image) -> Image:
     """Turned by half a turn: left is right, and above is below."""
     luma, chroma = planes(image)
@@ -272,12 +262,7 @@ SOFT = 0.04
 """The blur of what fills the sides, as a share of the width."""
 
 
-@degradation(
-    aspect="spatial_relationship",
-    needs="place",
-    pixels=Pixels.I420,
-    summary="turned on its side, between blurred edges",
-)
+@degradation(**PLACES, needs="place", summary="turned on its side, between blurred edges")
 def quarter_turn(image: Image) -> Image:
     """Turned by a quarter to the right, whole: left is above, and above is at the right.
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -244,14 +244,10 @@ def _difference(first: Sequence[float], other: Sequence[float]) -> float:
 
 # Temporal flow: the story in another order.
 
+FLOW: Mapping[str, Any] = {"aspect": "temporal_flow", "of": "clips", "needs": "caption"}
 
-@degradation(
-    aspect="temporal_flow",
-    of="clips",
-    needs="caption",
-    summary="two clips in each other's places",
-    touches=lambda count: 2,
-)
+
+@degradation(**FLOW, summary="two clips in each other's places", touches=lambda count: 2)
 def two_swapped(count: int, severity: float) -> list[int]:
     """The first of the clips is exchanged with another, at full severity with the last."""
     order = list(range(count))
@@ -261,9 +257,7 @@ def two_swapped(count: int, severity: float) -> list[int]:
 
 
 @degradation(
-    aspect="temporal_flow",
-    of="clips",
-    needs="caption",
+    **FLOW,
     summary="clips in reversed order",
     touches=lambda count: count - count % 2,  # of three, the one in the middle stays
 )
@@ -273,7 +267,7 @@ def reversed_order(count: int, severity: float) -> list[int]:
     return [*reversed(range(moved)), *range(moved, count)]
 
 
-@degradation(aspect="temporal_flow", of="clips", needs="caption", summary="a clip comes too late")
+@degradation(**FLOW, summary="a clip comes too late")
 def clip_moved(count: int, severity: float) -> list[int]:
     """The first of the clips comes later, at full severity after all the others."""
     later = share_of(count - 1, severity)
@@ -281,9 +275,7 @@ def clip_moved(count: int, severity: float) -> list[int]:
 
 
 @degradation(
-    aspect="temporal_flow",
-    of="clips",
-    needs="caption",
+    **FLOW,
     summary="a clip comes again and again",
     touches=lambda count: max(1, count - 2),  # those that it comes beside
 )

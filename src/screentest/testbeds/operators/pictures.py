@@ -17,6 +17,7 @@ from screentest.testbeds.contract import (
     Look,
     Rng,
 )
+from screentest.testbeds.functions import degradation
 from screentest.testbeds.operators.arithmetic import mixed, of_planes, planes
 from screentest.testbeds.operators.shared import AnyClip, changed_clips
 from screentest.video.edit.pictures import Pixels, VideoPart, frame_by_frame
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@register("degradation", "aesthetics", summary="contrast turned round and made flat")
-class Aesthetics(AnyClip):
+@degradation(aspect="aesthetics", pixels=Pixels.I420, summary="contrast turned round and made flat")
+def aesthetics(image: Image, severity: float, *, contrast: float = -0.8) -> Image:
     """Severity is how many levels are turned round: first the lights, then the darks.
 
     SLVMEval applies FFmpeg's ``eq`` filter with contrast −0.8: luma is inverted and its range
@@ -34,20 +35,8 @@ class Aesthetics(AnyClip):
     contrast in between would not be less of it: at 0 it is plain grey, at −0.8 legible again.
     ``contrast`` is as FFmpeg takes it.
     """
-
-    info = DegradationInfo(Aspect.AESTHETICS)
-
-    def __init__(self, *, contrast: float = -0.8) -> None:
-        self._contrast = contrast
-
-    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
-        table = partly(contrast_table(self._contrast), severity)
-
-        def change(picture: Image) -> Image:
-            luma, chroma = planes(picture)
-            return of_planes(table[luma], chroma)
-
-        return changed_clips(context, chosen, lambda _: frame_by_frame(change), Pixels.I420)
+    luma, chroma = planes(image)
+    return of_planes(partly(contrast_table(contrast), severity)[luma], chroma)
 
 
 def contrast_table(contrast: float) -> NDArray[np.uint8]:

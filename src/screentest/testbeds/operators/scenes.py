@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import islice
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,77 +12,36 @@ from screentest.testbeds.contract import (
     Chosen,
     Context,
     DegradationInfo,
-    Details,
     Effect,
-    FilmClip,
-    Look,
     Rng,
     pieces,
     share_of,
 )
 from screentest.testbeds.functions import degradation
 from screentest.testbeds.operators.arithmetic import mixed, of_planes, planes
-from screentest.testbeds.operators.shared import CaptionedClip, changed_clips, passage
-from screentest.testbeds.timeline import motion_details, must_move
-from screentest.video.edit.pictures import FrameFunction, Keep, Pixels, VideoPart
+from screentest.testbeds.operators.shared import CaptionedClip, passage
+from screentest.video.edit.pictures import Keep, Pixels, VideoPart
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from screentest.core import Frame
-
     Numbers = NDArray[np.float64]
 
 
-# Dynamics degree: clips in which something moves become their middle frame, held.
+# Dynamics degree: how things move, in clips in which something does.
+
+MOTION: Mapping[str, Any] = {"aspect": "dynamics_degree", "needs": "motion"}
 
 
-@register("degradation", "dynamics_degree", version=1, summary="the middle frame, held")
-class DynamicsDegree:
+@degradation(name="dynamics_degree", **MOTION, summary="the middle frame, held")
+def held(count: int, severity: float) -> Numbers:
     """Severity is the share of the clip, around its middle, over which the frame is held."""
-
-    info = DegradationInfo(
-        Aspect.DYNAMICS_DEGREE,
-        mentions="something that moves",
-        effect=Effect.TIMING,
-        changed=0.5,
-    )
-
-    def eligible(self, clip: FilmClip) -> bool:
-        return bool(clip.facts.dynamic_degree)
-
-    def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
-        """Return a clip that stands still anyway cannot be stopped."""
-        must_move(look, clip)
-        return motion_details(clip)
-
-    def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
-        return changed_clips(
-            context, chosen, lambda choice: held(choice.clip.frames, severity), Pixels.I420
-        )
-
-
-def held(count: int, share: float) -> FrameFunction:
-    """Return a frame function that shows the middle one of ``count`` frames for ``share`` of them.
-
-    Frames are passed on or let go as they come: however long the clip, one is kept.
-    """
     middle = count // 2
-    length = max(1, min(count, round(count * share)))
+    length = max(1, min(count, round(count * severity)))
     first = min(max(0, middle - length // 2), count - length)
-
-    def run(frames: Iterator[Frame]) -> Iterator[Image]:
-        for frame in islice(frames, first):
-            yield frame.image
-        still = next(islice(frames, middle - first, None)).image
-        for _ in range(length):
-            yield still
-        if first + length == count:
-            return  # the rest need not even be decoded
-        for frame in islice(frames, first + length - middle - 1, None):
-            yield frame.image
-
-    return run
+    shown = np.arange(count, dtype=np.float64)
+    shown[first : first + length] = middle
+    return shown
 
 
 # Comprehensiveness: scenes that the prompt asks for are missing. The chosen clips are deleted.
@@ -145,9 +103,7 @@ def another_order(count: int, rng: Rng) -> list[int]:
 SLOWEST, FASTEST = 6.0, 4.0
 
 
-@degradation(
-    aspect="dynamics_degree", needs="motion", summary="slow motion; the middle of the clip fills it"
-)
+@degradation(**MOTION, summary="slow motion; the middle of the clip fills it")
 def slowed(count: int, severity: float, *, factor: float = SLOWEST) -> Numbers:
     """Clips in slow motion, ``factor`` times slower at full severity.
 
@@ -158,7 +114,7 @@ def slowed(count: int, severity: float, *, factor: float = SLOWEST) -> Numbers:
     return np.asarray(middle + (np.arange(count) - middle) / factor**severity)
 
 
-@degradation(aspect="dynamics_degree", needs="motion", summary="fast motion; the clip gets shorter")
+@degradation(**MOTION, summary="fast motion; the clip gets shorter")
 def sped_up(count: int, severity: float, *, factor: float = FASTEST) -> Numbers:
     """Clips in fast motion, ``factor`` times faster at full severity; nothing is left out."""
     speed = factor**severity
@@ -166,9 +122,7 @@ def sped_up(count: int, severity: float, *, factor: float = FASTEST) -> Numbers:
     return np.asarray(np.minimum(shown, count - 1))
 
 
-@degradation(
-    aspect="dynamics_degree", needs="motion", summary="motion that halts and jumps, twice a second"
-)
+@degradation(**MOTION, summary="motion that halts and jumps, twice a second")
 def stuttering(count: int, severity: float, rate: float, *, halt: float = 0.5) -> Numbers:
     """A picture is held, then motion jumps to where it would be: ``halt`` seconds at full severity.
 
@@ -178,9 +132,7 @@ def stuttering(count: int, severity: float, rate: float, *, halt: float = 0.5) -
     return np.arange(count, dtype=np.float64) // step * step
 
 
-@degradation(
-    aspect="dynamics_degree", needs="motion", summary="motion that shakes back and forth in time"
-)
+@degradation(**MOTION, summary="motion that shakes back and forth in time")
 def jittering(
     count: int, severity: float, rate: float, rng: np.random.Generator, *, reach: float = 0.4
 ) -> Numbers:
@@ -189,7 +141,7 @@ def jittering(
     return np.clip(np.round(np.arange(count) + shake * reach * rate * severity), 0, count - 1)
 
 
-@degradation(aspect="dynamics_degree", needs="motion", summary="motion that runs backwards")
+@degradation(**MOTION, summary="motion that runs backwards")
 def reversed_motion(count: int, severity: float) -> Numbers:
     """Clips run backwards, or so much of their middle."""
     shown = np.arange(count, dtype=np.float64)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,19 +19,15 @@ if TYPE_CHECKING:
     from screentest.models.roles import Mask
 
 
+THING: Mapping[str, Any] = {"aspect": "object_integrity", "mask": "thing", "region": "around"}
+
 RIM = 0.012
 """The width of a thing's rim, as a share of the picture's long side."""
 ASIDE = 0.36
 """How far away the copy is, in widths of the picture."""
 
 
-@degradation(
-    aspect="object_integrity",
-    mask="thing",
-    region="around",
-    reach=Reach(aside=ASIDE),
-    summary="a named object is there twice",
-)
+@degradation(**THING, reach=Reach(aside=ASIDE), summary="a named object is there twice")
 def object_duplicated(
     image: Image, mask: Mask, severity: float, clip_rng: np.random.Generator
 ) -> Image:
@@ -50,13 +47,7 @@ DROPS = 2
 """How many there are side by side."""
 
 
-@degradation(
-    aspect="object_integrity",
-    mask="thing",
-    region="around",
-    reach=Reach(across=SWAY, down=LOWEST * DRIP),
-    summary="a named object melts",
-)
+@degradation(**THING, reach=Reach(across=SWAY, down=LOWEST * DRIP), summary="a named object melts")
 def object_melted(image: Image, mask: Mask, severity: float) -> Image:
     """It runs down in drops and sways; severity is how far, up to 0.6 of its height below it."""
     mask = whole(mask)
@@ -79,9 +70,7 @@ LARGEST = 1.8
 
 
 @degradation(
-    aspect="object_integrity",
-    mask="thing",
-    region="around",
+    **THING,
     reach=Reach(across=(LARGEST - 1) / 2, up=LARGEST - 1),
     summary="a named object is far too large",
 )
@@ -102,13 +91,7 @@ APART = 0.5
 """How far the upper half is from its place, in widths of the thing."""
 
 
-@degradation(
-    aspect="object_integrity",
-    mask="thing",
-    region="around",
-    reach=Reach(across=APART),
-    summary="a named object is cut in two",
-)
+@degradation(**THING, reach=Reach(across=APART), summary="a named object is cut in two")
 def object_cut(image: Image, mask: Mask, severity: float, clip_rng: np.random.Generator) -> Image:
     """Its upper half stands beside the lower, to a side drawn for each clip; severity: how far."""
     mask = whole(mask)

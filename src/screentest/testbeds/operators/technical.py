@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import chain
 from typing import Any
@@ -24,15 +24,13 @@ from screentest.testbeds.operators.arithmetic import (
 from screentest.testbeds.operators.shared import AnyClip, changed_clips
 from screentest.video.edit.pictures import FrameFunction, Pixels, VideoPart, frame_by_frame
 
+PLANES: Mapping[str, Any] = {"aspect": "technical_quality", "pixels": Pixels.I420}
+
 READ, SHOT, CHROMA = 9.0, 16.0, 9.0
 """Standard deviations in levels at full severity: in the dark, added by full light, in chroma."""
 
 
-@degradation(
-    aspect="technical_quality",
-    pixels=Pixels.I420,
-    summary="noise of a small sensor, new in every frame",
-)
+@degradation(**PLANES, summary="noise of a small sensor, new in every frame")
 def sensor_noise(image: Image, severity: float, rng: np.random.Generator) -> Image:
     """Read noise everywhere, shot noise with the light; in chroma too. Severity is its strength."""
     luma, chroma = planes(image)
@@ -47,11 +45,7 @@ FINEST, COARSEST = 20, 800
 """JPEG's scale of its tables, in percent, near severity 0 and at 1: quality 90 and 6."""
 
 
-@degradation(
-    aspect="technical_quality",
-    pixels=Pixels.I420,
-    summary="blocks of 8 × 8 pixels, as in a JPEG of low quality",
-)
+@degradation(**PLANES, summary="blocks of 8 × 8 pixels, as in a JPEG of low quality")
 def blocks(image: Image, severity: float) -> Image:
     """Every frame through JPEG; severity is how coarse its steps are, in octaves."""
     if severity == 0:
@@ -75,11 +69,7 @@ WIDEST = 26.0
 """Levels from one step to the next at full severity."""
 
 
-@degradation(
-    aspect="technical_quality",
-    pixels=Pixels.I420,
-    summary="too few levels: smooth shades become bands",
-)
+@degradation(**PLANES, summary="too few levels: smooth shades become bands")
 def banding(image: Image, severity: float) -> Image:
     """Luma and chroma in steps; severity is their height, in octaves: 1 to 26 levels."""
     step = WIDEST**severity
@@ -94,11 +84,7 @@ LONGEST = 0.025
 """Half the length of the smear, as a share of the width."""
 
 
-@degradation(
-    aspect="technical_quality",
-    pixels=Pixels.I420,
-    summary="smeared in one direction, as by a camera that moves",
-)
+@degradation(**PLANES, summary="smeared in one direction, as by a camera that moves")
 def motion_blur(image: Image, severity: float, clip_rng: np.random.Generator) -> Image:
     """The direction is drawn for each clip; severity is the length, up to 5% of the width."""
     angle = clip_rng.uniform(0, np.pi)
@@ -116,11 +102,7 @@ HALO, SHARPEST = 0.0045, 4.0
 """The width of halos, as a share of the picture's, and how much of the difference is added."""
 
 
-@degradation(
-    aspect="technical_quality",
-    pixels=Pixels.I420,
-    summary="sharpened far too much: halos along every edge",
-)
+@degradation(**PLANES, summary="sharpened far too much: halos along every edge")
 def oversharpened(image: Image, severity: float) -> Image:
     """The difference to a blurred picture is added; severity is how often, up to four times."""
     import cv2
@@ -138,7 +120,7 @@ ECHO = 0.008
 """The width of an echo, as a share of the picture's."""
 
 
-@degradation(aspect="technical_quality", pixels=Pixels.I420, summary="ripples beside every edge")
+@degradation(**PLANES, summary="ripples beside every edge")
 def ringing(image: Image, severity: float) -> Image:
     """Edges echo to both sides, as after a filter that cuts too steeply; severity: how strongly."""
     luma, chroma = planes(image)
@@ -154,11 +136,7 @@ FARTHEST = 0.1
 """How far colours run, as a share of the width."""
 
 
-@degradation(
-    aspect="technical_quality",
-    pixels=Pixels.I420,
-    summary="colours run to one side, as on a worn tape",
-)
+@degradation(**PLANES, summary="colours run to one side, as on a worn tape")
 def colour_bleeding(image: Image, severity: float) -> Image:
     """Chroma smeared to the right of where it belongs; severity is how far, up to 10%."""
     luma, chroma = planes(image)

@@ -23,41 +23,52 @@ from screentest.core import (
     VideoInfo,
     register,
 )
-from screentest.video.detectors.contract import FULL_SIZE, Boundary, ChangeWeights, HsvChange
+from screentest.video.detectors.contract import FULL_SIZE, Boundary, HsvChange, Weights
 
 
-class ContentDetector(BaseConsumer):
-    """Cuts where the HSV change reaches a threshold.
-
-    Cuts that follow one another too soon are either merged into the last of them, so that a burst
-    of flashes ends in one cut, or suppressed until the minimum length has passed.
-    """
+class HsvDetector(BaseConsumer):
+    """The part that detectors by the HSV change share: frames, their scores, minimum lengths."""
 
     wants = FULL_SIZE
 
-    def __init__(
-        self, threshold: float, min_length: int, weights: ChangeWeights, *, merge: bool
-    ) -> None:
+    def __init__(self, threshold: float, min_length: int, weights: Weights) -> None:
         self._threshold = threshold
         self._min_length = min_length
-        self._merge = merge
         self._change = HsvChange(weights)
         self._rate = Fraction(1)
-        self._last_above: Boundary | None = None
-        self._merging_since: Boundary | None = None
         self.boundaries: list[Boundary] = []
 
     def open(self, info: VideoInfo) -> None:
         """Minimum lengths are in frames of the mean rate."""
         self._rate = info.rate
 
+    def long_enough(self, first: Time, second: Time) -> bool:
+        return round((second - first) * self._rate) >= self._min_length
+
+    def boundary(self, time: Time, frame: int, score: float) -> Boundary:
+        strength = score / self._threshold if self._threshold else 1.0
+        return Boundary(time, frame, strength=strength)
+
+
+class ContentDetector(HsvDetector):
+    """Cuts where the HSV change reaches a threshold.
+
+    Cuts that follow one another too soon are either merged into the last of them, so that a burst
+    of flashes ends in one cut, or suppressed until the minimum length has passed.
+    """
+
+    def __init__(self, threshold: float, min_length: int, weights: Weights, *, merge: bool) -> None:
+        super().__init__(threshold, min_length, weights)
+        self._merge = merge
+        self._last_above: Boundary | None = None
+        self._merging_since: Boundary | None = None
+
     def take(self, frame: Frame) -> None:
         """Score it, and pass the score through the filter of short shots."""
         change = self._change.of(frame.image)
         if change is None:
             return
-        strength = change / self._threshold if self._threshold else 1.0
-        here = Boundary(frame.time, frame.index, strength=strength)
+        here = self.boundary(frame.time, frame.index, change)
         above = change >= self._threshold
         if self._last_above is None:
             # The start of the video counts like a cut.
@@ -72,18 +83,18 @@ class ContentDetector(BaseConsumer):
             self.boundaries.append(cut)
 
     def _suppressed(self, here: Boundary, above: bool, last: Boundary) -> Boundary | None:
-        if not above or not self._long_enough(last, here):
+        if not above or not self.long_enough(last.time, here.time):
             return None
         self._last_above = here
         return here
 
     def _merged(self, here: Boundary, above: bool, last: Boundary) -> Boundary | None:
-        long_enough = self._long_enough(last, here)
+        long_enough = self.long_enough(last.time, here.time)
         if above:
             last = self._last_above = here
         if self._merging_since is not None:
             quiet_again = long_enough and not above
-            if quiet_again and self._long_enough(self._merging_since, last):
+            if quiet_again and self.long_enough(self._merging_since.time, last.time):
                 self._merging_since = None
                 return last
             return None
@@ -96,16 +107,13 @@ class ContentDetector(BaseConsumer):
             self._merging_since = here
         return None
 
-    def _long_enough(self, first: Boundary, second: Boundary) -> bool:
-        return round((second.time - first.time) * self._rate) >= self._min_length
-
 
 @register("detector", "content", version=1, summary="PySceneDetect's content detector")
 def content(
     *,
     threshold: float = 27.0,
     min_length: int = 15,
-    weights: tuple[float, float, float, float] = (1.0, 1.0, 1.0, 0.0),
+    weights: Weights = (1.0, 1.0, 1.0, 0.0),
     short_shots: Literal["merge", "suppress"] = "merge",
 ) -> ContentDetector:
     """Cuts where the mean change of hue, saturation and brightness is ``threshold`` or more.
@@ -113,47 +121,30 @@ def content(
     ``weights`` are those of hue, saturation, brightness and edges; no shot is shorter than
     ``min_length`` frames.
     """
-    return ContentDetector(
-        threshold, min_length, ChangeWeights(*weights), merge=short_shots == "merge"
-    )
+    return ContentDetector(threshold, min_length, weights, merge=short_shots == "merge")
 
 
 _NO_CHANGE = 0.00001
 _LARGEST_RATIO = 255.0
 
 
-class AdaptiveDetector(BaseConsumer):
+class AdaptiveDetector(HsvDetector):
     """Cuts where the HSV change stands out among its neighbours.
 
     The threshold is relative: the change of a frame over the mean change of its neighbours, so that
     fast camera motion, which changes every frame, is not a series of cuts.
     """
 
-    wants = FULL_SIZE
-
     def __init__(
-        self,
-        threshold: float,
-        min_length: int,
-        window: int,
-        min_change: float,
-        weights: ChangeWeights,
+        self, threshold: float, min_length: int, window: int, min_change: float, weights: Weights
     ) -> None:
         if window < 1:
             raise BadOption(f"invalid window {window}: must be 1 frame or more")
-        self._threshold = threshold
-        self._min_length = min_length
+        super().__init__(threshold, min_length, weights)
         self._min_change = min_change
         self._window = window
-        self._change = HsvChange(weights)
-        self._rate = Fraction(1)
         self._recent: deque[tuple[Time, int, float]] = deque(maxlen=2 * window + 1)
         self._last_cut: Time | None = None
-        self.boundaries: list[Boundary] = []
-
-    def open(self, info: VideoInfo) -> None:
-        """Minimum lengths are in frames of the mean rate."""
-        self._rate = info.rate
 
     def take(self, frame: Frame) -> None:
         """Score it, and judge the frame in the middle of those scored last."""
@@ -168,11 +159,10 @@ class AdaptiveDetector(BaseConsumer):
             return
         moment, index, middle = self._recent[self._window]
         ratio = self._ratio(middle)
-        long_enough = round((moment - self._last_cut) * self._rate) >= self._min_length
+        long_enough = self.long_enough(self._last_cut, moment)
         if ratio >= self._threshold and middle >= self._min_change and long_enough:
             self._last_cut = moment
-            strength = ratio / self._threshold if self._threshold else 1.0
-            self.boundaries.append(Boundary(moment, index, strength=strength))
+            self.boundaries.append(self.boundary(moment, index, ratio))
 
     def _ratio(self, middle: float) -> float:
         others = [
@@ -191,7 +181,7 @@ def adaptive(
     min_length: int = 15,
     window: int = 2,
     min_change: float = 15.0,
-    weights: tuple[float, float, float, float] = (1.0, 1.0, 1.0, 0.0),
+    weights: Weights = (1.0, 1.0, 1.0, 0.0),
 ) -> AdaptiveDetector:
     """Cuts where the change is ``threshold`` times that of the neighbours, or more.
 
@@ -199,7 +189,7 @@ def adaptive(
     ``weights`` are those of hue, saturation, brightness and edges; no shot is shorter than
     ``min_length`` frames.
     """
-    return AdaptiveDetector(threshold, min_length, window, min_change, ChangeWeights(*weights))
+    return AdaptiveDetector(threshold, min_length, window, min_change, weights)
 
 
 # FFmpeg divides by the number of levels, 256, not by the largest, 255.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeAlias, runtime_checkable
 
 import cv2
 import numpy as np
@@ -157,23 +157,8 @@ FULL_SIZE = FrameRequest(size=NATIVE, layout=Layout.BGR, filter=Filter.BICUBIC)
 _LONG_SIDE = 256
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeWeights:
-    """What each component counts for in the mean."""
-
-    hue: float = 1.0
-    saturation: float = 1.0
-    brightness: float = 1.0
-    edges: float = 0.0
-
-    @property
-    def total(self) -> float:
-        """The divisor of the mean."""
-        return abs(self.hue) + abs(self.saturation) + abs(self.brightness) + abs(self.edges)
-
-    def __post_init__(self) -> None:
-        if self.total == 0:
-            raise BadOption("invalid weights: must not all be 0")
+Weights: TypeAlias = tuple[float, float, float, float]
+"""What hue, saturation, brightness and edges count for in the mean."""
 
 
 class HsvChange:
@@ -189,8 +174,11 @@ class HsvChange:
     [0.0, 85.0, 0.0]
     """
 
-    def __init__(self, weights: ChangeWeights | None = None) -> None:
-        self._weights = weights or ChangeWeights()
+    def __init__(self, weights: Weights = (1.0, 1.0, 1.0, 0.0)) -> None:
+        self._weights = weights
+        self._total = sum(map(abs, weights))
+        if self._total == 0:
+            raise BadOption("invalid weights: must not all be 0")
         self._full_shape: tuple[int, ...] | None = None
         self._before: Image | None = None
         self._edges_before: Image | None = None
@@ -204,23 +192,19 @@ class HsvChange:
             return None
         small = _shrunk(picture)
         hsv: Image = cv2.cvtColor(small, cv2.COLOR_BGR2HSV)  # type: ignore[assignment]
-        edges = _edges(hsv[:, :, 2]) if self._weights.edges > 0 else None
+        edges = _edges(hsv[:, :, 2]) if self._weights[3] > 0 else None
         before, self._before = self._before, hsv
         edges_before, self._edges_before = self._edges_before, edges
         if before is None:
             return 0.0
         pixels = float(hsv.shape[0] * hsv.shape[1])
-        hue, saturation, brightness, _ = cv2.sumElems(cv2.absdiff(hsv, before))
-        on_edges = 0.0
+        sums = list(cv2.sumElems(cv2.absdiff(hsv, before)))
+        sums[3] = 0.0
         if edges is not None and edges_before is not None:
-            on_edges = cv2.norm(edges, edges_before, cv2.NORM_L1)
-        weights = self._weights
+            sums[3] = cv2.norm(edges, edges_before, cv2.NORM_L1)
         # Summed in this order, so that a score on the threshold falls on the same side.
-        change = hue / pixels * weights.hue
-        change += saturation / pixels * weights.saturation
-        change += brightness / pixels * weights.brightness
-        change += on_edges / pixels * weights.edges
-        return change / weights.total
+        parts = zip(sums, self._weights, strict=True)
+        return sum(part / pixels * weight for part, weight in parts) / self._total
 
 
 def _shrunk(picture: Image) -> Image:

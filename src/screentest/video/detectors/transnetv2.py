@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from screentest._util.optional import optional
 from screentest.core.errors import BadOption, NoValue
 from screentest.core.frames import (
     BaseConsumer,
@@ -155,12 +154,9 @@ class TransNetDetector(BaseConsumer):
 
 
 def _load(weights: str, threads: int) -> Any:
-    path = _find(weights)
-    onnxruntime = optional("onnxruntime")
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.log_severity_level = 3
-    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    from screentest.models.networks.runtimes import onnx_session
+
+    session = onnx_session(_find(weights), wanted_threads=threads)
     name = session.get_inputs()[0].name
     return lambda packed: session.run(None, {name: packed})[0][0, :, 0, :]
 

@@ -16,17 +16,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from screentest._util.atomic import atomic_output
-from screentest._util.text import shown_path
-from screentest.core.errors import BadOption, VideoError
+from screentest.core.errors import BadOption
 from screentest.core.frames import NATIVE, Fault, Image, Size, VideoInfo
 from screentest.core.item import Span
-from screentest.core.outcome import Reason
 from screentest.video.edit.encode import EncoderSettings, Mp4Writer, StreamFormat
 from screentest.video.edit.normalize import refuse_to_replace
 from screentest.video.edit.pictures import ClipWriter, Fitter, format_of
 from screentest.video.limits import DEFAULT_LIMITS
 from screentest.video.probe import examine
-from screentest.video.source import VideoSource
+from screentest.video.source import VideoSource, no_picture
 from screentest.video.survey import Survey
 
 if TYPE_CHECKING:
@@ -84,11 +82,7 @@ def join(
                     at = begins + tick + duration
                 faults += source.faults
             if at == begins:
-                raise VideoError(
-                    Reason.UNDECODABLE,
-                    f"no picture in {shown_path(part)} can be decoded",
-                    advice="Leave it out, or download it again.",
-                )
+                raise no_picture(part, "Leave it out, or download it again.")
             spans.append(Span(begins * form.time_base, at * form.time_base))
         clips.finish()
     return JoinedVideo(out, tuple(spans), tuple(dict.fromkeys(faults)))

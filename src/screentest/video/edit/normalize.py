@@ -19,10 +19,9 @@ from typing import TYPE_CHECKING
 from screentest._util.atomic import atomic_output
 from screentest._util.text import shown_path
 from screentest.core.calls import Progress, Silent
-from screentest.core.errors import BadOption, VideoError
+from screentest.core.errors import BadOption
 from screentest.core.frames import NATIVE, Borders, Fault, Image, Size
 from screentest.core.item import Span, Time
-from screentest.core.outcome import Reason
 from screentest.video.borders import BorderFinder
 from screentest.video.edit.encode import EncoderSettings, Mp4Writer, StreamFormat
 from screentest.video.edit.pictures import (
@@ -35,7 +34,7 @@ from screentest.video.edit.pictures import (
     timed_frames,
 )
 from screentest.video.probe import examine
-from screentest.video.source import VideoSource
+from screentest.video.source import VideoSource, no_picture
 from screentest.video.survey import Survey, survey
 
 if TYPE_CHECKING:
@@ -146,11 +145,7 @@ def normalize(
         frames = opened.frames()
         first = next(frames, None)
         if first is None:
-            raise VideoError(
-                Reason.UNDECODABLE,
-                f"no picture in {shown_path(source)} can be decoded",
-                advice="Check that it plays; render or download it again.",
-            )
+            raise no_picture(source)
         clock = SourceClock(first[0], _timescale(1 / rate if rate else table.time_base), rate)
         form = format_of(
             opened,
