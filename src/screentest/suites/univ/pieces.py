@@ -143,7 +143,6 @@ class UnivTask(StrEnum):
 
     @property
     def metric(self) -> str:
-        """The metric that scores it."""
         return f"univ_{self.value}"
 
     @property
