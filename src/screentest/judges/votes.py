@@ -253,11 +253,6 @@ def _from_cells(row: Mapping[str, str]) -> dict[str, Any]:
     plain: dict[str, Any] = {
         name: plain_cell(row[name]) for name in COLUMNS if row.get(name) not in (None, "")
     }
-    for name in ("severity", "score", "duration", "seconds"):
-        if name in plain:
-            plain[name] = float(plain[name])
-    if "clips" in plain:
-        plain["clips"] = int(plain["clips"])
     for name in ("answers", "watched"):
         if name in plain:
             plain[name] = parse_json(plain[name])
