@@ -151,12 +151,10 @@ class Screen:
 
     @property
     def translated(self) -> bool:
-        """Return whether a passage has a translation."""
         return any(line.translated for line in self.lines)
 
     @property
     def two(self) -> bool:
-        """Return whether two videos are shown."""
         return of_two(self.task)
 
 

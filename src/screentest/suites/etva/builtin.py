@@ -112,7 +112,6 @@ class Sightings(Sight):
 
     @property
     def there(self) -> bool:
-        """Return whether it was seen often enough."""
         return self.frames > 0 and len(self.counts) >= max(1, SEEN * self.frames)
 
     def count(self) -> int:

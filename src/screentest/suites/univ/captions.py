@@ -104,7 +104,6 @@ class ChatCaption:
         )
 
     def start(self, item: Item, resources: Resources) -> CaptionMeasurement:
-        """Frames are sampled: nothing streams."""
         return CaptionMeasurement(item, resources, self.frames, self.by_shot)
 
 
@@ -123,7 +122,6 @@ class CaptionMeasurement:
     consumers: Sequence[Consumer] = ()
 
     def finish(self) -> Outcomes:
-        """Describe it in three rounds of questions."""
         spans = _spans(self.item, self.resources, by_shot=self.by_shot)
         overview = self._overview() if len(spans) > 1 else None
         looked = self._all(
@@ -210,7 +208,6 @@ class BuiltinCaptionMeasurement:
         return (self.watching,)
 
     def finish(self) -> Outcomes:
-        """Cut what was seen at the shots."""
         if not self.watching.looks:
             raise NoValue(Reason.UNDECODABLE, "the video has no frame")
         shots = []

@@ -98,7 +98,6 @@ class Truth:
 
     @property
     def digest(self) -> str:
-        """Sixteen hex digits of all of it."""
         text = json.dumps(self.documents, sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 

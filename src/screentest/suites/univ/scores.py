@@ -319,7 +319,6 @@ class VideoTask:
 
     @property
     def info(self) -> MetricInfo:
-        """Return what it gives and needs; shots only where it looks at them."""
         return MetricInfo(
             outputs=OUTPUTS,
             level=Level.VIDEO if self.level == "video" else Level.CLIP,
@@ -330,7 +329,6 @@ class VideoTask:
         )
 
     def start(self, item: Item, resources: Resources) -> Inspector:
-        """Frames are sampled: nothing streams."""
         return Inspector(self.task, item, resources, self.frames, self.level)
 
 

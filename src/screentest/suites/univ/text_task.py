@@ -334,7 +334,6 @@ class Comparing:
     consumers: Sequence[Consumer] = ()
 
     def finish(self) -> Outcomes:
-        """Ask about every entry, and once more about those whose answers cannot be used."""
         matches = self._ask(self.requests())
         lost = {at: item.problem for at, item in enumerate(matches) if isinstance(item, Unread)}
         if lost:

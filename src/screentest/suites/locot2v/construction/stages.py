@@ -258,7 +258,6 @@ class Choices:
 
     @property
     def shown(self) -> Frames:
-        """Return how a model is shown a video."""
         return few(self.frames, self.long_side)
 
 
