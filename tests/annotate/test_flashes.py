@@ -9,7 +9,7 @@ import numpy as np
 import psutil
 import pytest
 from numpy.typing import NDArray
-from sqlalchemy import select, text
+from sqlalchemy import select
 
 from screentest.annotate.flashes import MOST, flashes_in
 from screentest.annotate.schema import files
@@ -97,17 +97,3 @@ def test_what_was_measured_is_kept_where_the_rest_is_not(
 
 def _never(*_: object, **__: object) -> None:
     raise AssertionError("measured again")
-
-
-def test_a_store_of_the_first_schema_gets_the_columns(tmp_path: Path) -> None:
-    store = tmp_path / "votes.sqlite"
-    database = open_database(store, create=True)
-    with database.write() as connection:
-        for name in ("flashes", "stamp"):
-            connection.execute(text(f"ALTER TABLE files DROP COLUMN {name}"))
-        connection.execute(text("UPDATE meta SET value = '1' WHERE name = 'schema'"))
-    database.close()
-    again = open_database(store)
-    with again.read() as connection:
-        assert connection.execute(select(files.c.flashes)).all() == []
-    again.close()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from screentest.core import Aspect, BadOption
-from screentest.judges.votes import human, pair_votes, read_votes, share_for_intact
+from screentest.judges.votes import Human, pair_votes, read_votes, share_for_intact
 
 PAIR = {"video": "videos/a/color.mp4", "aspect": "color"}
 
@@ -56,7 +56,7 @@ def test_excluded_gold_and_unfinished_votes_never_count(tmp_path: Path) -> None:
     path.write_text("\n".join([header, *table]), encoding="utf-8")
     assert share_for_intact(pair_votes(path)) == {Aspect.COLOR: 1.0}
     assert share_for_intact(read_votes(path)) == {Aspect.COLOR: 1.0}
-    judge = human(votes=str(path))
+    judge = Human(votes=str(path))
     (votes,) = judge.votes.values()
     assert [vote.choice for vote in votes] == ["intact"]
     for row in ("changed,False,True,True", "changed,False,False,False"):

@@ -12,7 +12,7 @@ import pytest
 
 from screentest.core import BadOption, ScreentestError
 from screentest.judges import votes as reading
-from screentest.judges.votes import VoteRecord, as_csv, as_json, human, pair_votes, read_votes
+from screentest.judges.votes import Human, VoteRecord, as_csv, as_json, pair_votes, read_votes
 from tests.mutations import mutated
 
 VOTES = [
@@ -46,7 +46,7 @@ def test_no_reader_falls_over_mutated_votes(tmp_path: Path) -> None:
     path = tmp_path / "votes.json"
     for what, text in mutated(document, 150):
         path.write_text(text, encoding="utf-8")
-        for read in (pair_votes, whole, lambda one: human(votes=str(one))):
+        for read in (pair_votes, whole, lambda one: Human(votes=str(one))):
             try:
                 read(path)
             except ScreentestError:

@@ -106,7 +106,6 @@ class Unit:
 
     @property
     def seconds(self) -> float:
-        """The duration of its videos together."""
         return float(sum(video.duration for video in self.videos))
 
 

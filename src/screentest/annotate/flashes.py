@@ -37,13 +37,10 @@ _RED, _SATURATED = 20 / 320, 0.8
 _WEIGHTS: Final = np.array([0.2126, 0.7152, 0.0722], np.float32)
 
 
-def _linear_table() -> Cells:
-    values = np.arange(256) / 255
-    bent = np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
-    return np.asarray(bent, np.float32)
-
-
-_LINEAR: Final = _linear_table()
+_CODED: Final = np.arange(256) / 255
+_LINEAR: Final = np.where(
+    _CODED <= 0.04045, _CODED / 12.92, ((_CODED + 0.055) / 1.055) ** 2.4
+).astype(np.float32)
 
 
 class Flashes(BaseConsumer):
@@ -57,7 +54,6 @@ class Flashes(BaseConsumer):
         self._red = _Turns(_RED)
 
     def take(self, frame: Frame) -> None:
-        """One picture, in its turn."""
         light = _LINEAR[frame.image]
         luminance = light @ _WEIGHTS
         turns = self._luminance.take(luminance, frame.time)

@@ -40,7 +40,6 @@ class Language:
     texts: Mapping[str, str]
 
     def text(self, key: str, **values: object) -> str:
-        """One text, with its values put in."""
         return self.texts[key].format(**values) if values else self.texts[key]
 
     def under(self, prefix: str) -> dict[str, str]:

@@ -57,7 +57,6 @@ class WorkerState:
 
     @property
     def flagged(self) -> bool:
-        """Return whether several signs speak against them."""
         return self.report is not None and self.report.flagged
 
 

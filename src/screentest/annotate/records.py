@@ -128,12 +128,10 @@ class Filtering:
 
     @property
     def kept(self) -> frozenset[str]:
-        """The units that stay."""
         return frozenset(key for result in self.by_aspect.values() for key in result.kept)
 
     @property
     def total(self) -> Retention:
-        """The last row of the table."""
         return sum((item.retention for item in self.by_aspect.values()), Retention(0, 0, 0))
 
 

@@ -23,7 +23,6 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
-    inspect,
     text,
 )
 
@@ -201,19 +200,4 @@ def _first(connection: Connection) -> None:
     metadata.create_all(connection)
 
 
-def _flashes(connection: Connection) -> None:
-    """How often a video flashes; a store that is made now has it already."""
-    there = {column["name"] for column in inspect(connection).get_columns("files")}
-    for name, kind in (("flashes", "INTEGER"), ("stamp", "VARCHAR(40)")):
-        if name not in there:
-            connection.execute(text(f"ALTER TABLE files ADD COLUMN {name} {kind}"))
-
-
-def _arena(connection: Connection) -> None:
-    """Models that are compared, and links that a platform gives to all its participants."""
-    if "models" not in {column["name"] for column in inspect(connection).get_columns("units")}:
-        connection.execute(text("ALTER TABLE units ADD COLUMN models JSON"))
-    open_links.create(connection, checkfirst=True)
-
-
-MIGRATIONS: Final[tuple[Callable[[Connection], None], ...]] = (_first, _flashes, _arena)
+MIGRATIONS: Final[tuple[Callable[[Connection], None], ...]] = (_first,)

@@ -57,14 +57,12 @@ class Viewing:
     """Seconds of a person's time that all of it takes."""
 
     def with_play(self, start: float, end: float, rate: float) -> Viewing:
-        """After a stretch was played."""
         if not 0 < rate <= MAX_RATE or not 0 <= start <= end:
             raise Implausible(f"nothing plays from {start} to {end} at {rate}")
         spent = self.spent + (end - start) / rate
         return Viewing(_merged([*self.played, (start, end)]), self.rests, spent)
 
     def with_rest(self, at: float, seconds: float) -> Viewing:
-        """After the playhead stood at one place for a while."""
         if at < 0 or seconds < 0:
             raise Implausible(f"no playhead rests at {at} for {seconds} s")
         rests = list(self.rests)
@@ -83,7 +81,6 @@ class Viewing:
         return 0 < shown >= enough or rested >= ENOUGH_REST
 
     def share(self, duration: float) -> float:
-        """Return how much of a video was played."""
         if duration <= 0:
             return 0.0
         shown = sum(max(0.0, min(stop, duration) - begin) for begin, stop in self.played)

@@ -52,7 +52,6 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """Return a transaction that only looks."""
         with self._engine.connect() as connection, connection.begin():
             yield connection
 
@@ -107,7 +106,6 @@ class Database:
         return self.url.database or "" if self.sqlite else self.url.render_as_string()
 
     def close(self) -> None:
-        """Give the connections back."""
         self._engine.dispose()
 
 

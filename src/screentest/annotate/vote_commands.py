@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import asdict
 from pathlib import Path
 
 from sqlalchemy import select
@@ -31,11 +30,10 @@ from screentest.cli.console import err, out, shown
 from screentest.cli.options import JsonOption, described
 from screentest.cli.tables import COUNT, SHARE, show
 from screentest.core import BadOption, UserError
-from screentest.core.table import Cell, Column, Table
+from screentest.core.table import Column, Table
 from screentest.judges.votes import VoteTask, as_csv, read_votes
 from screentest.judges.votes import as_json as as_json_text
 from screentest.present.people import arena_headline, people_tables
-from screentest.stats.power import Retention
 
 
 @described
@@ -218,25 +216,24 @@ def import_(
 
 def _workers_table(found: Sequence[WorkerState]) -> Table:
     columns = (
-        Column("worker", "Worker"),
+        Column("worker", "Worker", of="label"),
         Column("votes", "Votes", show=COUNT),
         Column("right", "Right"),
         Column("asked", "of"),
         Column("gold_right", "Gold"),
         Column("gold_asked", "of"),
         Column("pace", "Pace", digits=2),
-        Column("signs", "Signs", show=_signs),
+        Column("signs", "Signs", show=_signs, of=_sign_counts),
         Column("flagged", "Review", show=_mark),
         Column("excluded", "Excluded", show=_mark),
         Column("reason", detail=True),
     )
-    rows = []
-    for item in found:
-        signs = item.report.signs if item.report is not None else ()
-        counts = {each.sign.value: {"count": each.count, "of": each.of} for each in signs}
-        values = asdict(item) | {"worker": item.label, "signs": counts, "flagged": item.flagged}
-        rows.append([values[column.name] for column in columns])
-    return Table("workers", "Workers", columns, rows)
+    return Table.of("workers", "Workers", columns, found)
+
+
+def _sign_counts(worker: WorkerState) -> dict[str, dict[str, int]]:
+    signs = worker.report.signs if worker.report is not None else ()
+    return {each.sign.value: {"count": each.count, "of": each.of} for each in signs}
 
 
 def _mark(yes: bool) -> str:
@@ -250,25 +247,21 @@ def _signs(signs: dict[str, dict[str, int]]) -> str:
 def _retention_table(found: Filtering) -> Table:
     columns = (
         Column("aspect", "Aspect"),
-        Column("initial", "Initial", show=COUNT),
-        Column("failed", "C ≠ 0", show=COUNT),
-        Column("weak", "A ≤ B", show=COUNT),
-        Column("final", "Final", show=COUNT),
-        Column("rate", "Kept", show=SHARE),
+        Column("initial", "Initial", show=COUNT, of="pairs.initial"),
+        Column("failed", "C ≠ 0", show=COUNT, of="pairs.failed"),
+        Column("weak", "A ≤ B", show=COUNT, of="pairs.weak"),
+        Column("final", "Final", show=COUNT, of="pairs.final"),
+        Column("rate", "Kept", show=SHARE, of="pairs.rate"),
         Column("kept", detail=True),
     )
     rows = [
-        (*_retention(name, item.retention), list(item.kept))
+        {"aspect": name, "pairs": item.retention, "kept": item.kept}
         for name, item in found.by_aspect.items()
     ]
-    rows.append((*_retention("total", found.total), sorted(found.kept)))
+    rows.append({"aspect": "total", "pairs": found.total, "kept": sorted(found.kept)})
     undecided = plural(found.unrated, "pair")
     note = f"Not decided, too few ratings: {undecided}" if found.unrated else ""
-    return Table("retention", "Retention", columns, rows, note)
-
-
-def _retention(name: str, one: Retention) -> tuple[Cell, ...]:
-    return (name, one.initial, one.failed, one.weak, one.final, one.rate)
+    return Table.of("retention", "Retention", columns, rows, note)
 
 
 def _agreement_table(agreed: Sequence[AspectAgreement]) -> Table:
@@ -277,16 +270,10 @@ def _agreement_table(agreed: Sequence[AspectAgreement]) -> Table:
         Column("units", detail=True),
         Column("votes", "Votes", show=COUNT),
         Column("accuracy", "Accuracy", show=SHARE),
-        Column("low", "95% from", show=SHARE),
-        Column("high", "to", show=SHARE),
+        Column("low", "95% from", show=SHARE, of="interval.low"),
+        Column("high", "to", show=SHARE, of="interval.high"),
         Column("alpha", "α", digits=3),
         Column("kappa", "κ", digits=3),
-        Column("why", detail=True),
+        Column("why", detail=True, of=lambda item: item.why and str(item.why)),
     )
-    rows = []
-    for item in agreed:
-        low, high = (item.interval.low, item.interval.high) if item.interval else (None, None)
-        why = str(item.why) if item.why else None
-        values = asdict(item) | {"low": low, "high": high, "why": why}
-        rows.append([values[column.name] for column in columns])
-    return Table("agreement", "Accuracy and agreement", columns, rows)
+    return Table.of("agreement", "Accuracy and agreement", columns, agreed)

@@ -50,17 +50,14 @@ class Chunk:
 
     @property
     def is_noun(self) -> bool:
-        """Return whether it is a noun phrase."""
         return bool(self.name)
 
     @property
     def colours(self) -> list[Word]:
-        """Its words that name colours."""
         return [word for word in self.words if word.colours]
 
     @property
     def animate(self) -> bool:
-        """Return whether it can act by itself."""
         return self.kind in ("people", "animals", "body")
 
 

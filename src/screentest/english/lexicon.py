@@ -299,7 +299,6 @@ class Word:
 
     @property
     def end(self) -> int:
-        """Return where it ends in the caption."""
         return self.start + len(self.text)
 
 

@@ -349,7 +349,6 @@ class HookSet:
             hook.tell(lambda thing: (thing.withdraw if withdrawn else thing.alarm)(alarm))
 
     def close(self) -> None:
-        """Let go of all that were opened."""
         for hook in self.hooks:
             if hook.thing is not None:
                 hook.tell(lambda thing: thing.close())

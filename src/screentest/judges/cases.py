@@ -208,7 +208,6 @@ class Judgement:
 
     @property
     def place(self) -> tuple[str, str]:
-        """The pair and the aspect."""
         return (self.case.id, self.case.aspect.value)
 
     @property

@@ -116,7 +116,6 @@ class FunctionJudge:
     margin: float
 
     def judge(self, question: Question, resources: Resources) -> Outcome[Verdict]:
-        """Hand the pictures over, and read what comes back."""
         more = {"prompt": question.prompt, "aspect": question.aspect, "resources": resources}
         first, second = (
             self._pictures(item, resources) for item in (question.first, question.second)

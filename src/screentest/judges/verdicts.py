@@ -320,13 +320,12 @@ def question_tasks(
 
 def _question_task(group: Mapping[RecordKey, Case], judge: str, settings: Settings) -> Task:
     videos = {item.video for entry in group.values() for item in (entry.first, entry.second)}
-    stamps = [Stamp.of(video) for video in sorted(videos)]
     return Task(
         tuple(group),
         ask_judge,
         QuestionTask(judge, group, settings),
         timeout=settings.limits.wall_seconds * len(group),
-        files=tuple(stamp for stamp in stamps if stamp is not None),
+        files=tuple(filter(None, map(Stamp.of, sorted(videos)))),
         on_death=Reason.CRASHED,
     )
 
@@ -375,8 +374,7 @@ def rate_cases(
             first, second = pair if order is Order.AS_GIVEN else pair[::-1]
             if first is None or second is None or available.get(key) == ():
                 continue
-            encoded = encode({key.evaluator: verdict(first, second, margin)})
-            ready.append(Finished(Task((key,), ask_judge), (encoded,)))
+            ready.append(_finished(key, verdict(first, second, margin)))
     store.add_to_plan(planned)
     write_together(store, ready)
     keep_failures(store, cases, judge, orders=orders)
@@ -420,11 +418,11 @@ def keep_failures(
     }
     store.add_to_plan(lost)
     available = store.reasons() if lost else {}
-    new = {key: outcome for key, outcome in lost.items() if key not in available}
-    write_together(
-        store,
-        [Finished(Task((k,), ask_judge), (encode({k.evaluator: o}),)) for k, o in new.items()],
-    )
+    write_together(store, [_finished(k, lost[k]) for k in lost if k not in available])
+
+
+def _finished(key: RecordKey, outcome: Outcome[Verdict]) -> Finished:
+    return Finished(Task((key,), ask_judge), (encode({key.evaluator: outcome}),))
 
 
 def verdict(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from screentest.core.errors import BadOption
 from screentest.core.metric import Calls, JudgeInfo, Question, Resources
 from screentest.core.outcome import Outcome, attempt
 from screentest.core.registry import register
@@ -59,15 +59,12 @@ FFMPEG = "scdet"
 
 def clip_centres(budget: int, long_side: int, detector: str) -> Frames:
     """Return the middle of each clip, ``budget`` of them at most."""
-    if budget < 1:
-        raise BadOption(f"invalid number of frames {budget}: must be 1 or more")
     return Frames(placing=Placing.SHOTS, most=budget, long_side=long_side, detector=detector)
 
 
 # SLVMEval, appendix G.1: Qwen3-VL. GPT-5 takes no sampling settings; the client leaves them out.
 # The token limit is ours: room for a model that thinks aloud.
 SAMPLING = Sampling(temperature=0.7, top_p=0.8, top_k=20, min_p=0.0, max_tokens=8192)
-COMPARE_FRAMES = Query("judges/judge_video", Preference, "chat.judge", "slvm.judge", SAMPLING)
 
 
 def _aspect(question: Question, resources: Resources) -> dict[str, Slot]:
@@ -84,7 +81,7 @@ def _calls(query: Query, per: Literal["question", "video"], frames: Frames | Non
 
 
 def _look(
-    frames: Frames, question: Question, resources: Resources, seed: int, *roles: str
+    frames: Frames, question: Question, resources: Resources, seed: int, roles: Sequence[str]
 ) -> tuple[list[Pictures], Shown | None]:
     """Frames of both videos as pictures, and when they are on the screen.
 
@@ -104,107 +101,66 @@ def _look(
     return pictures, None if whole else Shown(times[0], times[1], first == second)
 
 
-@dataclass(frozen=True, slots=True)
-class VlmVideo:
-    """Asks one question with the frames of both videos.
-
-    SLVMEval's Algorithm 2: clips as FFmpeg cuts them, their centre frames, a random draw down to
-    the model's budget, one structured question.
-    """
-
-    frames: Frames
-    seed: int
-
-    @property
-    def info(self) -> JudgeInfo:
-        return JudgeInfo(
-            "a vision-language model compares frames of both videos",
-            roles=("chat.judge",),
-            prompts=(COMPARE_FRAMES.template, ASPECTS),
-            calls=(_calls(COMPARE_FRAMES, "question", self.frames),),
-        )
-
-    def judge(self, question: Question, resources: Resources) -> Outcome[Verdict]:
-        (first, second), shown = _look(
-            self.frames, question, resources, self.seed, COMPARE_FRAMES.role
-        )
-        slots: dict[str, Slot] = {
-            **_aspect(question, resources),
-            "prompt": question.prompt,
-            "first_frames": first,
-            "second_frames": second,
-        }
-        request = COMPARE_FRAMES.request(resources.prompts, slots, repeat=question.repeat)
-        (answer,) = send(resources.role(COMPARE_FRAMES.role), [request])
-        return answer.map(lambda preference: as_verdict(preference, shown))
-
-
-@register("judge", "vlm_video", version=1, summary="a vision-language model on frames of both")
-def vlm_video(
-    *, frames: int = 64, long_side: int = 512, detector: str = FFMPEG, seed: int = 0
-) -> VlmVideo:
-    """``frames`` is the most that is shown of one video."""
-    return VlmVideo(clip_centres(frames, long_side, detector), seed)
-
-
 # The paper samples all calls of Qwen3-VL alike, and says why: greedy answers repeat themselves.
 DESCRIBE = Query("judges/describe", Description, "chat.caption", "slvm.describe", SAMPLING)
+COMPARE_FRAMES = Query("judges/judge_video", Preference, "chat.judge", "slvm.judge", SAMPLING)
 COMPARE_TEXTS = Query("judges/judge_text", Preference, "chat.judge", "slvm.judge", SAMPLING)
 COMPARE_BOTH = Query("judges/judge_hybrid", Preference, "chat.judge", "slvm.judge", SAMPLING)
-_ROLES = (DESCRIBE.role, COMPARE_TEXTS.role)
 
 
 @dataclass(frozen=True, slots=True)
-class VlmText:
-    """Describes, then compares; captioner and comparer may be different models.
+class VlmJudge:
+    """Compares the frames of two videos, descriptions of them, or both.
 
-    SLVMEval's Algorithm 3. The captioner sees one video at a time and never the prompt; its
-    description of a video is asked for once, however many pairs the video is in. vlm_hybrid shows
-    the comparing model the frames as well.
+    By frames it is SLVMEval's Algorithm 2: clips as FFmpeg cuts them, their centre frames, a random
+    draw down to the model's budget, one structured question. By descriptions it is Algorithm 3: the
+    captioner, which may be another model, sees one video at a time and never the prompt; a video is
+    described once, however many pairs it is in.
     """
 
+    summary: str
+    query: Query
+    """Compares."""
     frames: Frames
     seed: int
-    hybrid: bool = False
+    describes: bool = True
+    compares_frames: bool = True
 
     @property
     def info(self) -> JudgeInfo:
-        summary = "both videos are described, then the descriptions compared"
-        if self.hybrid:
-            summary = "both videos are described, then compared with their frames in sight"
-        query, shown = (COMPARE_BOTH, self.frames) if self.hybrid else (COMPARE_TEXTS, None)
-        calls = (_calls(DESCRIBE, "video", self.frames), _calls(query, "question", shown))
-        return JudgeInfo(summary, _ROLES, (DESCRIBE.template, query.template, ASPECTS), calls=calls)
+        asked = (DESCRIBE, self.query) if self.describes else (self.query,)
+        compared = self.frames if self.compares_frames else None
+        calls = (_calls(DESCRIBE, "video", self.frames), _calls(self.query, "question", compared))
+        return JudgeInfo(
+            self.summary,
+            tuple(query.role for query in asked),
+            (*(query.template for query in asked), ASPECTS),
+            calls=calls[-len(asked) :],
+        )
 
     def judge(self, question: Question, resources: Resources) -> Outcome[Verdict]:
-        """Two descriptions, which may be known already, and one comparison."""
         return attempt(lambda: self._judge(question, resources))
 
     def _judge(self, question: Question, resources: Resources) -> Verdict:
-        roles = _ROLES if self.hybrid else _ROLES[:1]
-        pictures, shown = _look(self.frames, question, resources, self.seed, *roles)
-        first, second = _describe(question, pictures, resources)
-        slots: dict[str, Slot] = {
-            **_aspect(question, resources),
-            "prompt": question.prompt,
-            "first_video": first,
-            "second_video": second,
-        }
-        if self.hybrid:
+        shown_to = {DESCRIBE.role: self.describes, self.query.role: self.compares_frames}
+        roles = [role for role, is_shown in shown_to.items() if is_shown]
+        pictures, shown = _look(self.frames, question, resources, self.seed, roles)
+        slots: dict[str, Slot] = {**_aspect(question, resources), "prompt": question.prompt}
+        if self.describes:
+            texts = _describe(question, pictures, resources)
+            slots |= {"first_video": texts[0], "second_video": texts[1]}
+        if self.compares_frames:
             slots |= {"first_frames": pictures[0], "second_frames": pictures[1]}
-        query = COMPARE_BOTH if self.hybrid else COMPARE_TEXTS
-        return as_verdict(query.one(resources, slots, repeat=question.repeat), shown)
+        return as_verdict(self.query.one(resources, slots, repeat=question.repeat), shown)
 
 
 def _describe(question: Question, shown: list[Pictures], resources: Resources) -> list[str]:
     """Return a description of each video; equal frames are described, and paid, once."""
-    requests = []
-    for frames in shown:
-        slots: dict[str, Slot] = {
-            **_aspect(question, resources),
-            "frames": frames,
-        }
-        requests.append(DESCRIBE.request(resources.prompts, slots, repeat=question.repeat))
+    aspect = _aspect(question, resources)
+    requests = [
+        DESCRIBE.request(resources.prompts, {**aspect, "frames": frames}, repeat=question.repeat)
+        for frames in shown
+    ]
     chat = resources.role(DESCRIBE.role)
     # Two videos may show the same frames and differ between them.
     whole = getattr(chat, "takes_videos", False)
@@ -216,24 +172,34 @@ def _describe(question: Question, shown: list[Pictures], resources: Resources) -
 
 
 def _text(description: Description) -> str:
-    lines = [
-        f"[{observation.seconds:.1f} s] {observation.seen}"
-        for observation in description.observations
-    ]
+    lines = [f"[{at.seconds:.1f} s] {at.seen}" for at in description.observations]
     return "\n".join([*lines, f"Overall: {description.overall}"])
+
+
+@register("judge", "vlm_video", version=1, summary="a vision-language model on frames of both")
+def vlm_video(
+    *, frames: int = 64, long_side: int = 512, detector: str = FFMPEG, seed: int = 0
+) -> VlmJudge:
+    """``frames`` is the most that is shown of one video."""
+    summary = "a vision-language model compares frames of both videos"
+    centres = clip_centres(frames, long_side, detector)
+    return VlmJudge(summary, COMPARE_FRAMES, centres, seed, describes=False)
 
 
 @register("judge", "vlm_text", summary="descriptions of both videos, compared as text")
 def vlm_text(
     *, frames: int = 64, long_side: int = 512, detector: str = FFMPEG, seed: int = 0
-) -> VlmText:
+) -> VlmJudge:
     """``frames`` is the most that the captioner is shown of one video."""
-    return VlmText(clip_centres(frames, long_side, detector), seed)
+    summary = "both videos are described, then the descriptions compared"
+    centres = clip_centres(frames, long_side, detector)
+    return VlmJudge(summary, COMPARE_TEXTS, centres, seed, compares_frames=False)
 
 
 @register("judge", "vlm_hybrid", summary="descriptions and frames of both, compared")
 def vlm_hybrid(
     *, frames: int = 32, long_side: int = 512, detector: str = FFMPEG, seed: int = 0
-) -> VlmText:
+) -> VlmJudge:
     """``frames`` is the most that is shown of one video."""
-    return VlmText(clip_centres(frames, long_side, detector), seed, hybrid=True)
+    summary = "both videos are described, then compared with their frames in sight"
+    return VlmJudge(summary, COMPARE_BOTH, clip_centres(frames, long_side, detector), seed)

@@ -26,7 +26,6 @@ from screentest._util.collect import grouped
 from screentest._util.text import plain_cell, safe_cell
 from screentest.core import Aspect, BadOption
 from screentest.core.codec import DecodeError, from_object, parse_json
-from screentest.core.item import Item
 from screentest.core.metric import JudgeInfo, Question, Resources
 from screentest.core.outcome import Outcome, Reason
 from screentest.core.registry import register
@@ -254,11 +253,6 @@ def _from_cells(row: Mapping[str, str]) -> dict[str, Any]:
     plain: dict[str, Any] = {
         name: plain_cell(row[name]) for name in COLUMNS if row.get(name) not in (None, "")
     }
-    for name in ("severity", "score", "duration", "seconds"):
-        if name in plain:
-            plain[name] = float(plain[name])
-    if "clips" in plain:
-        plain["clips"] = int(plain["clips"])
     for name in ("answers", "watched"):
         if name in plain:
             plain[name] = parse_json(plain[name])
@@ -278,9 +272,6 @@ def _record(row: Any, whole: bool) -> VoteRecord:
         values["task"] = VoteTask.ARENA
     if "at" in values:
         values["at"] = datetime.fromisoformat(values["at"]).timestamp()
-    for name in ("unit", "worker", "vote", "comment", "video", "aspect", "first", "second"):
-        if not isinstance(values.get(name, ""), str):
-            raise ValueError(f"{name} is not text")
     for name in ("gold", "excluded", "finished"):
         if values.get(name) is not None:
             values[name] = read_flag(name, values[name])
@@ -337,25 +328,27 @@ def share_for_intact(
     return {aspect: sum(result) / len(result) for aspect, result in by_aspect.items()}
 
 
-@dataclass(frozen=True, slots=True)
+@register("judge", "human", summary="people's votes from the annotation app or a CSV")
 class Human:
-    """The majority of a pair, with the share of its votes."""
-
-    votes: Mapping[tuple[str, Aspect], Sequence[VoteRecord]]
-    signature_parts: Mapping[str, str] = field(default_factory=dict)
+    """The majority of a pair, with the share of its votes; ``votes`` is the file."""
 
     info = JudgeInfo("people's votes, each counting alike")
+
+    def __init__(self, *, votes: str) -> None:
+        path = Path(votes)
+        self.votes = grouped(
+            ((_tail(Path(vote.video)), Aspect(vote.aspect)), vote) for vote in pair_votes(path)
+        )
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+        self.signature_parts: Mapping[str, str] = {"votes": digest}
 
     def judge(self, question: Question, resources: Resources) -> Outcome[Verdict]:
         """Return the side with more votes; as many on both sides are a tie."""
         for item, changed in ((question.second, Choice.SECOND), (question.first, Choice.FIRST)):
-            votes = self._votes(item, question.aspect)
+            votes = self.votes.get((_tail(item.video), question.aspect))
             if votes:
                 return Outcome.of(_counted(votes, changed))
         return Outcome.failed(Reason.NOT_APPLICABLE, "nobody has voted on this pair")
-
-    def _votes(self, item: Item, aspect: Aspect) -> Sequence[VoteRecord]:
-        return self.votes.get((_tail(item.video), aspect), ())
 
 
 def _tail(video: Path) -> str:
@@ -373,14 +366,3 @@ def _counted(votes: Sequence[VoteRecord], changed: Choice) -> Verdict:
     if for_intact != for_changed:
         choice = changed if for_changed > for_intact else changed.flipped
     return Verdict(choice, rationale=message, share=first / len(votes))
-
-
-@register("judge", "human", summary="people's votes from the annotation app or a CSV")
-def human(*, votes: str) -> Human:
-    """``votes`` is the file."""
-    path = Path(votes)
-    by_pair = grouped(
-        ((_tail(Path(vote.video)), Aspect(vote.aspect)), vote) for vote in pair_votes(path)
-    )
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
-    return Human(by_pair, {"votes": digest})

@@ -20,20 +20,9 @@ __all__ = ["SampleVideo", "backgrounds", "sample_folder", "sample_videos"]
 
 @dataclass(frozen=True, slots=True)
 class SampleVideo:
-    """A film of the sample: what to evaluate, and where its shots are known to change."""
+    """A film of the sample: what to evaluate."""
 
     item: Item
-    cuts: tuple[Time, ...]
-    """Where the picture changes from one frame to the next, to black included."""
-    gradual: tuple[Span, ...]
-    """Fades and dissolves, from their first to their last frame."""
-
-    @property
-    def changes(self) -> tuple[Time, ...]:
-        """Every moment at which another picture is known to take over, cut or gradual."""
-        clips = self.item.script.clips if self.item.script is not None else ()
-        begun = {clip.span.start for clip in clips[1:] if clip.span is not None}
-        return tuple(sorted(begun.union(self.cuts)))
 
 
 def sample_folder() -> Path:
@@ -65,17 +54,5 @@ def _read(path: Path) -> SampleVideo:
         Clip(shot["caption"], Span(at(shot["start_frame"]), at(shot["end_frame"])))
         for shot in available["shots"]
     )
-    return SampleVideo(
-        Item(
-            id=video.stem.rpartition("_")[0],
-            video=video,
-            script=Script(clips),
-        ),
-        cuts=tuple(
-            at(frame)
-            for frame in available.get("hard_cut_frames") or available.get("cut_frames", [])
-        ),
-        gradual=tuple(
-            Span(at(first), at(last)) for first, last in available.get("gradual_frames", [])
-        ),
-    )
+    name = video.stem.rpartition("_")[0]
+    return SampleVideo(Item(name, video, script=Script(clips)))

@@ -199,7 +199,6 @@ class FakeChatServer:
             raise ConnectionAbortedError
 
     def answer(self, client: _Client, asked: Asked) -> None:
-        """Do with a request what the script says."""
         arrived = time.monotonic()
         with self._turn:
             self.at_once += 1

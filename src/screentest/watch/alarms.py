@@ -63,7 +63,6 @@ class Collapse:
     above: bool
 
     def shows(self, values: Values) -> bool:
-        """Test a clip for it."""
         value = values.get(self.metric)
         return value is not None and (value >= self.limit if self.above else value <= self.limit)
 

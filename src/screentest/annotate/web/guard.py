@@ -46,7 +46,6 @@ class Guard:
         self._origins = origins
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or answer it here."""
         if scope["type"] != "http":
             if scope["type"] == "lifespan":
                 await self._app(scope, receive, send)
@@ -134,7 +133,6 @@ class Throttle:
         self._turn = threading.Lock()
 
     def allows(self, name: str) -> bool:
-        """Count one more event, if it may be."""
         with self._turn:
             now = self._clock()
             if len(self._events) > 10_000:

@@ -55,7 +55,6 @@ class CollectionProgress:
 
     @property
     def wanted(self) -> int:
-        """All that are to come in."""
         return sum(row.wanted for row in self.coverage)
 
     @property

@@ -151,12 +151,10 @@ class Screen:
 
     @property
     def translated(self) -> bool:
-        """Return whether a passage has a translation."""
         return any(line.translated for line in self.lines)
 
     @property
     def two(self) -> bool:
-        """Return whether two videos are shown."""
         return of_two(self.task)
 
 
@@ -202,27 +200,17 @@ def _flashing(connection: Connection, unit: Row[Any]) -> bool:
 
 
 def _lines(connection: Connection, text: Row[Any], language: str, *, timed: bool) -> list[Line]:
-    passages: list[tuple[str, float | None, float | None]]
-    if text.clips:
-        passages = [
-            (clip[0], *(clip[1:] or (None, None))) if timed else (clip[0], None, None)
-            for clip in text.clips
-        ]
-    else:
-        passages = [(text.prompt, None, None)]
-    available = {
-        row.text: row.body
-        for row in connection.execute(
-            select(translations.c.text, translations.c.body).where(
-                translations.c.language == language,
-                translations.c.text.in_([passage_hash(passage) for passage, _, _ in passages]),
-            )
-        )
-    }
-    return [
-        Line(passage, start, end, available.get(passage_hash(passage), ""))
-        for passage, start, end in passages
-    ]
+    clips = text.clips or [[text.prompt]]
+    query = select(translations.c.text, translations.c.body).where(
+        translations.c.language == language,
+        translations.c.text.in_([passage_hash(passage) for passage, *_ in clips]),
+    )
+    available = {row.text: row.body for row in connection.execute(query)}
+    lines = []
+    for passage, *times in clips:
+        start, end = times if timed and times else (None, None)
+        lines.append(Line(passage, start, end, available.get(passage_hash(passage), "")))
+    return lines
 
 
 def _parts(connection: Connection, sitting: Row[Any], unit: Row[Any]) -> list[MarkedPart]:

@@ -77,16 +77,13 @@ class Site:
 
     @property
     def hosts(self) -> frozenset[str]:
-        """Return what may stand in a Host header."""
         return frozenset(urlsplit(origin).netloc for origin in self.origins)
 
     @property
     def secure(self) -> bool:
-        """Return whether browsers only come by HTTPS."""
         return all(origin.startswith("https://") for origin in self.origins)
 
     def language(self, code: str) -> Language:
-        """Return the language of that code, or the default."""
         return self.languages.get(code) or next(iter(self.languages.values()))
 
     def is_operator(self, token: str) -> bool:

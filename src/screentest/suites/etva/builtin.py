@@ -27,7 +27,7 @@ from screentest.models.roles import Detector, Flow
 from screentest.suites.etva.answers import Answered, ShownScene, shown
 from screentest.suites.etva.graph import TERMS, Attribute, Category, Entity, EntityKind, Relation
 from screentest.suites.etva.metric import FLOOR, OUTPUTS, QuestionMeasurement
-from screentest.suites.etva.questions import PromptQuestion, QuestionSet, QuestionsFile
+from screentest.suites.etva.questions import PromptQuestion, QuestionsFile
 from screentest.suites.etva.rules.writer import rules_signature, write_all_by_rules
 
 if TYPE_CHECKING:
@@ -112,7 +112,6 @@ class Sightings(Sight):
 
     @property
     def there(self) -> bool:
-        """Return whether it was seen often enough."""
         return self.frames > 0 and len(self.counts) >= max(1, SEEN * self.frames)
 
     def count(self) -> int:
@@ -272,45 +271,36 @@ _PIXELS = 640 * 360
     summary="questions by rules, answered by a small detector and flow; needs no chat model",
     neutral=("questions",),
 )
-def etva_builtin(
-    *,
-    questions: str = "",
-    gating: bool = False,
-    max_frames: int = 16,
-    clips: bool = True,
-    floor: float = FLOOR,
-) -> EtvaBuiltin:
-    """Questions about things, counts, colours, sides and camera movements.
+class EtvaBuiltin:
+    """Questions about things, counts, colours, sides and camera movements, written by rules.
 
     ``questions`` is a file that has them already; only those with a scene graph are answered.
     Where less than ``floor`` of them have an answer, there is no score.
     """
-    if max_frames < 1:
-        raise BadOption("etva_builtin looks at one frame at least: max_frames=16")
-    saved = QuestionsFile(Path(questions)) if questions else None
-    return EtvaBuiltin(saved, gating, max_frames, clips, floor)
 
+    # The same values as ETVA's, of fewer questions.
+    info = MetricInfo(OUTPUTS, Level.CLIP, roles=("detection", "flow"), needs=("text",))
 
-@dataclass(frozen=True, slots=True, eq=False)
-class EtvaBuiltin:
-    """Questions written by rules and answered by ``BuiltinAnswerer``."""
-
-    saved: QuestionsFile | None
-    gating: bool
-    max_frames: int
-    clips: bool
-    floor: float = FLOOR
-
-    @property
-    def info(self) -> MetricInfo:
-        """The same values as ETVA's, of fewer questions."""
-        return MetricInfo(OUTPUTS, Level.CLIP, roles=("detection", "flow"), needs=("text",))
+    def __init__(
+        self,
+        *,
+        questions: str = "",
+        gating: bool = False,
+        max_frames: int = 16,
+        clips: bool = True,
+        floor: float = FLOOR,
+    ) -> None:
+        if max_frames < 1:
+            raise BadOption("etva_builtin looks at one frame at least: max_frames=16")
+        self._saved = QuestionsFile(Path(questions)) if questions else None
+        self._few = shown(most=max_frames, least=min(4, max_frames), max_pixels=_PIXELS)
+        self._gating, self._clips, self._floor = gating, clips, floor
 
     @property
     def signature_parts(self) -> Mapping[str, object]:
         """The questions themselves where they come from a file, else the rules' lists."""
-        if self.saved is not None:
-            return {"questions": self.saved.digest}
+        if self._saved is not None:
+            return {"questions": self._saved.digest}
         return {"rules": rules_signature().digest}
 
     def start(self, item: Item, resources: Resources) -> Measurement:
@@ -320,12 +310,7 @@ class EtvaBuiltin:
             return resources.frames(item.video, moments, request)
 
         answerer = BuiltinAnswerer(resources.role("detection"), resources.role("flow"), frames)
-        few = shown(most=self.max_frames, least=min(4, self.max_frames), max_pixels=_PIXELS)
+        write = write_all_by_rules if self._saved is None else self._saved.write
         return QuestionMeasurement(
-            item, resources, self._write, answerer, few, self.gating, self.clips, self.floor
+            item, resources, write, answerer, self._few, self._gating, self._clips, self._floor
         )
-
-    def _write(self, texts: Sequence[str]) -> list[Outcome[QuestionSet]]:
-        if self.saved is not None:
-            return self.saved.write(texts)
-        return write_all_by_rules(texts)

@@ -34,7 +34,6 @@ class ReleasedQuestion:
 
     @property
     def category(self) -> Category:
-        """The category that its label names."""
         if not self.label:
             raise UserError(
                 f"nothing says which category {self.text[:60]!r} belongs to",

@@ -115,7 +115,6 @@ class SceneGraph:
         yield from self.relations
 
     def element(self, name: str) -> Element | None:
-        """Return the element of that id."""
         return next((element for element in self.walk() if element.id == name), None)
 
     def ends(self, name: str) -> tuple[str, ...]:

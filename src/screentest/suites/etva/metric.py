@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
+from screentest._util.text import one_line
 from screentest.core.codec import to_object
 from screentest.core.errors import BadOption, NoValue
 from screentest.core.frames import Consumer
@@ -137,7 +138,7 @@ def _note(scene: AskedScene) -> str:
         item.question.text for item in scene.answered if item.answer.ok and not item.answer.unwrap()
     ]
     note = f"no: {' '.join(missing)}" if missing else "yes to all that was answered"
-    return note if len(note) <= _LONGEST_NOTE else f"{note[: _LONGEST_NOTE - 1]}…"
+    return one_line(note, _LONGEST_NOTE)
 
 
 def _share(answered: Sequence[Answered], nothing: str, floor: float) -> Outcome[Score]:
@@ -217,7 +218,6 @@ class QuestionMeasurement:
     consumers: Sequence[Consumer] = ()
 
     def finish(self) -> Outcomes:
-        """Ask about every scene."""
         whole = self.resources.info(self.item.video).span
         pieces = pieces_of(self.item, whole, clips=self.clips)
         written = iter(self.write([piece.text for piece in pieces if piece.failure is None]))
@@ -247,23 +247,7 @@ WRITE, KNOW, ANSWER = "chat.questions", "chat.knowledge", "chat.answer"
     summary="share of yes to questions about each piece of the prompt, by a chat model",
     neutral=("questions",),
 )
-def etva(
-    *,
-    writer: Literal["chat", "vanilla", "rules"] = "chat",
-    questions: str = "",
-    knowledge: bool = True,
-    understanding: bool = True,
-    reflection: bool = True,
-    direct: bool = False,
-    gating: bool = False,
-    compat: Compat = Compat.STRICT,
-    batch: int = 1,
-    fps: float = 2.0,
-    min_frames: int = MIN_FRAMES,
-    max_frames: int = MAX_FRAMES,
-    max_pixels: int = MAX_PIXELS,
-    clips: bool = True,
-) -> Etva:
+class Etva:
     """Ask a chat model yes/no questions about a video.
 
     ``writer`` is who writes the questions: ``chat`` by a scene graph, ``vanilla`` all at once after
@@ -273,32 +257,36 @@ def etva(
     released code did. ``batch`` is how many questions share one request. ``clips=false`` asks
     about the script of a long video as a whole.
     """
-    if batch < 1 or min_frames < 1 or max_frames < min_frames or fps <= 0 or max_pixels < 1024:
-        raise BadOption("invalid batch, frames, fps or pixels of etva: must be above 0")
-    stages = answers.Stages(
-        knowledge and not direct, understanding and not direct, reflection and not direct
-    )
-    frames = shown(Fraction(str(fps)), min_frames, max_frames, max_pixels)
-    saved = QuestionsFile(Path(questions)) if questions else None
-    return Etva(writer, saved, stages, gating, compat, batch, frames, clips)
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Etva:
-    """Questions from a file or a writer, answered by a chat model, added up over the scenes."""
-
-    writer: str
-    saved: QuestionsFile | None
-    stages: answers.Stages
-    gating: bool
-    compat: Compat
-    batch: int
-    shown: Frames
-    clips: bool
+    def __init__(
+        self,
+        *,
+        writer: Literal["chat", "vanilla", "rules"] = "chat",
+        questions: str = "",
+        knowledge: bool = True,
+        understanding: bool = True,
+        reflection: bool = True,
+        direct: bool = False,
+        gating: bool = False,
+        compat: Compat = Compat.STRICT,
+        batch: int = 1,
+        fps: float = 2.0,
+        min_frames: int = MIN_FRAMES,
+        max_frames: int = MAX_FRAMES,
+        max_pixels: int = MAX_PIXELS,
+        clips: bool = True,
+    ) -> None:
+        if batch < 1 or min_frames < 1 or max_frames < min_frames or fps <= 0 or max_pixels < 1024:
+            raise BadOption("invalid batch, frames, fps or pixels of etva: must be above 0")
+        stages = (stage and not direct for stage in (knowledge, understanding, reflection))
+        self.stages = answers.Stages(*stages)
+        self.shown = shown(Fraction(str(fps)), min_frames, max_frames, max_pixels)
+        self.saved = QuestionsFile(Path(questions)) if questions else None
+        self.writer, self.compat, self.batch = writer, compat, batch
+        self.gating, self.clips = gating, clips
 
     @property
     def info(self) -> MetricInfo:
-        """A value per category beside the score."""
         roles: list[str] = []
         prompts: list[str] = []
         if self.saved is None and self.writer != "rules":

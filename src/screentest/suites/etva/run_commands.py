@@ -12,6 +12,7 @@ from screentest._util.collect import grouped
 from screentest.analysis.people.agreement import (
     PromptCorrelation,
     Ratings,
+    Share,
     answers_alike,
     closer_to_people,
     prompt_correlation,
@@ -19,7 +20,7 @@ from screentest.analysis.people.agreement import (
 from screentest.analysis.people.score_tables import read_scores
 from screentest.cli.options import JsonOption
 from screentest.cli.tables import print_heading, print_indented, show
-from screentest.core import Cell, Column, Outcome, Table, UnknownName, UserError
+from screentest.core import Column, Outcome, Table, UnknownName, UserError
 from screentest.judges.votes import VoteRecord, read_votes
 from screentest.stats import Difference, holm, holm_levels, kendall, spearman
 from screentest.suites.etva.answers import Compat
@@ -28,13 +29,15 @@ from screentest.suites.etva.data import read_transcripts
 from screentest.suites.etva.graph import Category
 from screentest.suites.etva.metric import SCORE
 from screentest.suites.etva.runs import (
+    Question,
     answer_key,
-    answers_of_run,
+    answers_of,
     by_prompt_and_model,
-    evidence_of_run,
     judge_run,
     judge_transcripts,
-    scores_of_run,
+    read_run,
+    recorded,
+    scores_of,
     values_of_run,
 )
 from screentest.suites.etva.tables import (
@@ -44,7 +47,8 @@ from screentest.suites.etva.tables import (
     side_by_side,
 )
 
-_MEASURES = (kendall, spearman)
+_MEASURES = {"kendall": kendall, "spearman": spearman}
+_OUTPUTS = (SCORE, *(category.value for category in Category))
 _Correlations: TypeAlias = Sequence[Outcome[PromptCorrelation]]
 """Kendall's and Spearman's."""
 RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="A run of the metric etva.")]
@@ -108,7 +112,7 @@ def answers(
       screentest suite etva answers scores/
       screentest suite etva answers scores/ cat-01 --said
     """
-    result = evidence_of_run(run)
+    result = grouped((item, question) for _, item, question in recorded(read_run(run)))
     for name in items or []:
         if name not in result:
             raise UnknownName(f"{run} has no answers for the item {name!r}")
@@ -125,20 +129,14 @@ def answers(
                     print_indented(line.strip(), indent=6)
 
 
-def _answer_table(chosen: Mapping[str, list[dict[str, Any]]]) -> Table:
-    details = [Column(name, detail=True) for name in ("id", "said", "reason", "gated")]
-    return Table(
+def _answer_table(chosen: Mapping[str, Sequence[Question]]) -> Table:
+    details = [Column(name, detail=True) for name in ("id", "said", "reason")]
+    gated = Column("gated", detail=True, of=lambda question: bool(question.get("gated")))
+    return Table.of(
         "answers",
         "Answers",
-        ("item", "answer", "category", "question", *details),
-        [
-            (
-                *(name, item["answer"], item["category"], item["question"]),
-                *(item["id"], item["said"], item.get("reason"), bool(item.get("gated"))),
-            )
-            for name, asked in chosen.items()
-            for item in asked
-        ],
+        ("item", "answer", "category", "question", *details, gated),
+        [{**question, "item": name} for name, asked in chosen.items() for question in asked],
     )
 
 
@@ -177,45 +175,51 @@ def people(
           --beside viclip.csv
     """
     records = [record for path in votes for record in read_votes(path, whole=True) if record.counts]
-    rated = by_prompt_and_model(run, _ratings(records))
-    result: dict[str, _Correlations] = {}
-    mine = by_prompt_and_model(run, scores_of_run(run, SCORE))
+    results = read_run(run)
+    rated = by_prompt_and_model(results, _ratings(records))
     zeros = compat is Compat.UPSTREAM
-
-    def correlate(scores: Ratings) -> _Correlations:
-        return [prompt_correlation(scores, rated, measure, zeros=zeros) for measure in _MEASURES]
-
-    for output in (SCORE, *(category.value for category in Category)):
-        values = scores_of_run(run, output)
-        if values and rated:
-            result[output] = correlate(by_prompt_and_model(run, values))
+    correlations: dict[str, _Correlations] = {}
     differences: dict[str, list[Outcome[Difference]]] = {}
+
+    def correlate(name: str, scores: Ratings) -> None:
+        correlations[name] = [
+            prompt_correlation(scores, rated, measure, zeros=zeros)
+            for measure in _MEASURES.values()
+        ]
+
+    for output in _OUTPUTS:
+        values = scores_of(results, output)
+        if values and rated:
+            correlate(output, by_prompt_and_model(results, values))
+    mine = by_prompt_and_model(results, scores_of(results))
     for name, scores in _beside(beside or []).items() if rated else ():
-        theirs = by_prompt_and_model(run, scores)
+        theirs = by_prompt_and_model(results, scores)
         if not theirs:
             raise UserError(
                 f"{name} has no score of an item of {run}", advice="Items are matched by their ids."
             )
-        result[name] = correlate(theirs)
+        correlate(name, theirs)
         differences[name] = [
-            closer_to_people(mine, theirs, rated, measure, zeros=zeros) for measure in _MEASURES
+            closer_to_people(mine, theirs, rated, measure, zeros=zeros)
+            for measure in _MEASURES.values()
         ]
-    alike = answers_alike(answers_of_run(run), _answers(records)).value
-    counts: list[tuple[Cell, ...]] = []
-    if alike is not None:
-        ends = alike.interval
-        same = round(alike.value * alike.n)
-        counts = [(same, alike.n, alike.value, ends.low, ends.high)]
-    tables = [_correlation_table(result)]
+    alike = answers_alike(answers_of(results), _answers(records)).value
+    tables = [_correlation_table(correlations)]
     if beside:
         tables.append(_difference_table(differences))
-    columns = ("same", "total", "share", "low", "high")
-    alike_table = Table("answers", "Answers as people give them", columns, counts)
-    show(*tables, alike_table, as_json=as_json)
-    if not as_json and not result:
+    show(*tables, _alike_table(alike), as_json=as_json)
+    if not as_json and not correlations:
         print_indented("no ratings of this run's items in these votes", indent=0)
     if not as_json and alike is None:
         print_indented("no question has both a person's and the run's answer", indent=0)
+
+
+def _alike_table(alike: Share | None) -> Table:
+    same = Column("same", of=lambda share: round(share.value * share.n))
+    ends = (Column("low", of="interval.low"), Column("high", of="interval.high"))
+    columns = (same, Column("total", of="n"), Column("share", of="value"), *ends)
+    shares = [] if alike is None else [alike]
+    return Table.of("answers", "Answers as people give them", columns, shares)
 
 
 def _beside(places: Iterable[Path]) -> dict[str, dict[str, float]]:
@@ -224,7 +228,7 @@ def _beside(places: Iterable[Path]) -> dict[str, dict[str, float]]:
     One that is called like a value of ETVA, such as the metric ``motion``, or like another one
     has the name of its run or file before its own.
     """
-    taken = {SCORE, *(category.value for category in Category)}
+    taken = set(_OUTPUTS)
     result: dict[str, dict[str, float]] = {}
     for place in places:
         scores = values_of_run(place) if place.is_dir() else _read_scores(place)
@@ -251,34 +255,30 @@ def _read_scores(path: Path) -> dict[str, dict[str, float]]:
 
 
 def _difference_table(differences: Mapping[str, Sequence[Outcome[Difference]]]) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    available = {
+    tested = {
         name: [item.unwrap() for item in both]
         for name, both in differences.items()
         if all(item.ok for item in both)
     }
-    levels = [
-        holm_levels(holm([pair[n].p_value for pair in available.values()])) if available else []
-        for n in (0, 1)
-    ]
-    tested = dict(zip(available, zip(*levels, strict=True), strict=True))
-    for name, both in differences.items():
-        if name not in available:
-            why = next(item.failure for item in both if not item.ok)
-            rows.append((name, *[None] * 7, str(why)))
-            continue
-        pair, cells = available[name], list[Cell]()
-        for entry, level in zip(pair, tested[name], strict=True):
-            ends = entry.at(level).interval
-            cells += [entry.value, ends.low if ends else None, ends.high if ends else None]
-        rows.append((name, *cells, pair[1].sources, None))
-    coefficients = ("kendall", "spearman")
+    for place in range(len(_MEASURES)):
+        levels = holm_levels(holm([both[place].p_value for both in tested.values()]))
+        for both, level in zip(tested.values(), levels, strict=True):
+            both[place] = both[place].at(level)
+    rows: list[dict[str, Any]] = []
+    for name, outcomes in differences.items():
+        failure = next((item.failure for item in outcomes if not item.ok), None)
+        row: dict[str, Any] = {"value": name, "reason": failure and str(failure)}
+        for coefficient, entry in zip(_MEASURES, tested.get(name, ()), strict=False):
+            ends = entry.interval
+            row |= {coefficient: entry.value, "prompts": entry.sources}
+            row |= {f"{coefficient}_{end}": getattr(ends, end, None) for end in ("low", "high")}
+        rows.append(row)
     columns = [
         Column(f"{name}{end}", end.removeprefix("_"))
-        for name in coefficients
+        for name in _MEASURES
         for end in ("", "_low", "_high")
     ]
-    return Table(
+    return Table.of(
         "closer",
         "How much closer to people the score is than",
         (Column("value"), *columns, Column("prompts"), Column("reason", detail=True)),
@@ -291,33 +291,34 @@ def _difference_table(differences: Mapping[str, Sequence[Outcome[Difference]]]) 
 def _correlation_table(found: Mapping[str, _Correlations]) -> Table:
     columns = [
         column
-        for name in ("kendall", "spearman")
+        for name in _MEASURES
         for column in (
-            Column(name, name.title()),
-            Column(f"{name}_low", detail=True),
-            Column(f"{name}_high", detail=True),
+            Column(name, name.title(), of=f"{name}.mean"),
+            Column(f"{name}_low", detail=True, of=f"{name}.interval.low"),
+            Column(f"{name}_high", detail=True, of=f"{name}.interval.high"),
             # Both ends in one column: names of values and of runs need the width.
-            Column(f"{name}_interval", "95%", derived=True, align="right"),
+            Column(
+                f"{name}_interval",
+                "95%",
+                derived=True,
+                align="right",
+                of=f"{name}.interval",
+                show=lambda ends: f"{ends['low']:.2f} to {ends['high']:.2f}",
+            ),
         )
     ]
-    rows = []
-    for name, both in found.items():
-        cells: list[Cell] = []
-        for each in both:
-            mean = each.value
-            ends = mean.interval if mean is not None else None
-            low, high = (ends.low, ends.high) if ends is not None else (None, None)
-            between = "" if low is None or high is None else f"{low:.2f} to {high:.2f}"
-            cells += [mean.mean if mean is not None else None, low, high, between]
-        last = both[-1].value
-        counts = (None, None) if last is None else (last.defined, last.undefined)
-        rows.append((name, *cells, *counts, str(both[0].failure or "") or None))
-    return Table(
+    rows = [
+        dict(zip(_MEASURES, (each.value for each in both), strict=True))
+        | {"value": name, "of": both[-1].value, "failure": both[0].failure}
+        for name, both in found.items()
+    ]
+    return Table.of(
         "correlation",
         "Correlation with people, the mean of prompts",
         (
-            *(Column("value"), *columns, Column("prompts"), Column("undefined", "without")),
-            Column("reason", detail=True),
+            *(Column("value"), *columns, Column("prompts", of="of.defined")),
+            Column("undefined", "without", of="of.undefined"),
+            Column("reason", detail=True, of=lambda row: row["failure"] and str(row["failure"])),
         ),
         rows,
     )

@@ -138,7 +138,6 @@ class PromptRecord:
 
     @property
     def content(self) -> str:
-        """Return what the video is to show: the text that alignment is measured against."""
         return self.base or self.prompt
 
 

@@ -182,7 +182,6 @@ class Timeline:
         self._worth: dict[int, int] = {}
 
     def add(self, time: Time, value: float) -> None:
-        """One value, at the time it was seen."""
         place = math.floor(time / self._step)
         # A running sum and how much of it rounding lost, so that three hours stay exact.
         total, lost = self._bins.setdefault(place, [0.0, 0.0])
@@ -193,12 +192,10 @@ class Timeline:
 
     @property
     def count(self) -> int:
-        """Return how many values there are."""
         return sum(self._worth.values())
 
     @property
     def mean(self) -> float:
-        """The mean of all values."""
         return math.fsum(part for parts in self._bins.values() for part in parts) / self.count
 
     def curve(self, end: Time | None = None) -> tuple[Point, ...]:
@@ -244,7 +241,6 @@ class Records:
 
     @property
     def signature_parts(self) -> dict[str, str]:
-        """Return what the file holds, wherever it lies."""
         return {"records": self._suite.digest} if self._suite is not None else {}
 
     def of(self, item: Item) -> PromptRecord:
@@ -273,7 +269,6 @@ class AskingByRecords(Asking):
 
     @property
     def signature_parts(self) -> dict[str, str]:
-        """Return which suite the records come from."""
         return self.records.signature_parts
 
 

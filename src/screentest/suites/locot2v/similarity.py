@@ -266,7 +266,6 @@ class Pairwise(Batches[Pair]):
         self._step = step
 
     def take(self, frame: Frame) -> None:
-        """Pair it with the frame before."""
         if frame.index % self._step:
             return
         self.light.see(frame.image)

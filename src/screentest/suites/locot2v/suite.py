@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -12,7 +11,7 @@ from typing import Literal
 from screentest.analysis.results import Results
 from screentest.analysis.suites import Suite, SuiteItems
 from screentest.core import register
-from screentest.core.signature import split_value_name
+from screentest.core.signature import split_value_name, write_options
 from screentest.suites.locot2v.data import items_with_videos, read_prompt_suite
 from screentest.suites.locot2v.tables import METRICS, own_charts, own_tables, tree
 
@@ -61,7 +60,9 @@ def locot2v(
     if compat == "upstream":
         options["locot2v_dynamic_degree"]["by"] = "degree"
         options["locot2v_warping_error"]["compat"] = "upstream"
-    return suite_of({name: _spec(name, given) for name, given in options.items()})
+    return suite_of(
+        {name: f"{name}:{write_options(given)}".rstrip(":") for name, given in options.items()}
+    )
 
 
 def suite_of(specs: Mapping[str, str]) -> Suite:
@@ -98,19 +99,3 @@ def read_items(file: Path, videos: Path | None, model: str) -> SuiteItems:
         return SuiteItems((), problems=problems, options=options)
     result, missing = items_with_videos(suite, videos, model)
     return SuiteItems(tuple(result), tuple(missing), problems, options)
-
-
-def _spec(name: str, options: dict[str, object]) -> str:
-    given = ",".join(f"{key}={_written(value)}" for key, value in options.items())
-    return f"{name}:{given}" if given else name
-
-
-def _written(value: object) -> str:
-    """Return a value as specs have it: a path may hold commas.
-
-    >>> _written("my suite.json"), _written(7.5), _written("a,b.json")
-    ('my suite.json', '7.5', '"a,b.json"')
-    """
-    if isinstance(value, str) and not any(letter in value for letter in ',="[]{}'):
-        return value
-    return json.dumps(value)

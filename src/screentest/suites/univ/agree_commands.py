@@ -183,49 +183,36 @@ def _own(text: str, runs: Sequence[Path]) -> tuple[Path, str]:
 
 
 def _agreement_table(found: Mapping[tuple[str, str], ScoreAgreement]) -> Table:
-    rows = []
-    for (run, name), item in found.items():
-        within, bias = item.within, item.bias_interval
-        rows.append(
-            (
-                *(run, name, within.value, within.interval.low, within.interval.high),
-                *(item.bias, item.rank.value, item.people.value, item.with_judge.value, within.n),
-                *(item.wilson.low, item.wilson.high),
-                *((bias.low, bias.high) if bias else (None, None)),
-                item.votes_each,
-            )
-        )
-    return Table(
+    return Table.of(
         "agreement",
         "Judges beside people",
         (
             *("run", "value"),
-            *(Column("agreement", "agree", 2), Column("low", digits=2), Column("high", digits=2)),
-            *(Column("bias", digits=3), Column("rank", digits=2)),
-            Column("alpha_people", "α", 2),
-            Column("alpha_with_judge", "α with", 2),
-            Column("units", "values"),
-            *(Column("wilson_low", detail=True), Column("wilson_high", detail=True)),
-            *(Column("bias_low", detail=True), Column("bias_high", detail=True)),
-            Column("votes_each", detail=True),
+            Column("agreement", "agree", 2, of="agreement.within.value"),
+            Column("low", digits=2, of="agreement.within.interval.low"),
+            Column("high", digits=2, of="agreement.within.interval.high"),
+            Column("bias", digits=3, of="agreement.bias"),
+            Column("rank", digits=2, of="agreement.rank.value"),
+            Column("alpha_people", "α", 2, of="agreement.people.value"),
+            Column("alpha_with_judge", "α with", 2, of="agreement.with_judge.value"),
+            Column("units", "values", of="agreement.within.n"),
+            Column("wilson_low", detail=True, of="agreement.wilson.low"),
+            Column("wilson_high", detail=True, of="agreement.wilson.high"),
+            Column("bias_low", detail=True, of="agreement.bias_interval.low"),
+            Column("bias_high", detail=True, of="agreement.bias_interval.high"),
+            Column("votes_each", detail=True, of="agreement.votes_each"),
         ),
-        rows,
+        [{"run": run, "value": name, "agreement": item} for (run, name), item in found.items()],
         "α: how far people agree among themselves; α with: with the judge as one more.",
     )
 
 
 def _preference_table(favours: Sequence[SelfPreference]) -> Table:
-    return Table(
+    ends = (Column("low", of="interval.low"), Column("high", of="interval.high"))
+    return Table.of(
         "self_preference",
         "Self-preference",
-        ("judge", "own", Column("value", "more", 3), *("low", "high", "own_items", "other_items")),
-        [
-            (
-                *(favour.judge, favour.own, favour.value),
-                *((favour.interval.low, favour.interval.high) if favour.interval else (None, None)),
-                *(favour.own_items, favour.other_items),
-            )
-            for favour in favours
-        ],
+        ("judge", "own", Column("value", "more", 3), *ends, "own_items", "other_items"),
+        favours,
         "More: what a judge gives results of its own beyond what others give them, of 1.",
     )

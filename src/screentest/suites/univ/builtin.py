@@ -277,11 +277,9 @@ class DescriptionConsumer(BaseConsumer):
 
     @property
     def wants(self) -> FrameRequest:
-        """Small frames, eight a second."""
         return FrameRequest(rate=RATE, size=Size(long_side=LONG_SIDE))
 
     def take(self, frame: Frame) -> None:
-        """Measure its colours, and the movement since the frame before."""
         image = frame.image
         self.looks.append((frame.time, look_at(image)))
         if self._last is not None:

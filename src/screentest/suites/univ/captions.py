@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
+from screentest._util.atomic import write_whole
 from screentest.analysis.people.released import read_text
 from screentest.analysis.results import Results
 from screentest.core import Level
 from screentest.core.codec import parse_json
-from screentest.core.errors import ManifestError, NoValue, StorageError
+from screentest.core.errors import ManifestError, NoValue
 from screentest.core.frames import Consumer
 from screentest.core.item import Clip, Item, Script, Span
 from screentest.core.metric import MetricInfo, Outcomes, OutputInfo, Resources
@@ -103,7 +104,6 @@ class ChatCaption:
         )
 
     def start(self, item: Item, resources: Resources) -> CaptionMeasurement:
-        """Frames are sampled: nothing streams."""
         return CaptionMeasurement(item, resources, self.frames, self.by_shot)
 
 
@@ -122,7 +122,6 @@ class CaptionMeasurement:
     consumers: Sequence[Consumer] = ()
 
     def finish(self) -> Outcomes:
-        """Describe it in three rounds of questions."""
         spans = _spans(self.item, self.resources, by_shot=self.by_shot)
         overview = self._overview() if len(spans) > 1 else None
         looked = self._all(
@@ -209,7 +208,6 @@ class BuiltinCaptionMeasurement:
         return (self.watching,)
 
     def finish(self) -> Outcomes:
-        """Cut what was seen at the shots."""
         if not self.watching.looks:
             raise NoValue(Reason.UNDECODABLE, "the video has no frame")
         shots = []
@@ -286,15 +284,10 @@ def write_captions(folder: Path, items: Sequence[Item], captioned: Captioned) ->
     In the manifest, what items were asked to be gives way to what they are.
     """
     both = [(item, captioned.videos[item.id]) for item in items if item.id in captioned.videos]
-    lines = [video.model_dump_json() for _, video in both]
-    path = folder / CAPTIONS
-    try:
-        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    except OSError as error:
-        raise StorageError(f"cannot write {path}: {error.strerror}") from None
+    write_whole(folder / CAPTIONS, "".join(f"{video.model_dump_json()}\n" for _, video in both))
     described = [replace(item, prompt="", script=_script_of(video)) for item, video in both]
     write_manifest(folder / MANIFEST, described)
-    return [path, folder / MANIFEST]
+    return [folder / CAPTIONS, folder / MANIFEST]
 
 
 def _script_of(video: VideoDescription) -> Script:

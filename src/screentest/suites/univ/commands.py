@@ -325,21 +325,19 @@ def _metric(by: By, settings: Settings, fps: float, whole: bool) -> str:
 
 def _table(captioned: Captioned) -> Table:
     """Return a row for each video: records have the whole description, people see the script."""
-    whole = list(VideoDescription.model_fields)
     columns = [
         Column("video", "Video", derived=True),
         Column("count", "Shots", derived=True),
         Column("text", "Script", derived=True),
-        *(Column(name, detail=True) for name in whole),
+        *(Column(name, detail=True) for name in VideoDescription.model_fields),
     ]
     rows = []
     for name, video in captioned.videos.items():
         lost = captioned.missing.get(name, 0)
         shots = f"{len(video.shots):,}" + (f", {lost:,} missing" if lost else "")
         text = " ".join(video.script.split()) or "Nothing was recognised."
-        record = video.model_dump(mode="json")
-        rows.append((name, shots, text, *(record[key] for key in whole)))
-    return Table("captions", "Captions", columns, rows)
+        rows.append({**video.model_dump(), "video": name, "count": shots, "text": text})
+    return Table.of("captions", "Captions", columns, rows)
 
 
 def _print_end(captioned: Captioned, written: list[Path], scores: Scores) -> None:

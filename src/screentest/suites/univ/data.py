@@ -23,6 +23,7 @@ from screentest.core import Item, ManifestError
 from screentest.inputs.fields import Complaint, Problem, ProblemKind, load_json
 
 _PICTURES = (".jpeg", ".jpg", ".png", ".webp")
+_VIDEOS = (".mp4", ".webm", ".mov", ".mkv", ".avi")
 _TEXT_FIELDS = ("caption", "video_script", "script", "prompt", "text", "planning", "en")
 _ENGLISH, _CHINESE = "_en", "_cn"
 
@@ -68,24 +69,24 @@ class Benchmark:
         """
         result = []
         for case in self.cases.values():
+            groups = {"case": case.number, "task": task}
+            if model:
+                groups["model"] = model
+            if case.shots is not None:
+                groups["shots"] = "one" if case.shots == 1 else "several"
             for name, item in _results(case, task, videos):
-                groups = {"case": case.number, "task": task}
-                if model:
-                    groups["model"] = model
-                if case.shots is not None:
-                    groups["shots"] = "one" if case.shots == 1 else "several"
-                label = f"{model}/{name}" if model else name
-                result.append(replace(item, id=f"{task}/{label}", groups=groups))
+                if item is not None:
+                    label = f"{model}/{name}" if model else name
+                    result.append(replace(item, id=f"{task}/{label}", groups=groups))
         return result
 
     def missing(self, task: str, videos: Path) -> list[str]:
         """Results that a model could have, and has not, by the name they would have."""
-        result = {name for case in self.cases.values() for name, _ in _results(case, task, videos)}
         return [
             name
             for case in self.cases.values()
-            for name in _expected(case, task)
-            if name not in result
+            for name, item in _results(case, task, videos)
+            if item is None
         ]
 
 
@@ -97,7 +98,6 @@ class Truth:
 
     @property
     def digest(self) -> str:
-        """Sixteen hex digits of all of it."""
         text = json.dumps(self.documents, sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
@@ -184,54 +184,36 @@ def _case(
     )
 
 
-def _results(case: BenchmarkCase, task: str, folder: Path) -> Iterator[tuple[str, Item]]:
-    """Yield what a model made of one case; nothing where it made nothing."""
-    number = case.number
+def _results(case: BenchmarkCase, task: str, folder: Path) -> Iterator[tuple[str, Item | None]]:
+    """Yield each result that a model could have of one case; None where it has none."""
+    number, source = case.number, case.video
     if task == "v2t":
-        text = _read_text(folder / f"{number}.txt")
-        if text and case.video is not None:
-            yield number, Item(number, case.video, prompt=text)
+        if source is not None:
+            text = _read_text(folder / f"{number}.txt")
+            yield number, Item(number, source, prompt=text) if text else None
         return
-    video = _made(folder, number)
-    if task == "rv2v":
-        for kind, edit in case.edits.items():
-            made = _made(folder, f"{number}_{kind}") or (video if kind == "single" else None)
-            if made is not None and case.video is not None:
-                item = Item(number, made, source=case.video, instruction=edit.instruction)
-                yield f"{number}_{kind}", replace(item, references=edit.references)
-        return
-    if video is None:
-        return
+    for names, fields in _wanted(case, task):
+        paths = (folder / f"{name}{suffix}" for name in names for suffix in _VIDEOS)
+        video = next((path for path in paths if path.is_file()), None)
+        yield names[0], None if video is None else Item(number, video, **fields)
+
+
+def _wanted(case: BenchmarkCase, task: str) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
+    """Yield the names that a video of a case may have, and the fields of its item."""
+    number, source, given = case.number, case.video, case.from_references
     if task == "t2v" and case.caption:
-        yield number, Item(number, video, prompt=case.caption)
-    elif task == "r2v" and case.from_references is not None:
-        given = case.from_references
-        yield number, Item(number, video, prompt=given.instruction, references=given.references)
-    elif task == "tv2v" and case.edit is not None and case.video is not None:
-        yield number, Item(number, video, source=case.video, instruction=case.edit.instruction)
-    elif task == "v2v" and case.video is not None:
-        yield number, Item(number, video, source=case.video)
-
-
-def _expected(case: BenchmarkCase, task: str) -> list[str]:
-    """Return the results of a case whose files say all that the task needs."""
-    filmed = case.video is not None
-    if task == "rv2v":
-        return [f"{case.number}_{kind}" for kind in case.edits] if filmed else []
-    can_be = {
-        "v2t": filmed,
-        "t2v": bool(case.caption),
-        "r2v": case.from_references is not None,
-        "tv2v": filmed and case.edit is not None,
-        "v2v": filmed,
-    }
-    return [case.number] if can_be[task] else []
-
-
-def _made(folder: Path, name: str) -> Path | None:
-    suffixes = (".mp4", ".webm", ".mov", ".mkv", ".avi")
-    paths = (folder / f"{name}{suffix}" for suffix in suffixes)
-    return next((path for path in paths if path.is_file()), None)
+        yield (number,), {"prompt": case.caption}
+    elif task == "r2v" and given is not None:
+        yield (number,), {"prompt": given.instruction, "references": given.references}
+    elif source is not None and task == "tv2v" and case.edit is not None:
+        yield (number,), {"source": source, "instruction": case.edit.instruction}
+    elif source is not None and task == "rv2v":
+        for kind, edit in case.edits.items():
+            names = (f"{number}_{kind}", *((number,) if kind == "single" else ()))
+            fields = {"instruction": edit.instruction, "references": edit.references}
+            yield names, {"source": source, **fields}
+    elif source is not None and task == "v2v":
+        yield (number,), {"source": source}
 
 
 def _caption(

@@ -138,21 +138,17 @@ class UnivTask(StrEnum):
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The fields an item of the task must have."""
         return _NEEDS[self]
 
     @property
     def metric(self) -> str:
-        """The metric that scores it."""
         return f"univ_{self.value}"
 
     @property
     def template(self) -> str:
-        """The template with the judge's instructions."""
         return f"univ/{self.value}"
 
     def use(self, step: str) -> str:
-        """Return what a call is for, as the ledger has it."""
         return f"univ.{self.value}.{step}"
 
 

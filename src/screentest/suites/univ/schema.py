@@ -315,12 +315,10 @@ class Match(_Form):
 
     @property
     def points(self) -> float:
-        """The score as a number."""
         return float(self.score)
 
     @property
     def present(self) -> bool:
-        """Return whether the caption says anything of it."""
         return self.points > 0
 
 
@@ -357,14 +355,9 @@ class _Matches(_Form):
         return {name: given.get(name) for name in cls.model_fields}
 
 
-def item_name(number: int) -> str:
-    """Return what an item is called in the form: ``item_1`` and so on."""
-    return f"item_{number}"
-
-
 @cache
 def match_form(count: int) -> type[BaseModel]:
     """Return a form with a Match for each of ``count`` items, or an Unread."""
     kind = Annotated[Match, WrapValidator(_or_unread)]
-    fields: dict[str, Any] = {item_name(number): (kind, ...) for number in range(1, count + 1)}
+    fields: dict[str, Any] = {f"item_{number}": (kind, ...) for number in range(1, count + 1)}
     return create_model(f"Matches{count}", __base__=_Matches, **fields)

@@ -107,16 +107,14 @@ class Inspector:
         return judged
 
     def inspection_request(self, piece: Piece) -> ChatRequest:
-        """Return what is wrong with it?"""
         item, needs = self.item, self.task.needs
         slots: dict[str, Slot] = {
             "part": _part(piece),
             "pictures": self.frames.show(self.resources, item.video, piece.span),
         }
         if "references" in needs:
-            slots["references"] = list(
-                show_references(item.references, self.frames.short_side or 480)
-            )
+            short_side = self.frames.short_side or 480
+            slots["references"] = [*show_references(item.references, short_side)]
         if "text" in needs:
             slots["text"] = piece.text
         if "instruction" in needs:
@@ -127,7 +125,6 @@ class Inspector:
         return request(self.resources, self.task.template, slots, Inspection, use)
 
     def score_request(self, piece: Piece, inspection: Inspection) -> ChatRequest:
-        """Return how many points is that?"""
         slots: dict[str, Slot] = {
             "part": _part(piece),
             "seconds": round(float(piece.span.duration), 2),
@@ -322,7 +319,6 @@ class VideoTask:
 
     @property
     def info(self) -> MetricInfo:
-        """Return what it gives and needs; shots only where it looks at them."""
         return MetricInfo(
             outputs=OUTPUTS,
             level=Level.VIDEO if self.level == "video" else Level.CLIP,
@@ -333,7 +329,6 @@ class VideoTask:
         )
 
     def start(self, item: Item, resources: Resources) -> Inspector:
-        """Frames are sampled: nothing streams."""
         return Inspector(self.task, item, resources, self.frames, self.level)
 
 

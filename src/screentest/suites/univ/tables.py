@@ -48,25 +48,18 @@ class TermCounts:
 
     @property
     def said(self) -> int:
-        """All statements."""
         return sum(self.counts.values())
 
 
 def distribution(shots: Iterable[Description]) -> dict[str, TermCounts]:
     """Return all 21 sub-dimensions; those without a vocabulary are only said or silent."""
-    listed = list(shots)
-    counts: dict[str, Counter[str]] = {name: Counter() for name in ALL_SUBDIMENSIONS}
-    silent: Counter[str] = Counter()
-    for shot in listed:
-        seen = set()
-        for name, term in _terms(shot):
-            counts[name][term] += 1
-            seen.add(name)
-        silent.update(set(ALL_SUBDIMENSIONS) - seen)
-    return {
-        name: TermCounts(name, dict(sorted(counts[name].items(), key=_rank)), silent[name])
-        for name in ALL_SUBDIMENSIONS
-    }
+    listed = [grouped(_terms(shot)) for shot in shots]
+    result = {}
+    for name in ALL_SUBDIMENSIONS:
+        counts = Counter(term for terms in listed for term in terms.get(name, ()))
+        silent = sum(name not in terms for terms in listed)
+        result[name] = TermCounts(name, dict(sorted(counts.items(), key=_rank)), silent)
+    return result
 
 
 def _terms(shot: Description) -> Iterable[tuple[str, str]]:

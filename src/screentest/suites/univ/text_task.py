@@ -20,6 +20,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from screentest._util.collect import grouped
+from screentest._util.text import one_line
 from screentest.core import ManifestError
 from screentest.core.errors import BadOption, NoValue
 from screentest.core.frames import Consumer
@@ -232,15 +233,10 @@ def _checked(caption: str, match: Match | Unread) -> Match | Unread:
     if isinstance(match, Unread):
         return match
     if not stands_in(caption, match.quote):
-        return Unread(f"the quote {_short(match.quote)!r} is not in the description")
+        return Unread(f"the quote {one_line(match.quote, 80)!r} is not in the description")
     if match.present and not _passages(match.quote):
         return Unread("a score above 0 needs a quote from the description")
     return match
-
-
-def _short(text: str) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= 80 else f"{flat[:79]}…"
 
 
 def _evidence(entry: ChecklistEntry, match: Match | Unread) -> Json:
@@ -310,7 +306,6 @@ class TextTask:
 
     @property
     def signature_parts(self) -> dict[str, str]:
-        """Return what the ground truth holds, wherever it lies."""
         return {"truth": self.truth.digest}
 
     def start(self, item: Item, resources: Resources) -> Comparing:
@@ -339,7 +334,6 @@ class Comparing:
     consumers: Sequence[Consumer] = ()
 
     def finish(self) -> Outcomes:
-        """Ask about every entry, and once more about those whose answers cannot be used."""
         matches = self._ask(self.requests())
         lost = {at: item.problem for at, item in enumerate(matches) if isinstance(item, Unread)}
         if lost:

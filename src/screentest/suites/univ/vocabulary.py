@@ -21,7 +21,6 @@ class Vocabulary(StrEnum):
     also: tuple[str, ...]
 
     def __new__(cls, value: str, *also: str) -> Self:
-        """Return a term and its other names."""
         member = str.__new__(cls, value)
         member._value_ = value
         member.also = also

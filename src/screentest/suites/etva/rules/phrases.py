@@ -153,7 +153,6 @@ class Draft:
         self._said: set[tuple[str, ...]] = set()
 
     def film(self) -> str:
-        """Return the film itself."""
         self._entities.setdefault(FILM, Entity(FILM, "camera", EntityKind.CAMERA))
         return FILM
 
@@ -183,11 +182,9 @@ class Draft:
 
     @property
     def empty(self) -> bool:
-        """Return whether nothing was found so far."""
         return not self._entities
 
     def attribute(self, entity: str, value: str, question: str, category: Category) -> None:
-        """Add a quality of an entity."""
         if self._is_new(entity, value.lower()):
             name = f"a{len(self._attributes) + 1}"
             self._attributes.append(Attribute(name, entity, value))
@@ -196,7 +193,6 @@ class Draft:
     def relation(
         self, subject: str, name: str, other: str, question: str, category: Category
     ) -> None:
-        """Something between two entities."""
         if subject != other and self._is_new(subject, name.lower(), other):
             number = f"r{len(self._relations) + 1}"
             self._relations.append(Relation(number, subject, name, other))

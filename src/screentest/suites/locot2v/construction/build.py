@@ -168,7 +168,7 @@ class _StageRun:
     ) -> str:
         """Return all that a result depends on, besides the models: another may be asked at any
         time."""
-        templates = self.resources.prompts.digest(*stage.templates)
+        templates = self.resources.prompts.digest(*(ask.template for ask in stage.asks))
         return digest(
             [
                 *(VERSION, stage.name, templates),

@@ -52,7 +52,6 @@ class Documents:
         self._folder = folder / "stages"
 
     def path(self, source: str, stage: str) -> Path:
-        """Return where a stage's result lies."""
         return self._folder / source / f"{stage}.json"
 
     def read(self, source: str, stage: str, inputs: str) -> tuple[State, Mapping[str, Any]]:
@@ -82,7 +81,6 @@ class Documents:
         return True
 
     def write(self, source: str, stage: str, inputs: str, result: Mapping[str, Any]) -> None:
-        """Keep what was made."""
         content = {"inputs": inputs, "made": digest(dict(result)), "result": dict(result)}
         self._put(self.path(source, stage), content)
 

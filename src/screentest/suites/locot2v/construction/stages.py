@@ -137,7 +137,6 @@ class Looks:
     """By the technical role, 0–1; None where nothing could be judged."""
 
     def flags(self, least_quality: float) -> list[str]:
-        """Return what a person should look at."""
         result = []
         if self.text_frames >= TEXT_FRAMES:
             result.append("burnt_in_text")
@@ -256,12 +255,9 @@ class Choices:
     long_side: int = 512
     questions: Sixfold = "rewordings"
     """Whether the six questions of a dimension are rewordings of one, as in the paper."""
-    ask_about_source: bool = True
-    """Whether a chat model also looks for text, overlays, poor quality and another theme."""
 
     @property
     def shown(self) -> Frames:
-        """Return how a model is shown a video."""
         return few(self.frames, self.long_side)
 
 
@@ -280,11 +276,6 @@ class Stage:
     uses: tuple[str, ...] = ()
     """The choices its result depends on."""
 
-    @property
-    def templates(self) -> tuple[str, ...]:
-        """The prompt templates it sends."""
-        return tuple(ask.template for ask in self.asks)
-
     def check(self, result: Mapping[str, Any], path: Path) -> None:
         """Raise UserError where a result was edited into another shape."""
         for key, kind in self.holds.items():
@@ -302,18 +293,15 @@ def _collect(source: SourceVideo, known: Known, resources: Resources, choices: C
     flags = looks.flags(choices.least_quality)
     if not choices.shortest <= duration <= choices.longest:
         flags.append("duration")
-    why = ""
-    if choices.ask_about_source:
-        pictures = choices.shown.show(resources, source.item.video)
-        seen = CHECK.one(resources, {"pictures": pictures, "theme": source.theme or "any"})
-        why = seen.why
-        named = ("burnt_in_text", "overlay", "low_quality", "off_theme")
-        flags += [name for name in named if getattr(seen, name) and name not in flags]
+    pictures = choices.shown.show(resources, source.item.video)
+    seen = CHECK.one(resources, {"pictures": pictures, "theme": source.theme or "any"})
+    named = ("burnt_in_text", "overlay", "low_quality", "off_theme")
+    flags += [name for name in named if getattr(seen, name) and name not in flags]
     return {
         "duration": duration,
         "flags": list(flags),
         "measured": asdict(looks),
-        "why": why,
+        "why": seen.why,
         # What is too short or too long is not a source; all else a person decides.
         "use": "duration" not in flags,
     }
@@ -415,7 +403,7 @@ STAGES: tuple[Stage, ...] = (
         (CHECK,),
         {"duration": _NUMBER, "flags": list, "use": bool},
         watches=True,
-        uses=("shortest", "longest", "least_quality", "ask_about_source", *_SEEN),
+        uses=("shortest", "longest", "least_quality", *_SEEN),
     ),
     Stage(
         "draft",

@@ -119,7 +119,6 @@ class Nearness:
 
     @classmethod
     def of(cls, wanted: Sequence[Event], shown: Sequence[Event], resources: Resources) -> Nearness:
-        """By the embeddings of all texts, taken together."""
         if not shown:
             return cls(np.zeros((len(wanted), 0)), np.zeros((len(FIELDS), len(wanted), 0)))
         names = ("event", *FIELDS)

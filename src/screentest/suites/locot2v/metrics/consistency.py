@@ -159,7 +159,6 @@ class EventConsistency(WatchingByRecords):
 
     @property
     def info(self) -> MetricInfo:
-        """Return which template is asked for times depends on the form of the answer."""
         ask = GROUND if self.answers == "object" else GROUND_TAGGED
         return MetricInfo(
             outputs={name: OutputInfo(summary, low=-1.0) for name, summary in OUTPUTS.items()},

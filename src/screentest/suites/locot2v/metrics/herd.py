@@ -95,15 +95,11 @@ class ContentClarity(Asking):
         self.rounds, self.temperature = rounds, temperature
         self.frames = few(frames, long_side)
 
-    @property
-    def query(self) -> Query:
-        """Return what is asked; each round has its own seed."""
-        sampling = Sampling(temperature=self.temperature, seed=1)
-        return Query("locot2v/clarity", Marks, "chat.watch", sampling=sampling)
-
     def conclude(self, item: Item, resources: Resources) -> Outcomes:
+        sampling = Sampling(temperature=self.temperature, seed=1)  # each round has its own
+        query = Query("locot2v/clarity", Marks, "chat.watch", sampling=sampling)
         slots = {"pictures": self.frames.show(resources, item.video)}
-        answers = self.query.ask(resources, [slots], repeats=self.rounds)
+        answers = query.ask(resources, [slots], repeats=self.rounds)
         rounds: list[Marks] = [answer.unwrap() for answer in answers]
         return {name: Outcome.of(_score(name, rounds)) for name in ASPECTS}
 
@@ -176,15 +172,6 @@ POLARITY = Query("locot2v/herd_polarity", Polarity, "chat.extract")
 Sixfold = Literal["rewordings", "different"]
 """Six wordings of one question, against the chance of one wording, as the paper has them; or six
 questions that ask for different things."""
-
-
-def questions_for(
-    prompt: str, resources: Resources, sixfold: Sixfold = "rewordings"
-) -> dict[str, tuple[ExpectationQuestion, ...]]:
-    """Questions on a video that was only asked for, not seen: from its prompt."""
-    expected: Expectations = EXPECT.one(resources, {"prompt": prompt, "dimensions": dimensions()})
-    answer = {name: getattr(expected, name).strip() for name in DIMENSIONS}
-    return questions_on({name: text for name, text in answer.items() if text}, resources, sixfold)
 
 
 def questions_on(
@@ -288,9 +275,13 @@ class Herd(AskingByRecords):
     ) -> dict[str, tuple[ExpectationQuestion, ...]]:
         """From what the record expects; else from the prompt, not from its base, which is the
         prompt without what concerns evaluation."""
-        if record.expectations:
-            return questions_on(record.expectations, resources, self.sixfold)
-        return questions_for(record.prompt, resources, self.sixfold)
+        expectations = record.expectations
+        if not expectations:
+            asked = {"prompt": record.prompt, "dimensions": dimensions()}
+            given: Expectations = EXPECT.one(resources, asked)
+            texts = {name: getattr(given, name).strip() for name in DIMENSIONS}
+            expectations = {name: text for name, text in texts.items() if text}
+        return questions_on(expectations, resources, self.sixfold)
 
     def _dimension(
         self, answered: Sequence[tuple[ExpectationQuestion, Outcome[Answer]]]

@@ -67,7 +67,6 @@ class DynamicDegree:
     )
 
     def start(self, item: Item, resources: Resources) -> Work:
-        """One pass over frames an eighth of a second apart."""
         flow = resources.role("flow")
         video = resources.info(item.video)
         limit = self.threshold * min(video.width, video.height) / 256
@@ -249,7 +248,6 @@ class Triples(Batches[tuple[Frame, Frame, Frame]]):
     _odd: Frame | None = None
 
     def take(self, frame: Frame) -> None:
-        """Keep it until its neighbours have come."""
         self.light.see(frame.image)
         if frame.index % 2:
             self._odd = frame

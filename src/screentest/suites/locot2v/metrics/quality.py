@@ -52,7 +52,6 @@ class AestheticQuality:
             raise BadOption("invalid upper_bound or rate: must be at least 0 and above 0")
 
     def start(self, item: Item, resources: Resources) -> Work:
-        """One pass over one frame per second."""
         backend: Aesthetic = resources.role("aesthetic")
         bound = self.upper_bound or backend.scale[1]
         times: list[Time] = []
