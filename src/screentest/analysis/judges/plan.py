@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from screentest._util.collect import grouped
@@ -27,7 +27,13 @@ from screentest.analysis.judges.accuracy import (
     trend,
 )
 from screentest.analysis.judges.cases import answerable, same_films
-from screentest.analysis.judges.certificate import NOTE, Certificate, Cost, PromptResult
+from screentest.analysis.judges.certificate import (
+    NOTE,
+    Certificate,
+    Cost,
+    PromptResult,
+    Remark,
+)
 from screentest.analysis.judges.frames import frames_results
 from screentest.core.aspects import Aspect, PairKind, all_aspects
 from screentest.core.calls import Progress
@@ -35,6 +41,7 @@ from screentest.core.codec import to_object
 from screentest.core.item import Item, Script
 from screentest.core.metric import RatingJudge
 from screentest.core.outcome import Reason
+from screentest.core.signature import Signature
 from screentest.judges.cases import (
     CASES,
     HINTED,
@@ -142,7 +149,7 @@ def certify(
         plan.all_cases,
         plan.cases_for,
         plan.judges,
-        lambda answers: (make_certificate(store, plan, *answer) for answer in answers),
+        lambda answers: (make_certificate(plan, answer) for answer in answers),
         settings,
         orders=plan.orders,
         repeats=plan.repeats,
@@ -151,8 +158,22 @@ def certify(
     )
 
 
-Answers = tuple[Evaluator, list[Judgement], Cost]
-"""A judge, its judgements and their cost."""
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """All that one judge answered."""
+
+    judge: str
+    signature: Signature
+    judgements: Sequence[Judgement]
+    cost: Cost
+    summary: str = ""
+    models: Mapping[str, str] = field(default_factory=dict)
+    """The backend that answered for each of its roles."""
+    margin: float | None = None
+    """Of a judge that rates videos alone; None where it looks at both."""
+    ratings: Mapping[tuple[str, Aspect], float] = field(default_factory=dict)
+    """By video and aspect, where the certificate reads them."""
+    remarks: tuple[Remark, ...] = ()
 
 
 def certify_cases(
@@ -190,7 +211,15 @@ def certify_cases(
             judgements = read_judgements(store, cases, judge.name)
             lost.extend(lost_judgements(judge.name, judgements))
             pending += sum(judgement.outcome is None for judgement in judgements)
-            yield judge, judgements, cost_of(store, judge, judgements, measured)
+            yield Answers(
+                judge.name,
+                judge.signature,
+                judgements,
+                cost_of(store, judge, judgements, measured),
+                getattr(judge.info, "summary", ""),
+                models_of(store, judge),
+                judge.judge.info.margin if isinstance(judge.judge, RatingJudge) else None,
+            )
 
     certificates = keep_certificates(store, certificates_of(answers()))
     return Certification(certificates, done.executions, pending, tuple(lost))
@@ -207,25 +236,18 @@ def keep_certificates(
     return tuple(kept)
 
 
-def make_certificate(
-    run: RunReader,
-    plan: Plan,
-    judge: Evaluator,
-    judgements: list[Judgement],
-    cost: Cost,
-) -> Certificate:
-    """Return the certificate of one judge from what the run holds."""
-    selected = [judgement for judgement in judgements if not judgement.case.change]
+def make_certificate(plan: Plan, answers: Answers) -> Certificate:
+    """Return the certificate of one judge on the pairs of testbeds."""
+    selected = [judgement for judgement in answers.judgements if not judgement.case.change]
     top = reference(selected)
     findings = find_claims(top, [item for item in selected if item.case.kind is PairKind.PLACEBO])
     testbeds = grouped((judgement.case.testbed, judgement) for judgement in top)
-    rates = isinstance(judge.judge, RatingJudge)
-    margins = margins_of(selected, judge.judge.info.margin) if rates else {}
-    signature = judge.signature
+    margins = {} if answers.margin is None else margins_of(selected, answers.margin)
+    signature = answers.signature
     if margins:
         signature = signature.with_parts({"margin": in_signature(margins)})
     return Certificate(
-        judge=judge.name,
+        judge=answers.judge,
         signature=str(signature),
         testbeds=tuple(dict.fromkeys(case.testbed for case in plan.cases)),
         overall=accuracy(top),
@@ -236,15 +258,15 @@ def make_certificate(
         severities=ladders(selected, by="severity"),
         clip_counts=ladders(selected, by="clips"),
         placebos=placebo_results(selected),
-        prompts=prompt_results(judgements, plan.prompt_changes),
-        cost=cost,
-        summary=getattr(judge.info, "summary", ""),
+        prompts=prompt_results(answers.judgements, plan.prompt_changes),
+        cost=answers.cost,
+        summary=answers.summary,
         filtered=filter_result(top),
         by_testbed={name: accuracy(testbed) for name, testbed in testbeds.items()}
         if len(testbeds) > 1
         else {},
         operators=operator_results(top, findings),
-        models=models_of(run, judge),
+        models=answers.models,
         frames=frames_results(top),
         remarks=tuple(same_films(plan.cases)),
     )
