@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
 from screentest._util.text import lines
 from screentest.analysis.models.margins import clips_to_encode
-from screentest.analysis.results import ORIGINAL, REENCODED, Results, read_results
+from screentest.analysis.results import ORIGINAL, REENCODED, Results
+from screentest.analysis.runs import read_results
 from screentest.analysis.suites import SuiteItems, read_suite
 from screentest.api import names_of, path_of, progress_of, texts_of
 from screentest.api.options import (

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import typer
 
+from screentest._util.progress import watched
 from screentest.cli.console import err, out, shown
 from screentest.cli.options import (
     JsonOption,
@@ -20,7 +21,6 @@ from screentest.cli.options import (
     PricesOption,
     described,
 )
-from screentest.cli.progress import watched
 from screentest.cli.tables import print_checks, print_heading, print_indented, rendered, show
 from screentest.core import BadOption
 from screentest.core.frames import Filter, Frame

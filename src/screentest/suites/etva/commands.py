@@ -10,9 +10,9 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from screentest._util.progress import watched
 from screentest._util.text import plural
 from screentest.cli.options import MODELS, JsonOption, shares
-from screentest.cli.progress import watched
 from screentest.cli.tables import print_heading, print_indented, print_models, show
 from screentest.core import BadOption, Column, Outcome, Table, UserError
 from screentest.inputs.manifest import read_manifest

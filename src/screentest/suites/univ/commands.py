@@ -11,7 +11,7 @@ import typer
 import screentest
 from screentest._util.text import plural
 from screentest.analysis.forecast import forecast_requests
-from screentest.analysis.results import read_results
+from screentest.analysis.runs import read_results
 from screentest.cli.console import out as console
 from screentest.cli.console import print_json, shown
 from screentest.cli.errors import until_stopped
@@ -25,7 +25,6 @@ from screentest.cli.options import (
     PromptsOption,
     shares,
 )
-from screentest.cli.progress import watched
 from screentest.cli.tables import print_heading, print_indented, print_models, show
 from screentest.core import BadOption, Cell, Column, Table, UserError
 from screentest.inputs.importers import read_inputs
@@ -300,7 +299,7 @@ def caption(
     settings = settings_of(work, detector=detector, allow_damaged=allow_damaged)
     metric = _metric(by, settings, fps, whole)
     items = read_inputs(inputs)
-    given = work | {"settings": settings, "progress": watched()}
+    given = work | {"settings": settings}
     job = partial(screentest.score, items, metrics=[metric], out=out, **given)
     scores, exit_code = until_stopped(job)
     captioned = captions_of(scores.results)
