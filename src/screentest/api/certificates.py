@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Unpack
 
 from screentest.api import at_least, names_of, path_of
 from screentest.api.options import (
-    WorkOptions,
     aspects_of,
     limits_of,
     open_run,
@@ -27,7 +26,7 @@ from screentest.core.signature import value_name
 from screentest.present.results import BuiltTestbed, Certificates, Verdicts
 from screentest.run.database import FILE
 from screentest.run.reader import RunReader
-from screentest.run.session import settings_of
+from screentest.run.session import WorkOptions, settings_of
 
 if TYPE_CHECKING:
     from screentest.analysis.forecast import Forecast

@@ -20,7 +20,6 @@ from screentest.api import names_of, path_of, progress_of, texts_of
 from screentest.api.options import (
     OpenRun,
     Videos,
-    WorkOptions,
     inputs_of,
     limits_of,
     open_run,
@@ -42,7 +41,7 @@ from screentest.run.engine import InlineEngine
 from screentest.run.execute import Execution
 from screentest.run.lease import PATIENCE
 from screentest.run.reader import RunReader
-from screentest.run.session import Settings, open_tools, settings_of
+from screentest.run.session import Settings, WorkOptions, open_tools, settings_of
 from screentest.run.store import RunStore
 
 if TYPE_CHECKING:

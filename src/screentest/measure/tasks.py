@@ -17,6 +17,7 @@ from screentest.core.metric import Metric
 from screentest.core.outcome import Reason
 from screentest.measure.evaluators import Evaluator, resolve, sign
 from screentest.measure.items import measure
+from screentest.models import Models
 from screentest.run.execute import Execution, Retry, execute
 from screentest.run.inputs import Stamp, hash_item
 from screentest.run.notes import MODELS
@@ -91,7 +92,8 @@ def roles_of(evaluators: Iterable[Evaluator]) -> list[str]:
 
 def keep_models(store: RunStore, settings: Settings, roles: Sequence[str]) -> None:
     """Write down which backends a run uses."""
-    store.keep_note(MODELS, {"summary": settings.summary(roles), "roles": {**settings.used(roles)}})
+    models = Models(settings.models)
+    store.keep_note(MODELS, {"summary": models.summary(roles), "roles": {**models.used(roles)}})
 
 
 def score_tasks(

@@ -34,7 +34,7 @@ from screentest.measure.evaluators import Evaluator, resolve, sign
 from screentest.measure.items import measure
 from screentest.measure.tasks import score_items
 from screentest.run.engine import InlineEngine, LocalEngine
-from screentest.run.session import Settings, Tools, close_tools, read_settings
+from screentest.run.session import Settings, Tools, close_tools, settings_of
 from screentest.run.store import RunStore
 from screentest.run.tasks import Engine
 from screentest.testing.films import hard_films, item_of, pictures_of, texture
@@ -86,7 +86,7 @@ def check_metric(
     ``items`` are films of your own, besides ours.
     """
     must_name(specs)
-    chosen = settings or read_settings(models)
+    chosen = settings or settings_of({"models": models})
     with collected() as problems, tempfile.TemporaryDirectory() as folder:
         metrics = [resolve(spec) for spec in dict.fromkeys(specs)]
         films = [*hard_films(Path(folder)), *items]
@@ -231,7 +231,7 @@ def check_judge(
     the same.
     """
     must_name(specs)
-    chosen = settings or read_settings(models)
+    chosen = settings or settings_of({"models": models})
     with collected() as problems, tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         pairs = _pairs(folder, items)

@@ -33,7 +33,7 @@ from screentest.present.charts import must_be_chart, save
 from screentest.present.forecast import request_tables
 from screentest.present.results import Scores
 from screentest.run.reader import RunReader
-from screentest.run.session import Settings, Tools, read_settings, settings_of
+from screentest.run.session import Settings, Tools, settings_of
 from screentest.suites.univ.captions import (
     BUILTIN,
     CHAT,
@@ -151,7 +151,7 @@ def estimate(
         raise BadOption("the task v2t, and no other, needs --truth")
     if bool(model) != (prices is not None):
         raise BadOption("--model-name and --prices go together")
-    settings = read_settings((), prompts=prompts, prices=prices)
+    settings = settings_of({"prompts": prompts, "prices": prices})
     price = settings.prices.of(model)
     if model and price is None:
         raise BadOption(f"{prices} has no price for {model!r}")
