@@ -24,10 +24,10 @@ def read_results(run: RunReader) -> Results:
     declared: dict[str, tuple[str, ...]] = {}
     for note in run.evaluators():
         if note.kind == "metric":
-            declared[note.name] = tuple(note.outputs)
-            for name, info in note.outputs.items():
-                outputs[value_name(note.name, name)] = info
-                traits[value_name(note.name, name)] = note.traits[name]
+            infos, kept = note.outputs, note.traits
+            declared[note.name] = tuple(infos)
+            outputs |= {value_name(note.name, name): info for name, info in infos.items()}
+            traits |= {value_name(note.name, name): kept[name] for name in infos}
     records = {record.key: record for record in run.records()}
     values: list[Value] = []
     pending: list[tuple[str, str]] = []

@@ -8,6 +8,7 @@ measured once per video.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
@@ -91,12 +92,12 @@ def judge_pairs(
     named = [judge_of(text) for text in dict.fromkeys(judges)]
     specs = list(dict.fromkeys(spec for item in named for spec in metrics_of(item)))
     settings = settings or Settings()
-    metrics = signed_metrics(specs, settings)
-    by_spec = {metric.text: metric for metric in metrics}
     tools = Tools(settings)
-    tools.models.must_be_here(roles_of(named))
-    signed = [_signed(item, by_spec, tools) for item in named]
-    tools.models.close()
+    with closing(tools.models):
+        metrics = signed_metrics(specs, tools)
+        by_spec = {metric.name: metric for metric in metrics}
+        tools.models.must_be_here(roles_of(named))
+        signed = [_signed(item, by_spec, tools) for item in named]
     store.inputs.largest = settings.limits.file_bytes
     cases = {item.name: as_listed(store, cases_for(item), settings.limits) for item in signed}
     rating = [item for item in signed if isinstance(item.judge, RatingJudge)]
@@ -315,7 +316,7 @@ def question_tasks(
         for order in orders:
             for repeat in range(repeats):
                 group[question_key(store, case, judge, order, repeat)] = case
-    return [_question_task(group, judge.text, settings) for group in groups.values()]
+    return [_question_task(group, judge.name, settings) for group in groups.values()]
 
 
 def _question_task(group: Mapping[RecordKey, Case], judge: str, settings: Settings) -> Task:

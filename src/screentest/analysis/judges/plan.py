@@ -275,7 +275,7 @@ def make_certificate(plan: Plan, answers: Answers) -> Certificate:
 def models_of(run: RunReader, judge: Evaluator) -> dict[str, str]:
     """Return the backends that a run has asked for the roles of a judge and its metrics."""
     available = (run.note(MODELS) or {}).get("roles", {})
-    return {role: available[role] for role in judges_roles([judge.text]) if role in available}
+    return {role: available[role] for role in judges_roles([judge.name]) if role in available}
 
 
 class PromptChange(StrEnum):
