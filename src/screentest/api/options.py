@@ -12,7 +12,7 @@ import os
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from numbers import Real
 from os import PathLike
@@ -22,7 +22,6 @@ from typing import Any, TypeAlias
 from screentest._util.text import lines, plural
 from screentest.api import progress_of
 from screentest.core.aspects import Aspect, all_aspects
-from screentest.core.calls import Progress
 from screentest.core.errors import BadOption
 from screentest.core.item import Clip, File, Item, Script
 from screentest.inputs.importers import examine_inputs
@@ -31,9 +30,8 @@ from screentest.models import Models
 from screentest.run.execute import Retry
 from screentest.run.lease import PATIENCE
 from screentest.run.notes import MODELS
-from screentest.run.session import Settings, WorkOptions, cap_of, open_engine
+from screentest.run.session import Session, Settings, WorkOptions, cap_of, open_engine
 from screentest.run.store import RunStore
-from screentest.run.tasks import Engine
 from screentest.video.limits import Limits
 
 Videos: TypeAlias = File | Item | Iterable[File | Item]
@@ -88,14 +86,8 @@ def retry_of(work: WorkOptions) -> str:
     return retry
 
 
-@dataclass(frozen=True)
-class OpenRun:
-    """A run that is open for writing, and who works for it."""
-
-    store: RunStore
-    engine: Engine
-    settings: Settings
-    progress: Progress
+class OpenRun(Session):
+    """A run that is open for writing, in words where they are printed."""
 
     @property
     def models(self) -> str:
@@ -141,7 +133,7 @@ def open_run(
         with RunStore(
             folder, command=command, arguments=arguments, max_cost=cap, retry=retry, wait=wait
         ) as store:
-            yield OpenRun(store, engine, settings, progress)
+            yield OpenRun(store, settings, engine, progress)
 
 
 def items_of(videos: Videos) -> list[Item]:

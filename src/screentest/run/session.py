@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, TypedDict
 
 from av.video.frame import VideoFrame
 
-from screentest.core.calls import LedgerClient, Progress
+from screentest.core.calls import LedgerClient, Progress, Silent
 from screentest.core.codec import to_json
 from screentest.core.errors import BadOption
 from screentest.core.frames import Borders, Frame, FrameRequest, VideoInfo
@@ -26,6 +26,7 @@ from screentest.models.chat.costs import Prices, read_prices
 from screentest.models.roles import CHAT
 from screentest.run.engine import LocalEngine
 from screentest.run.inputs import Stamp
+from screentest.run.store import RunStore
 from screentest.run.tasks import Engine
 from screentest.video.limits import DEFAULT_LIMITS, Limits
 from screentest.video.probe import examine
@@ -123,6 +124,16 @@ def cap_of(options: WorkOptions | dict[str, Any], settings: Settings) -> Decimal
         if choice.role == CHAT and choice.backend == "openai":
             settings.prices.require(choice.model)
     return cap
+
+
+@dataclass(frozen=True)
+class Session:
+    """A run that is open for writing, and who works for it."""
+
+    store: RunStore
+    settings: Settings = field(default_factory=Settings)
+    engine: Engine = field(default_factory=LocalEngine)
+    progress: Progress = field(default_factory=Silent)
 
 
 # Tools: what metrics and judges draw on, made once per process and settings.

@@ -34,7 +34,7 @@ from screentest.measure.evaluators import Evaluator, resolve, sign
 from screentest.measure.items import measure
 from screentest.measure.tasks import score_items
 from screentest.run.engine import InlineEngine, LocalEngine
-from screentest.run.session import Settings, Tools, close_tools, settings_of
+from screentest.run.session import Session, Settings, Tools, close_tools, settings_of
 from screentest.run.store import RunStore
 from screentest.run.tasks import Engine
 from screentest.testing.films import hard_films, item_of, pictures_of, texture
@@ -272,7 +272,7 @@ def _verdicts(
 ) -> dict[str, Verdicts]:
     by_spec: dict[str, dict[tuple[str, str, str], Outcome[Verdict]]] = {spec: {} for spec in specs}
     with RunStore(folder, command="judge") as store:
-        judge_pairs(store, lambda _: cases, specs, settings, engine=engine)
+        judge_pairs(Session(store, settings, engine), lambda _: cases, specs)
         for record in store.records():
             key = record.key
             if key.aspect:

@@ -36,7 +36,6 @@ from screentest.analysis.judges.certificate import (
 )
 from screentest.analysis.judges.frames import frames_results
 from screentest.core.aspects import Aspect, PairKind, all_aspects
-from screentest.core.calls import Progress
 from screentest.core.codec import to_object
 from screentest.core.item import Item, Script
 from screentest.core.metric import RatingJudge
@@ -60,9 +59,8 @@ from screentest.run.execute import Execution
 from screentest.run.notes import MODELS
 from screentest.run.reader import RunReader
 from screentest.run.records import Record
-from screentest.run.session import Settings
+from screentest.run.session import Session
 from screentest.run.store import RunStore
-from screentest.run.tasks import Engine
 from screentest.stats.paired import order_effect
 
 
@@ -135,26 +133,16 @@ class Certification:
         return max((execution.exit_code for execution in self.executions), default=0)
 
 
-def certify(
-    store: RunStore,
-    plan: Plan,
-    settings: Settings | None = None,
-    *,
-    engine: Engine | None = None,
-    progress: Progress | None = None,
-) -> Certification:
+def certify(session: Session, plan: Plan) -> Certification:
     """Judge all cases with all judges, or go on with it; then make the certificates."""
     return certify_cases(
-        store,
+        session,
         plan.all_cases,
         plan.cases_for,
         plan.judges,
         lambda answers: (make_certificate(plan, answer) for answer in answers),
-        settings,
         orders=plan.orders,
         repeats=plan.repeats,
-        engine=engine,
-        progress=progress,
     )
 
 
@@ -177,30 +165,19 @@ class Answers:
 
 
 def certify_cases(
-    store: RunStore,
+    session: Session,
     cases: Sequence[Case],
     cases_for: Callable[[Evaluator], Sequence[Case]],
     judges: Sequence[str],
     certificates_of: Callable[[Iterator[Answers]], Iterable[Certificate]],
-    settings: Settings | None = None,
     *,
     orders: Sequence[Order] = tuple(Order),
     repeats: int = 1,
-    engine: Engine | None = None,
-    progress: Progress | None = None,
 ) -> Certification:
     """Have judges decide cases, each those for it, and keep the certificates of their answers."""
+    store = session.store
     store.keep_note(CASES, [case.about for case in cases])
-    done = judge_pairs(
-        store,
-        cases_for,
-        judges,
-        settings,
-        orders=orders,
-        repeats=repeats,
-        engine=engine,
-        progress=progress,
-    )
+    done = judge_pairs(session, cases_for, judges, orders=orders, repeats=repeats)
     measured = measured_in(store, done.judges)
     lost: list[LostJudgements] = []
     pending = 0

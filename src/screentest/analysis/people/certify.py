@@ -37,7 +37,6 @@ from screentest.analysis.people.releases import Release
 from screentest.analysis.people.score_tables import ScoreTable
 from screentest.core import BadOption, NoValue, Outcome, PairKind, Reason
 from screentest.core.aspects import PEOPLE, Aspect
-from screentest.core.calls import Progress
 from screentest.core.item import Item
 from screentest.core.metric import RatingJudge
 from screentest.core.outcome import Failure, Json
@@ -48,9 +47,9 @@ from screentest.judges.verdicts import ask_judge, verdict, write_together
 from screentest.run.inputs import hash_parts
 from screentest.run.notes import EvaluatorNote
 from screentest.run.records import RecordKey, encode
-from screentest.run.session import Settings
+from screentest.run.session import Session
 from screentest.run.store import RunStore
-from screentest.run.tasks import Engine, Finished, Task
+from screentest.run.tasks import Finished, Task
 from screentest.stats import Claim, Finding, claims, order_effect
 from screentest.stats.claims import Unsettled, WhyUnsettled
 from screentest.testbeds.files import file_in
@@ -112,16 +111,13 @@ def _find(folder: Path, video: str) -> Path | Failure:
 
 
 def certify_people(
-    store: RunStore,
+    session: Session,
     release: Release,
     judges: Sequence[str],
     folder: Path,
-    settings: Settings | None = None,
     *,
     orders: Sequence[Order] = tuple(Order),
     repeats: int = 1,
-    engine: Engine | None = None,
-    progress: Progress | None = None,
 ) -> Certification:
     """Put judges before the pairs, whose videos are in a folder; then make the certificates.
 
@@ -135,20 +131,14 @@ def certify_people(
             advice=f"The first is called {release.pairs[0].first}.",
         )
 
-    def certificates_of(judged: Iterable[Answers]) -> Iterator[Certificate]:
-        return people_certificates(release, [_rated(answers) for answers in judged])
-
     return certify_cases(
-        store,
+        session,
         cases,
         lambda judge: cases if isinstance(judge.judge, RatingJudge) else decided,
         judges,
-        certificates_of,
-        settings,
+        lambda judged: people_certificates(release, [*map(_rated, judged)]),
         orders=orders,
         repeats=repeats,
-        engine=engine,
-        progress=progress,
     )
 
 
