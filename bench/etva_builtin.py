@@ -15,7 +15,7 @@ from typing import Any
 from screentest.core import Item, Reason
 from screentest.measure.evaluators import resolve, sign
 from screentest.measure.items import measure
-from screentest.run.session import Tools, read_settings
+from screentest.run.session import Tools, settings_of
 
 ROOT = Path(__file__).parent.parent
 
@@ -29,7 +29,7 @@ def films(data: Path) -> list[tuple[Path, str]]:
 
 def main() -> None:
     data = Path(os.environ.get("SCREENTEST_DATA", ROOT.parent / "shared" / "data")) / "video"
-    tools = Tools(read_settings("light", allow_damaged=True))
+    tools = Tools(settings_of({"models": "light"}, allow_damaged=True))
     metric = resolve("etva_builtin")
     print(sign(metric, tools).signature)
     known = films(data)

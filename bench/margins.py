@@ -29,7 +29,8 @@ from typing import Any
 
 import screentest
 from screentest.analysis.models.margins import key_of
-from screentest.analysis.results import POOLS, plain_name, read_results
+from screentest.analysis.results import POOLS, plain_name
+from screentest.analysis.runs import read_results
 from screentest.run.reader import RunReader
 
 SIZES = {"small": (320, 2.0), "large": (640, 4.0)}

@@ -26,7 +26,7 @@ from typing import Any
 import screentest
 from margins import films
 from screentest.analysis.models.comparison import compare_models
-from screentest.analysis.results import read_results
+from screentest.analysis.runs import read_results
 from screentest.run.reader import RunReader
 
 SIDE, SECONDS, LATER = 320, 2.0, 2.5

@@ -26,9 +26,10 @@ from pathlib import Path
 import screentest
 from margins import films
 from screentest.analysis.models.comparison import ModelComparison, compare_models
-from screentest.analysis.models.margins import MOST_CLIPS
+from screentest.analysis.models.margins import MOST_CLIPS, own_margins
 from screentest.analysis.models.rows import State
-from screentest.analysis.results import ORIGINAL, Results, own_margins, read_results
+from screentest.analysis.results import ORIGINAL, Results
+from screentest.analysis.runs import read_results
 from screentest.core import Item
 from screentest.run.reader import RunReader
 

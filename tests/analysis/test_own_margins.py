@@ -10,7 +10,8 @@ from scipy import stats
 
 import screentest
 from screentest.analysis.models.margins import FEWEST_CLIPS, clips_to_encode
-from screentest.analysis.results import ORIGINAL, REENCODED, read_results
+from screentest.analysis.results import ORIGINAL, REENCODED
+from screentest.analysis.runs import read_results
 from screentest.core import Item
 from screentest.run.reader import RunReader
 from screentest.sample import sample_videos

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import signal
 import subprocess
 import sys
@@ -53,6 +54,7 @@ def test_help_fits_the_screen_and_has_examples(command: list[str]) -> None:
     assert result.exit_code == 0
     assert fits(result.output)
     assert f"screentest {' '.join(command)}" in result.output
+    assert not [flag for flag in re.findall(r"--[\w-]+", result.output) if "_" in flag]
     if command:
         assert "\n  Examples:\n    screentest " in result.output
 

@@ -11,29 +11,29 @@ import rich.progress
 from rich.console import Console
 from rich.text import Text
 
-from screentest._util.progress import Relay, TimeLeft, relayed
-from screentest.cli import progress as terminal
-from screentest.cli.progress import watched
+from screentest._util.progress import Relay, TimeLeft, relayed, watched
 from screentest.core import Progress, Silent
 from screentest.video.sandbox import supervised
 
 
 @pytest.fixture
-def screen(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
+def screen() -> Console:
     """A terminal of 80 columns that keeps what it was sent."""
-    sent = io.StringIO()
-    console = Console(file=sent, force_terminal=True, width=80, color_system=None)
-    monkeypatch.setattr(terminal, "err", lambda: console)
-    return sent
+    return Console(file=io.StringIO(), force_terminal=True, width=80, color_system=None)
 
 
-def lines(screen: io.StringIO) -> list[str]:
-    plain = Text.from_ansi(screen.getvalue().replace("\r", "\n")).plain
+def sent(screen: Console) -> str:
+    assert isinstance(screen.file, io.StringIO)
+    return screen.file.getvalue()
+
+
+def lines(screen: Console) -> list[str]:
+    plain = Text.from_ansi(sent(screen).replace("\r", "\n")).plain
     return [line for line in plain.splitlines() if line.strip()]
 
 
-def test_a_bar_shows_what_how_much_and_the_time_left(screen: io.StringIO) -> None:
-    with watched() as bar:
+def test_a_bar_shows_what_how_much_and_the_time_left(screen: Console) -> None:
+    with watched(screen) as bar:
         bar.begin("film-\x1b[2J-with-a-very-long-name.mp4", 2000, "frames", done=500)
         for _ in range(5):
             time.sleep(0.05)
@@ -41,7 +41,7 @@ def test_a_bar_shows_what_how_much_and_the_time_left(screen: io.StringIO) -> Non
     shown = lines(screen)
 
     assert all(len(line) <= 80 for line in shown)
-    assert "\x1b[2J" not in screen.getvalue()
+    assert "\x1b[2J" not in sent(screen)
     assert "500/2,000 frames" in shown[0]
     assert "1,000/2,000 frames" in shown[-1]
     assert "50%" in shown[-1]
@@ -65,24 +65,23 @@ def test_the_time_moves_while_one_long_film_is_at_work() -> None:
     assert TimeLeft().render(job).plain == "7:00 left"
 
 
-def test_one_job_after_another_and_one_without_an_end(screen: io.StringIO) -> None:
-    with watched() as bar:
+def test_one_job_after_another_and_one_without_an_end(screen: Console) -> None:
+    with watched(screen) as bar:
         bar.advance()  # before anything began: nothing to show
         bar.begin("first", 2, "videos")
         bar.advance(2)
         bar.begin("second", None, "frames")
         bar.advance(7)
-    assert "2/2 videos" in screen.getvalue()
-    assert "7 frames" in screen.getvalue()
+    assert "2/2 videos" in sent(screen)
+    assert "7 frames" in sent(screen)
 
 
-def test_nobody_watches_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nobody_watches_a_pipe() -> None:
     for console in (
         Console(file=io.StringIO()),
         Console(file=io.StringIO(), force_terminal=True, _environ={"TERM": "dumb"}),
     ):
-        monkeypatch.setattr(terminal, "err", lambda console=console: console)
-        assert isinstance(watched(), Silent)
+        assert isinstance(watched(console), Silent)
 
 
 class Recorder(Silent):

@@ -19,6 +19,7 @@ from screentest.judges.spread import PlaceboSpread, PlaceboSpreads
 from screentest.metrics.functions import metric
 from screentest.run.engine import InlineEngine
 from screentest.run.reader import RunReader
+from screentest.run.session import Session
 from screentest.run.store import RunStore
 from screentest.stats import Claim
 from tests.judges.written import number_in, written
@@ -45,7 +46,7 @@ def readings() -> Iterator[None]:
 def certified(bed: Path, out: Path, *judges: str, placebos: bool = True) -> list[Certificate]:
     plan = Plan(tuple(read_cases([bed], placebos=placebos)), judges)
     with RunStore(out, command="certify") as store:
-        return list(certify(store, plan, engine=InlineEngine()).certificates)
+        return list(certify(Session(store, engine=InlineEngine()), plan).certificates)
 
 
 def test_nine_films_of_ten_have_their_placebos_within_the_margin_of_the_others() -> None:

@@ -11,7 +11,7 @@ from screentest.core import Clip, Item, Script
 from screentest.measure.evaluators import resolve
 from screentest.measure.items import measure
 from screentest.run.records import encode
-from screentest.run.session import Tools, read_settings
+from screentest.run.session import Tools, settings_of
 from tests.metrics.placed import arrays_at
 
 CAPTIONS = ("A red car drives through a street.", "A bird sits on a green branch.")
@@ -22,7 +22,7 @@ def outcomes(
 ) -> dict[str, str]:
     """What is recorded of each metric on each film, with all arrays at this place."""
     found: dict[str, str] = {}
-    tools = Tools(read_settings(models))
+    tools = Tools(settings_of({"models": models}))
     with arrays_at(place):
         for name in films:
             script = Script(tuple(Clip(caption) for caption in CAPTIONS))

@@ -21,7 +21,7 @@ from screentest.models.roles import role_entry, role_names
 from screentest.run.engine import InlineEngine
 from screentest.run.notes import MODELS
 from screentest.run.reader import RunReader
-from screentest.run.session import Settings, read_settings
+from screentest.run.session import Settings, settings_of
 from screentest.run.store import RunStore
 from tests.models.pulled import pulled
 
@@ -149,7 +149,9 @@ def test_a_run_with_a_profile_that_is_not_here_does_not_begin(
         RunStore(tmp_path / "run", command="score") as store,
         pytest.raises(UserError, match="label_text, which cannot load here"),
     ):
-        score_items(store, [item], ["clipscore"], read_settings("light"), engine=InlineEngine())
+        score_items(
+            store, [item], ["clipscore"], settings_of({"models": "light"}), engine=InlineEngine()
+        )
 
 
 def test_a_job_with_a_profile_that_is_not_here_leaves_nothing(

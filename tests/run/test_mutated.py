@@ -14,7 +14,7 @@ import pytest
 
 from screentest.analysis.judges.compare import compare_runs
 from screentest.analysis.models.comparison import compare_scores
-from screentest.analysis.results import read_results
+from screentest.analysis.runs import read_results
 from screentest.core import Choice, ScreentestError
 from screentest.present.page.data import read_report
 from screentest.present.page.tables import tables

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import tracemalloc
 
 import numpy as np
 import pytest
 from scipy.stats import permutation_test
 
+from screentest.stats import signflip
 from screentest.stats.signflip import LEVEL, Compared, joint_tests
 
 
@@ -46,6 +48,25 @@ def test_many_are_westfalls_and_youngs_step_down(margin: float) -> None:
     for place, test in enumerate(ours):
         side = max((place, place + 4), key=lambda at: seen[at])
         assert test.adjusted_p == pytest.approx(expected[side] if seen[side] > 0 else 1.0)
+
+
+@pytest.mark.parametrize("prompts", [5, 13, 40])
+def test_patterns_in_blocks_are_all_patterns(prompts: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the bit: one block of all 10,000 patterns is the test as it is written down."""
+    gaps = np.random.default_rng(prompts).normal(0.4, 1.0, (prompts, 200))
+    compared = [Compared(named(column), margin=0.1) for column in gaps.T]
+    in_blocks = joint_tests(compared)
+    monkeypatch.setattr(signflip, "_BLOCK", 1 << 20)
+    assert in_blocks == joint_tests(compared)
+
+
+def test_many_comparisons_are_never_in_memory_with_all_patterns() -> None:
+    gaps = np.random.default_rng(4).normal(0.4, 1.0, (20, 300))
+    tracemalloc.start()
+    joint_tests([Compared(named(column)) for column in gaps.T])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 10_000 * 600 * 8 / 2  # of 8 bytes for each pattern, comparison and direction
 
 
 def test_measures_of_one_thing_are_paid_for_once() -> None:

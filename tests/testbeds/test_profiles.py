@@ -9,7 +9,7 @@ import pytest
 import screentest
 from screentest.core import from_json
 from screentest.inputs.manifest import write_manifest
-from screentest.run.session import Settings, read_settings
+from screentest.run.session import Settings, settings_of
 from screentest.sample import sample_videos
 from screentest.testbeds.options import BuildOptions
 from tests.models.pulled import pulled
@@ -90,7 +90,9 @@ def test_score_and_certify_take_a_profile(tmp_path: Path, monkeypatch: pytest.Mo
     assert made.of(metric).overall.ok
 
 
-@pytest.mark.parametrize("given", [Settings(device="cpu"), read_settings("light", device="cpu")])
+@pytest.mark.parametrize(
+    "given", [Settings(device="cpu"), settings_of({"models": "light", "device": "cpu"})]
+)
 def test_settings_say_where_models_run(tmp_path: Path, given: Settings) -> None:
     bed = screentest.build(
         FILM,

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
-from pathlib import Path
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
-from urllib.parse import unquote
 
 from screentest._util.collect import clustered, grouped
 from screentest.core import (
@@ -24,13 +22,15 @@ from screentest.core import (
     registry,
 )
 from screentest.core.item import STEP
-from screentest.core.signature import parse, split_value_name, value_name, write_options
+from screentest.core.signature import (
+    backends_in,
+    parse,
+    split_value_name,
+    value_name,
+    write_options,
+)
 from screentest.models.roles import is_stand_in
-from screentest.run.database import FILE
-from screentest.run.inputs import ABSENT, hash_file
-from screentest.run.reader import RunReader
 from screentest.stats import summarise
-from screentest.stats.intervals import upper_mean
 
 Pool: TypeAlias = Literal["worst", "mean"]
 """How the shots of a video become its number: by the worst tenth of its time, or by their mean."""
@@ -398,13 +398,18 @@ class Results:
 
     @cached_property
     def _stand_ins(self) -> Mapping[str, tuple[str, ...]]:
-        backends: dict[str, tuple[str, ...]] = {}
-        for name, values in self._by_name.items():
-            signatures = dict.fromkeys(value.signature for value in values)
-            backends[name] = tuple(
-                dict.fromkeys(backend for text in signatures for backend in stand_ins(text))
+        signatures = grouped((value.name, value.signature) for value in self.values)
+        return {
+            name: tuple(
+                dict.fromkeys(
+                    backend
+                    for signature in dict.fromkeys(given)
+                    for role, backend in backends_in(signature).items()
+                    if is_stand_in(role.partition(".")[0], backend)
+                )
             )
-        return backends
+            for name, given in signatures.items()
+        }
 
 
 def plain_text(text: str) -> str:
@@ -455,129 +460,6 @@ def plain_name(name: str) -> str:
         return name
     given = write_options({key: value for key, value in options.items() if key not in neutral})
     return value_name(f"{metric}:{given}" if given else metric, output)
-
-
-@cache
-def stand_ins(signature: str) -> tuple[str, ...]:
-    """Return the backends in a signature that do approximately what the model of a paper does.
-
-    >>> stand_ins("clipscore|v:1|model.image_text:label_text%7Cv%3A1")
-    ('label_text',)
-    >>> stand_ins("clipscore|v:1|model.image_text:hf%7Cv%3A1"), stand_ins("noise|v:1")
-    ((), ())
-    """
-    backends: dict[str, None] = {}
-    for part in signature.split("|")[1:]:
-        key, _, value = part.partition(":")
-        if key.startswith("model."):
-            backend = unquote(value).partition("|")[0]
-            if is_stand_in(key.split(".")[1], backend):
-                backends[backend] = None
-    return tuple(backends)
-
-
-def read_results(run: RunReader) -> Results:
-    """Return the current values of a run, and which are still to come."""
-    outputs: dict[str, OutputInfo] = {}
-    traits: dict[str, Traits] = {}
-    declared: dict[str, tuple[str, ...]] = {}
-    for note in run.evaluators():
-        if note.kind == "metric":
-            declared[note.name] = tuple(note.outputs)
-            for name, info in note.outputs.items():
-                outputs[value_name(note.name, name)] = info
-                traits[value_name(note.name, name)] = note.traits[name]
-    records = {record.key: record for record in run.records()}
-    values: list[Value] = []
-    pending: list[tuple[str, str]] = []
-    for key in run.plan():
-        if key.aspect:
-            continue  # a judge, maybe of the metric's name
-        record = records.get(key)
-        for output in declared.get(key.evaluator, ()):
-            if record is None:
-                pending.append((key.item, value_name(key.evaluator, output)))
-                continue
-            outcome = _outcome(record.outcomes, output, key.evaluator)
-            values.append(
-                Value(key.item, key.evaluator, output, outcome, key.signature, record.elapsed)
-            )
-    items = run.items()
-    contents = _contents(items, run.contents())
-    results = Results(items, tuple(values), outputs, tuple(pending), _suites(run), contents, traits)
-    if not (run.folder / REENCODED / FILE).is_file():
-        return results
-    if not all(start.arguments.get("own_margins", True) for start in run.starts()[-1:]):
-        return results
-    with RunReader(run.folder / REENCODED) as copies:
-        return replace(results, margins=own_margins(results, read_results(copies), copies.folder))
-
-
-def own_margins(
-    results: Results, copies: Results, folder: Path = Path()
-) -> dict[tuple[str, Pool], Margin]:
-    """Return the mean change that encoding clips of a run anew makes, by value and pool.
-
-    Of each clip the largest change counts. The margin is what their mean is below with 95%
-    confidence: the difference of two models that it is held against is a mean, too.
-    """
-    margins: dict[tuple[str, Pool], Margin] = {}
-    for name in results.names:
-        for pool in POOLS:
-            changes: dict[str, float] = {}
-            for copy in copies.of(name):
-                original = copies.items[copy.item].groups[ORIGINAL]
-                before = results.of_item(original).get(name)
-                if before is None or before.signature != copy.signature:
-                    continue
-                if copies.contents.get(copy.item) != results.contents.get(original):
-                    continue  # a file that was replaced since
-                ends = before.pooled(pool).number, copy.pooled(pool).number
-                if ends[0] is not None and ends[1] is not None:
-                    change = abs(ends[0] - ends[1])
-                    changes[original] = max(change, changes.get(original, 0.0))
-            if len(changes) > 1:
-                upper = upper_mean(list(changes.values()))
-                margins[name, pool] = Margin(upper, len(changes), str(folder), own=True)
-    return margins
-
-
-def _contents(items: Mapping[str, Item], stored: Mapping[str, str]) -> dict[str, str]:
-    """Return the hash of each video that the run has, and of new files of equal size."""
-    hashes: dict[str, str] = {}
-    unknown: dict[int, list[Item]] = {}
-    for item in items.values():
-        path = item.video.absolute()
-        if held := item.sha256 or stored.get(str(path), ""):
-            hashes[item.id] = held
-        try:
-            unknown.setdefault(path.stat().st_size, []).append(item)
-        except (OSError, ValueError):  # an address, or a file that is gone
-            continue
-    for alike in unknown.values():
-        for item in alike if len(alike) > 1 else ():
-            if item.id not in hashes and (hashed := hash_file(item.video)) != ABSENT:
-                hashes[item.id] = hashed
-    return hashes
-
-
-def _suites(run: RunReader) -> tuple[str, ...]:
-    """One suite or several, as the starts of a run noted them."""
-    specs: dict[str, None] = {}
-    for start in run.starts():
-        noted = start.arguments.get("suite") or ()
-        many = noted if isinstance(noted, list | tuple) else [noted]
-        specs |= dict.fromkeys(spec for spec in many if isinstance(spec, str))
-    return tuple(specs)
-
-
-def _outcome(outcomes: Mapping[str, Outcome[Any]], output: str, evaluator: str) -> Outcome[Score]:
-    # A task that failed as a whole is written under the evaluator's own name.
-    outcome = outcomes.get(output) or outcomes.get(evaluator)
-    if outcome is None:
-        return Outcome.failed(Reason.CRASHED, "the record has no such value")
-    assert outcome.value is None or isinstance(outcome.value, Score)
-    return outcome
 
 
 def total(

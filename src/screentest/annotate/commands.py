@@ -10,6 +10,7 @@ from pathlib import Path
 import typer
 from sqlalchemy import Connection, select
 
+from screentest._util.progress import watched
 from screentest._util.text import plural
 from screentest.analysis.forecast import Effort, forecast_people
 from screentest.annotate import people
@@ -26,7 +27,6 @@ from screentest.annotate.store import Database, default_store, open_database
 from screentest.annotate.web.visitor import Finish, Site, allowed_origins
 from screentest.cli.console import err, out, shown
 from screentest.cli.options import JsonOption, PromptsOption, described
-from screentest.cli.progress import watched
 from screentest.cli.tables import print_models, show
 from screentest.core import BadOption, UserError
 from screentest.judges.votes import VoteTask, of_pair

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Unpack
 
 from screentest.api import at_least, names_of, path_of
 from screentest.api.options import (
-    WorkOptions,
     aspects_of,
     limits_of,
     open_run,
@@ -27,7 +26,7 @@ from screentest.core.signature import value_name
 from screentest.present.results import BuiltTestbed, Certificates, Verdicts
 from screentest.run.database import FILE
 from screentest.run.reader import RunReader
-from screentest.run.session import settings_of
+from screentest.run.session import WorkOptions, settings_of
 
 if TYPE_CHECKING:
     from screentest.analysis.forecast import Forecast
@@ -100,7 +99,7 @@ def certify(
     arguments = {"judges": list(plan.judges), "testbeds": [str(bed.absolute()) for bed in folders]}
     roles = judges_roles(plan.judges)
     with open_run(Path(out), "certify", arguments, work, settings, roles) as run:
-        done = run_certify(run.store, plan, run.settings, engine=run.engine, progress=run.progress)
+        done = run_certify(run, plan)
         models, spent = run.models, run.spent
     return _certificates(Path(out), done, chart, models, spent)
 
@@ -152,17 +151,7 @@ def certify_votes(
     arguments = {"judges": list(names), "people": str(Path(votes).absolute())}
     roles = judges_roles(names)
     with open_run(Path(out), "certify", arguments, work, settings, roles) as run:
-        done = certify_people(
-            run.store,
-            release,
-            names,
-            Path(videos),
-            run.settings,
-            orders=both,
-            repeats=repeats,
-            engine=run.engine,
-            progress=run.progress,
-        )
+        done = certify_people(run, release, names, Path(videos), orders=both, repeats=repeats)
         models, spent = run.models, run.spent
     return _certificates(Path(out), done, chart, models, spent)
 
@@ -293,9 +282,7 @@ def judge_videos(
         nullcontext(out) if out is not None else TemporaryDirectory("-screentest") as folder,
         open_run(Path(folder), "judge", arguments, alone, settings, judges_roles([judge])) as run,
     ):
-        verdicts = verdicts_of(
-            run.store, cases, judge, run.settings, engine=run.engine, progress=run.progress
-        )
+        verdicts = verdicts_of(run, cases, judge)
         models, spent = run.models, run.spent
     return Verdicts(path_of(out), verdicts, models, spent, value)
 

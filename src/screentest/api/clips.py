@@ -21,11 +21,10 @@ from screentest.core.calls import Progress
 from screentest.core.codec import to_json
 from screentest.core.errors import BadOption, StorageError, UserError
 from screentest.core.item import STEP, Item, seconds
-from screentest.core.metric import Traits
 from screentest.core.signature import value_name
-from screentest.measure.evaluators import Evaluator, resolve, sign
+from screentest.measure.evaluators import Evaluator
 from screentest.measure.items import measure
-from screentest.measure.tasks import roles_of
+from screentest.measure.tasks import signed_metrics
 from screentest.run.inputs import hash_file
 from screentest.run.session import Settings, Tools, open_tools
 from screentest.run.store import RunStore
@@ -44,7 +43,7 @@ def score_clips(
     """Measure all metrics on items whose videos are held in memory, or are files."""
     tools = open_tools(settings)
     evaluators = _signed_once(tuple(metrics), settings, tools)
-    built = {evaluator.text: evaluator.metric for evaluator in evaluators}
+    built = {evaluator.name: evaluator.metric for evaluator in evaluators}
     values: list[Value] = []
     with progress:
         progress.begin("scoring", len(items), "clips")
@@ -53,7 +52,7 @@ def score_clips(
             values += [
                 Value(item.id, evaluator.name, output, outcome, str(evaluator.signature))
                 for evaluator in evaluators
-                for output, outcome in outcomes[evaluator.text].items()
+                for output, outcome in outcomes[evaluator.name].items()
             ]
             progress.advance(note=item.id)
     infos = [(evaluator.name, evaluator.metric.info) for evaluator in evaluators]
@@ -63,7 +62,7 @@ def score_clips(
         {value_name(name, key): out for name, info in infos for key, out in info.outputs.items()},
         suites=(suite,) if suite else (),
         traits={
-            value_name(name, key): replace(info.traits.get(key, Traits()), group=info.group)
+            value_name(name, key): info.traits_of(key)
             for name, info in infos
             for key in info.outputs
         },
@@ -77,10 +76,9 @@ def _signed_once(metrics: tuple[str, ...], settings: Settings, tools: Tools) -> 
     """Sign the metrics; those of the last call are kept: a loop asks again."""
     key = metrics, to_json(settings)
     if key not in _signed:
-        evaluators = [resolve(text) for text in metrics]
-        tools.models.must_be_here(roles_of(evaluators))
+        signed = signed_metrics(metrics, tools)
         _signed.clear()
-        _signed[key] = [sign(evaluator, tools) for evaluator in evaluators]
+        _signed[key] = signed
     return _signed[key]
 
 

@@ -11,8 +11,8 @@ import inspect
 import os
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, replace
+from contextlib import contextmanager
+from dataclasses import replace
 from decimal import Decimal
 from numbers import Real
 from os import PathLike
@@ -22,7 +22,6 @@ from typing import Any, TypeAlias
 from screentest._util.text import lines, plural
 from screentest.api import progress_of
 from screentest.core.aspects import Aspect, all_aspects
-from screentest.core.calls import Progress
 from screentest.core.errors import BadOption
 from screentest.core.item import Clip, File, Item, Script
 from screentest.inputs.importers import examine_inputs
@@ -31,30 +30,12 @@ from screentest.models import Models
 from screentest.run.execute import Retry
 from screentest.run.lease import PATIENCE
 from screentest.run.notes import MODELS
-from screentest.run.session import ModelOptions, Settings, cap_of, open_engine
+from screentest.run.session import Session, Settings, WorkOptions, cap_of, open_engine
 from screentest.run.store import RunStore
-from screentest.run.tasks import Engine
 from screentest.video.limits import Limits
 
 Videos: TypeAlias = File | Item | Iterable[File | Item]
 """Manifests, videos, folders of videos, items; one or several."""
-
-
-class WorkOptions(ModelOptions, total=False):
-    """Models, and who does the work."""
-
-    workers: int | None
-    """Processes; one per processor where not given."""
-    engine: Engine | str
-    """``local``, ``ray``, or an engine that is open already."""
-    address: str
-    """The Ray cluster."""
-    gpus: float
-    """On Ray: GPUs, or the part of one, for each host of models."""
-    progress: Progress | bool | None
-    """Who shows how far it is; False: nobody. Without one, a terminal or notebook shows it."""
-    retry: str
-    """Which failures of earlier starts are tried again: transient, all or none."""
 
 
 _KINDS: dict[Any, str] = {
@@ -97,30 +78,6 @@ def _is_folder(given: object) -> bool:
     return isinstance(given, str | PathLike) and os.path.isdir(given)  # noqa: PTH112
 
 
-def engine_of(
-    work: WorkOptions, settings: Settings, *, timeout: float | None = None
-) -> AbstractContextManager[tuple[Engine, Settings]]:
-    """Open the engine that does the work; gives it with the settings as they are on it."""
-    return open_engine(
-        work.get("engine") or "local",
-        settings,
-        workers=work.get("workers"),
-        address=work.get("address", ""),
-        gpus=work.get("gpus", 1.0),
-        timeout=timeout,
-    )
-
-
-@contextmanager
-def ready_engine(
-    work: WorkOptions, settings: Settings, roles: Iterable[str]
-) -> Iterator[tuple[Engine, Settings]]:
-    """Open the engine; refuse models that cannot load on it, before anything is written."""
-    with engine_of(work, settings) as (engine, settings):
-        Models(settings.models).must_be_here(roles)
-        yield engine, settings
-
-
 def retry_of(work: WorkOptions) -> str:
     """Read which failures of earlier starts are tried again."""
     retry = work.get("retry", Retry.TRANSIENT.value)
@@ -129,14 +86,8 @@ def retry_of(work: WorkOptions) -> str:
     return retry
 
 
-@dataclass(frozen=True)
-class OpenRun:
-    """A run that is open for writing, and who works for it."""
-
-    store: RunStore
-    engine: Engine
-    settings: Settings
-    progress: Progress
+class OpenRun(Session):
+    """A run that is open for writing, in words where they are printed."""
 
     @property
     def models(self) -> str:
@@ -177,13 +128,12 @@ def open_run(
     """
     cap, retry = cap_of(work, settings), retry_of(work)
     progress = progress_of(work.get("progress"))
-    with (
-        ready_engine(work, settings, roles) as (engine, settings),
-        RunStore(
+    with open_engine(work, settings) as (engine, settings):
+        Models(settings.models).must_be_here(roles)
+        with RunStore(
             folder, command=command, arguments=arguments, max_cost=cap, retry=retry, wait=wait
-        ) as store,
-    ):
-        yield OpenRun(store, engine, settings, progress)
+        ) as store:
+            yield OpenRun(store, settings, engine, progress)
 
 
 def items_of(videos: Videos) -> list[Item]:

@@ -9,7 +9,8 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from screentest.analysis.results import Pool, read_results
+from screentest.analysis.results import Pool
+from screentest.analysis.runs import read_results
 from screentest.api import at_least, folders_of, names_of, path_of, progress_of
 from screentest.core.calls import Progress
 from screentest.core.errors import BadOption, UnknownName, UserError

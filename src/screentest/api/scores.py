@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
 from screentest._util.text import lines
 from screentest.analysis.models.margins import clips_to_encode
-from screentest.analysis.results import ORIGINAL, REENCODED, Results, read_results
+from screentest.analysis.results import ORIGINAL, REENCODED, Results
+from screentest.analysis.runs import read_results
 from screentest.analysis.suites import SuiteItems, read_suite
 from screentest.api import names_of, path_of, progress_of, texts_of
 from screentest.api.options import (
     OpenRun,
     Videos,
-    WorkOptions,
     inputs_of,
     limits_of,
     open_run,
@@ -31,7 +31,7 @@ from screentest.core.registry import build
 from screentest.core.signature import metric_names, parse, write_options
 from screentest.inputs.fields import ProblemKind
 from screentest.inputs.layouts.contents import LARGEST_ARCHIVE
-from screentest.measure.evaluators import resolve
+from screentest.measure.evaluators import Evaluator, resolve
 from screentest.measure.tasks import beside_earlier, roles_of, score_items
 from screentest.models.chat.costs import MemoryLedger
 from screentest.models.roles import CHAT
@@ -41,7 +41,7 @@ from screentest.run.engine import InlineEngine
 from screentest.run.execute import Execution
 from screentest.run.lease import PATIENCE
 from screentest.run.reader import RunReader
-from screentest.run.session import Settings, open_tools, settings_of
+from screentest.run.session import Settings, WorkOptions, open_tools, settings_of
 from screentest.run.store import RunStore
 
 if TYPE_CHECKING:
@@ -122,17 +122,17 @@ def score(
     inputs = context.run(
         _Inputs.read, videos, prompt, layout, suite, single, data, generated, model_name
     )
-    names = _metrics(single, inputs.suite)
+    built = _metrics(single, inputs.suite)
     items: Sequence[Item] = inputs.items
     folder, starts = Path(out), 0
     if (folder / FILE).is_file() and not replace:
         with RunReader(folder) as earlier:
             starts = sum(bool(start.ended) for start in earlier.starts())
-        items = beside_earlier(folder, items, names, add=add)
+        items = beside_earlier(folder, items, [metric.name for metric in built], add=add)
     scores = _into_run(
         folder,
         items,
-        names,
+        built,
         "" if single else inputs.suite,
         settings,
         work,
@@ -196,7 +196,8 @@ def score_frames(
     settings = settings_of(work, detector=detector)
     ids = texts_of("ids", ids)
     clips, words = read_clips(frames, fps, layout, value_range, prompt, ids, step)
-    names = _metrics(single, suite)  # a misspelled one leaves nothing behind
+    built = _metrics(single, suite)
+    names = [metric.name for metric in built]
     build("detector", detector)  # nor does this
     suite = "" if single else suite
     if out is None:
@@ -217,11 +218,11 @@ def score_frames(
     items: list[Item] = []
     try:
         scores = _into_run(
-            folder, add, names, suite, settings, work, add=True, about={"layout": words}
+            folder, add, built, suite, settings, work, add=True, about={"layout": words}
         )
     finally:
         open_tools(settings).attach(MemoryLedger())  # that of the run is closed
-    mine = scores.results.only({item.id for item in items}, {resolve(name).name for name in names})
+    mine = scores.results.only({item.id for item in items}, names)
     raised = () if step is None else alarms(series_of(scores.results), scores.results.outputs)
     scores = dataclasses.replace(scores, results=mine, alarms=raised)
     return _log(hooks, scores, items, step)
@@ -252,7 +253,7 @@ def forecast_score(
     with RunReader(Path(out)) if (Path(out) / FILE).is_file() else nullcontext() as run:
         return forecast(
             inputs.items,
-            _metrics(single, inputs.suite),
+            [metric.name for metric in _metrics(single, inputs.suite)],
             settings_of(work),
             run,
             workers=work.get("workers"),
@@ -316,18 +317,16 @@ class _Inputs:
         return cls([*corpus.items, *theirs.items], suite, about)
 
 
-def _metrics(metrics: Sequence[str], suite: str) -> list[str]:
-    """List the metrics by spec: single ones, or those of the suite."""
-    names = metric_names(metrics) if metrics else list(read_suite(suite).metrics)
-    for name in names:
-        resolve(name)  # a misspelled name leaves no run behind
-    return names
+def _metrics(metrics: Sequence[str], suite: str) -> list[Evaluator]:
+    """Build single metrics, or those of the suite: a misspelled name leaves no run behind."""
+    names = metric_names(metrics) if metrics else read_suite(suite).metrics
+    return [resolve(name) for name in names]
 
 
 def _into_run(
     folder: Path,
     items: Sequence[Item] | Callable[[RunStore], Sequence[Item]],
-    names: Sequence[str],
+    metrics: Sequence[Evaluator],
     suite: str,
     settings: Settings,
     work: WorkOptions,
@@ -338,6 +337,7 @@ def _into_run(
     own_margins: bool = False,
 ) -> Scores:
     """Score items, or those that are made once this process alone writes the run."""
+    names = [metric.name for metric in metrics]
     patience = 600.0 if callable(items) else PATIENCE  # processes of a training queue
     arguments = {
         "suite": suite,
@@ -345,8 +345,7 @@ def _into_run(
         "models": settings.models,
         "own_margins": own_margins,
     }
-    roles = roles_of(map(resolve, names))
-    with open_run(folder, "score", arguments, work, settings, roles, patience) as run:
+    with open_run(folder, "score", arguments, work, settings, roles_of(metrics), patience) as run:
         items = items(run.store) if callable(items) else items
         if starts is not None and len(run.store.starts()) > starts + 1:
             # Another process has written since we looked.
@@ -363,7 +362,7 @@ def _into_run(
         )
         results = read_results(run.store)
         if own_margins and done.exit_code == 0:
-            results, copied = _with_margins(folder, results, names, run)
+            results, copied = _with_margins(folder, results, metrics, run)
             done += copied
         scores = Scores(
             folder,
@@ -378,11 +377,15 @@ def _into_run(
 
 
 def _with_margins(
-    folder: Path, results: Results, names: Sequence[str], run: OpenRun
+    folder: Path, results: Results, metrics: Sequence[Evaluator], run: OpenRun
 ) -> tuple[Results, Execution]:
     """Measure clips of the models once more, encoded anew: the differences are its margins."""
     clips = clips_to_encode(results)
-    free = [name for name in names if not any(map(_is_chat, roles_of([resolve(name)])))]
+    free = [
+        metric.name
+        for metric in metrics
+        if CHAT not in {role.partition(".")[0] for role in metric.info.roles}
+    ]
     if not clips or not free:
         return results, Execution(0, 0, 0)
     copies, rates = [], {}
@@ -402,10 +405,6 @@ def _with_margins(
             crf=rates,
         )
     return read_results(run.store), done
-
-
-def _is_chat(role: str) -> bool:
-    return role.partition(".")[0] == CHAT
 
 
 def _log(hooks: Hooks, scores: Scores, items: Sequence[Item], step: int | None) -> Scores:

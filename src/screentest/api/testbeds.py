@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Unpack
 from screentest.api import progress_of
 from screentest.api.options import (
     Videos,
-    WorkOptions,
-    engine_of,
     items_of,
     limits_of,
     refuse_unknown,
@@ -25,7 +23,7 @@ from screentest.core.signature import write_options
 from screentest.inputs.importers import read_corpus
 from screentest.inputs.parted import Corpus
 from screentest.present.results import BuiltTestbed
-from screentest.run.session import ModelOptions, Settings, cap_of, settings_of
+from screentest.run.session import Settings, WorkOptions, cap_of, open_engine, settings_of
 from screentest.video.limits import Limits
 
 if TYPE_CHECKING:
@@ -132,7 +130,7 @@ def build(
     cap = cap_of(work, settings)
     folder, progress = Path(out), progress_of(work.get("progress"))
     joined, remarks = _sources(_corpus(films, form), join, folder, options, work, limits)
-    with engine_of(work, settings, timeout=timeout) as (engine, _):
+    with open_engine(work, settings, timeout=timeout) as (engine, _):
         done = build_testbed(
             joined.items,
             folder,
@@ -241,7 +239,7 @@ def _with_backgrounds(specs: tuple[str, ...], folder: File | None) -> tuple[str,
     return tuple(f"{name}:{given}" if spec == name else spec for spec in specs)
 
 
-def _build_settings(work: ModelOptions) -> tuple[Settings, Settings | None]:
+def _build_settings(work: WorkOptions) -> tuple[Settings, Settings | None]:
     """Read the settings, and those of the chat models where any was chosen."""
     from screentest.models.ask.templates import Prompts
 

@@ -11,6 +11,7 @@ from typing import Any
 import typer
 
 import screentest
+from screentest._util.progress import watched
 from screentest._util.text import lines, plural
 from screentest.cli.console import err, shown
 from screentest.cli.errors import until_stopped
@@ -23,7 +24,6 @@ from screentest.cli.options import (
     option,
     shares,
 )
-from screentest.cli.progress import watched
 from screentest.cli.tables import print_heading, print_indented, print_models, show
 from screentest.core import BadOption, Reason
 from screentest.present.results import BuiltTestbed

@@ -28,7 +28,6 @@ from screentest.cli.options import (
     option,
     shares,
 )
-from screentest.cli.progress import watched
 from screentest.cli.tables import (
     print_facts,
     print_heading,
@@ -80,7 +79,7 @@ def certify(
         expected = forecast(judges or (), testbeds, **accepted(forecast, options))
         show(*forecast_tables(expected), as_json=as_json)
         return
-    job = partial(screentest.certify, judges or (), testbeds, progress=watched(), **options)
+    job = partial(screentest.certify, judges or (), testbeds, **options)
     _run(job, brief=bool(options["suite"]), full=signature == "full", as_json=as_json)
 
 
@@ -105,9 +104,7 @@ def certify_votes(
       screentest certify-votes --suite core --votes uve/annotations.json \\
           --videos uve/videos/ --chart matrix.svg
     """
-    job = partial(
-        screentest.certify_votes, judges or (), votes, videos, progress=watched(), **options
-    )
+    job = partial(screentest.certify_votes, judges or (), votes, videos, **options)
     _run(job, brief=bool(options["suite"]), full=signature == "full", as_json=as_json)
 
 
@@ -216,7 +213,7 @@ def judge(
       screentest judge vlm_video one.mp4 two.mp4 --prompt "A red kite rises" \\
           --model chat=openai:gpt-5
     """
-    verdicts = judge_videos(name, first, second, progress=watched(), **options)
+    verdicts = judge_videos(name, first, second, **options)
     show(verdicts.table(), as_json=as_json)
     if not as_json:
         print_indented(f"First: {first}. Second: {second}.", indent=0)

@@ -7,11 +7,11 @@ from pathlib import Path
 import typer
 
 import screentest
+from screentest._util.progress import watched
 from screentest._util.text import plural
 from screentest.cli.console import err
 from screentest.cli.console import out as console
 from screentest.cli.options import JsonOption, WorkersOption, described
-from screentest.cli.progress import watched
 from screentest.cli.tables import print_heading, print_indented, show
 from screentest.core import BUILTIN_ASPECTS, Aspect, Stopped, build, registry
 from screentest.core.table import ARROWS, Cell, Column, Table
@@ -104,9 +104,7 @@ def _run(out: Path, workers: int | None) -> tuple[BuiltTestbed, Certificates, Sc
             progress=progress,
         )
     _say("2/4  Asking judges which video of each pair is the original")
-    made = screentest.certify(
-        JUDGES, built, out=out / "certificates", workers=workers, progress=watched()
-    )
+    made = screentest.certify(JUDGES, built, out=out / "certificates", workers=workers)
     _say("3/4  Scoring the films")
     # The core suite, and what other suites have that runs on what the base install brings.
     more = [name for entry in registry.entries("suite") for name in entry.info.get("demo", ())]
@@ -115,14 +113,11 @@ def _run(out: Path, workers: int | None) -> tuple[BuiltTestbed, Certificates, Sc
         metrics=[*build("suite", "core").thing.metrics, *more],
         out=out / "scores",
         workers=workers,
-        progress=watched(),
     )
     _say("4/4  Writing the report")
     page = out / "report.html"
     suites = [entry.name for entry in registry.entries("suite") if entry.info.get("demo")]
-    screentest.report(
-        *(scores, made), out=page, suites=suites, title="screentest demo", progress=watched()
-    )
+    screentest.report(scores, made, out=page, suites=suites, title="screentest demo")
     return built, made, scores, page
 
 

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import typer
 
+from screentest._util.progress import watched
 from screentest.cli.console import err, out, shown
 from screentest.cli.options import (
     JsonOption,
@@ -20,7 +21,6 @@ from screentest.cli.options import (
     PricesOption,
     described,
 )
-from screentest.cli.progress import watched
 from screentest.cli.tables import print_checks, print_heading, print_indented, rendered, show
 from screentest.core import BadOption
 from screentest.core.frames import Filter, Frame
@@ -33,7 +33,7 @@ from screentest.models.choice import RoleState, list_roles
 from screentest.models.weights import Weights
 from screentest.models.weights.pull import add as add_weights
 from screentest.models.weights.pull import pull as pull_weights
-from screentest.run.session import Settings, Tools, read_settings
+from screentest.run.session import Settings, Tools, cap_of, settings_of
 from screentest.run.store import RunStore
 from screentest.video.sandbox import supervised
 
@@ -243,7 +243,7 @@ def ask(
       screentest ask "What happens?" --video film.mp4 --dry-run \\
           --model chat=openai:gpt-5 --prices prices.toml
     """
-    settings = read_settings([model], prices=prices)
+    settings = settings_of({"models": [model], "prices": prices})
     (choice,) = settings.models
     chosen = Models(settings.models)
     backend = chosen.role("chat")
@@ -256,7 +256,7 @@ def ask(
         lines = estimate_lines(backend.estimate([request]))
         out().print("\n".join(lines), markup=False, soft_wrap=True)
         return
-    cap = settings.cap(max_cost) if max_cost else None
+    cap = cap_of({"max_cost": max_cost}, settings)
     about = {"model": str(choice)}
     with closing(chosen), RunStore(run, command="ask", arguments=about, max_cost=cap) as store:
         if hasattr(backend, "attach"):

@@ -149,17 +149,22 @@ def options_of(job: Callable[..., Any], **written: str | tuple[Any, Any]) -> Opt
         **written: By parameter the metavar, where wanted after a flag of its own (``--videos
             DIR``); or annotation and default in place of the job's.
     """
-    parameters, texts = inspect.signature(job).parameters, _help_of(job, written)
+    flags = {
+        name: words.split()[0]
+        if isinstance(words, str) and words.startswith("--")
+        else f"--{name.replace('_', '-')}"
+        for name, words in written.items()
+    }
+    parameters, texts = inspect.signature(job).parameters, _help_of(job, flags)
     options: dict[str, tuple[Any, Any]] = {}
     for name, words in written.items():
         if not isinstance(words, str):
             options[name] = words
             continue
-        parameter = parameters[name]
+        parameter, flag, metavar = parameters[name], flags[name], words.rpartition(" ")[2]
         kind, default = _TYPES[parameter.annotation], parameter.default
-        flag, metavar = _flag(name, words), words.rpartition(" ")[2]
         if kind is bool:
-            flag = f"{flag}/--no-{name}" if default else flag
+            flag = f"{flag}/--no-{flag[2:]}" if default else flag
         elif kind is Path:
             default = Path(default)
         more: dict[str, Any] = {"metavar": metavar} if metavar else {}
@@ -169,21 +174,14 @@ def options_of(job: Callable[..., Any], **written: str | tuple[Any, Any]) -> Opt
     return options
 
 
-def _flag(name: str, words: str | tuple[Any, Any]) -> str:
-    given = isinstance(words, str) and words.startswith("--")
-    return str(words).split()[0] if given else f"--{name.replace('_', '-')}"
-
-
-def _help_of(job: Callable[..., Any], written: Mapping[str, Any]) -> dict[str, str]:
-    """Read the help of parameters from the section Args of a docstring."""
-
-    def flag(match: re.Match[str]) -> str:
-        return _flag(match[1], written[match[1]]) if match[1] in written else match[1]
-
+def _help_of(job: Callable[..., Any], flags: Mapping[str, str]) -> dict[str, str]:
+    """Read the help of parameters from the section Args of a docstring, with their flags."""
     section = (inspect.getdoc(job) or "").partition("\nArgs:\n")[2].partition("\n\n")[0]
     rows = re.findall(r"^    \**(\w+): (.*(?:\n {8}.*)*)", section, re.MULTILINE)
-    flat = {name: " ".join(text.split()) for name, text in rows}
-    return {name: re.sub("``([^`]+)``", flag, text) for name, text in flat.items()}
+    return {
+        name: re.sub("``([^`]+)``", lambda at: flags.get(at[1], at[1]), " ".join(text.split()))
+        for name, text in rows
+    }
 
 
 def accepted(job: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
@@ -236,40 +234,37 @@ def shares(
         texts = {key: text for key, text in _table_of(function).items() if isinstance(text, str)}
         written: dict[str, str | tuple[Any, Any]] = {**texts, **own}
         first = {} if job is None else options_of(job, **written)
-        signature = inspect.signature(described(function), eval_str=True)
-        keyword = inspect.Parameter.KEYWORD_ONLY
-        mine = [
-            parameter.replace(kind=keyword)
-            for parameter in signature.parameters.values()
-            if parameter.kind is not parameter.VAR_KEYWORD
-        ]
+        given = inspect.signature(described(function), eval_str=True).parameters.values()
+        mine = [one.replace(kind=one.KEYWORD_ONLY) for one in given if one.kind != one.VAR_KEYWORD]
         # Arguments and what is required come first, then the options of the job.
-        begin = [parameter for parameter in mine if _is_first(parameter)]
-        leading, trailing = (
-            [
-                inspect.Parameter(name, keyword, default=default, annotation=annotation)
-                for options in group
-                for name, (annotation, default) in options.items()
-            ]
-            for group in ([first], sets)
-        )
-        rest = [parameter for parameter in mine if not _is_first(parameter)]
-        parameters = [*begin, *leading, *rest, *trailing]
+        begin = [
+            parameter
+            for parameter in mine
+            if parameter.default is parameter.empty
+            or ArgumentInfo in map(type, get_args(parameter.annotation))
+        ]
+        rest = [parameter for parameter in mine if parameter not in begin]
+        trailing = [parameter for options in sets for parameter in _parameters(options)]
+        parameters = [*begin, *_parameters(first), *rest, *trailing]
 
         @wraps(function)
         def command(**given: Any) -> None:
             given.pop("plugin", None)  # imported by its callback
             function(**given)
 
-        command.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+        command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         return cast(F, command)
 
     return decorate
 
 
-def _is_first(parameter: inspect.Parameter) -> bool:
-    declared = get_args(parameter.annotation)[-1:]
-    return parameter.default is parameter.empty or isinstance(declared[0], ArgumentInfo)
+def _parameters(options: OptionSet) -> list[inspect.Parameter]:
+    return [
+        inspect.Parameter(
+            name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
+        )
+        for name, (annotation, default) in options.items()
+    ]
 
 
 def numbers(kind: Callable[[str], N], example: str) -> Callable[[str], tuple[N, ...]]:

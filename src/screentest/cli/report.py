@@ -12,7 +12,6 @@ from screentest.api.reports import export as write_records
 from screentest.cli.console import err, print_json, shown
 from screentest.cli.console import out as console
 from screentest.cli.options import JsonOption, PoolOption, described, option, shares
-from screentest.cli.progress import watched
 from screentest.cli.tables import print_screen, show
 from screentest.core import BadOption
 
@@ -45,7 +44,7 @@ def report(
       screentest report scores/ --by model --title "Our models in May"
       screentest report scores/ --votes votes.csv
     """
-    made = screentest.report(*runs, progress=watched(), **options)
+    made = screentest.report(*runs, **options)
     console().print(f"{shown(str(made.page))}: {made.page.stat().st_size / 1e6:.1f} MB")
     if made.tables:
         console().print(f"{shown(str(options['tables']))}: {plural(len(made.tables), 'file')}")

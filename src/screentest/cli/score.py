@@ -28,7 +28,6 @@ from screentest.cli.options import (
     accepted,
     shares,
 )
-from screentest.cli.progress import watched
 from screentest.cli.tables import (
     print_heading,
     print_indented,
@@ -83,7 +82,7 @@ def score(
         forecast = forecast_score(videos or (), **accepted(forecast_score, options))
         show(*forecast_tables(forecast), as_json=as_json)
         return
-    job = partial(screentest.score, videos or (), progress=watched(), **options)
+    job = partial(screentest.score, videos or (), **options)
     scores, exit_code = until_stopped(job)
     full = signature == "full"
     if as_json:

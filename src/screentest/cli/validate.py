@@ -7,10 +7,10 @@ from pathlib import Path
 
 import typer
 
+from screentest._util.progress import watched
 from screentest._util.text import plural
 from screentest.cli.console import out
 from screentest.cli.options import JsonOption, described
-from screentest.cli.progress import watched
 from screentest.cli.tables import print_heading, print_indented, show
 from screentest.core.table import Column, Table
 from screentest.inputs.check import ManifestReport, check_manifest

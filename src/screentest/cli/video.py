@@ -12,11 +12,10 @@ from typing import Any, Literal, TypeAlias, TypeVar
 import typer
 
 from screentest._util.machine import processors
-from screentest._util.progress import relayed
+from screentest._util.progress import relayed, watched
 from screentest._util.text import plural
 from screentest.cli.console import out, shown
 from screentest.cli.options import JsonOption, described
-from screentest.cli.progress import watched
 from screentest.cli.tables import (
     COUNT,
     as_text,

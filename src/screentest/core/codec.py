@@ -7,9 +7,9 @@ pydantic does the work and is imported on first use, since `import screentest` m
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable
+from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from screentest.core.errors import UserError
 
@@ -25,16 +25,13 @@ class DecodeError(UserError):
     """JSON that does not describe what it should."""
 
 
-def _adapter(kind: Any) -> TypeAdapter[Any]:
-    return _cached_adapter(kind)
-
-
-@cache
-def _cached_adapter(kind: Hashable) -> TypeAdapter[Any]:
+def _new_adapter(kind: Any) -> TypeAdapter[Any]:
     from pydantic import TypeAdapter
 
-    adapter: TypeAdapter[Any] = TypeAdapter(cast(Any, kind))
-    return adapter
+    return TypeAdapter(kind)
+
+
+_adapter: Callable[[Any], TypeAdapter[Any]] = cache(_new_adapter)
 
 
 def to_json(value: object, kind: Any = None, *, strict: bool = False) -> str:

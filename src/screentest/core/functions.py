@@ -80,9 +80,7 @@ def decorator(make: Callable[P, Callable[[Any], Any]]) -> Decorator[P]:
     return apply
 
 
-@cache
-def _hints(function: Callable[..., Any]) -> dict[str, Any]:
-    return typing.get_type_hints(function)
+_hints = cache(typing.get_type_hints)
 
 
 def _fits(value: Any, hint: Any) -> bool:

@@ -11,7 +11,7 @@ its work in ``finish``.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
@@ -155,6 +155,10 @@ class MetricInfo:
     def group(self) -> str:
         """``picture``, ``time``, ``prompt`` (whatever reads the prompt or script) or ``other``."""
         return "prompt" if self.reads_text else self.about or "other"
+
+    def traits_of(self, output: str) -> Traits:
+        """Return the facts of one output for the comparison of models, with its group."""
+        return replace(self.traits.get(output, Traits()), group=self.group)
 
 
 class Resources(Protocol):

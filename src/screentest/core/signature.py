@@ -25,7 +25,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any
 from urllib.parse import unquote
 
@@ -71,9 +71,35 @@ def short_signature(text: str) -> str:
     """Name, version and six digits of the digest of a signature; empty where it is empty."""
     if not text:
         return ""
+    parts = read_signature(text)
+    version = [f"v{parts['v']}"] if "v" in parts else []
+    digest = hashlib.sha256(text.encode()).hexdigest()[:6]
+    return "|".join([_quote(parts[""]), *version, f"#{digest}"])
+
+
+@cache
+def read_signature(text: str) -> Mapping[str, str]:
+    """Return the parts of a signature by key; the name has an empty one.
+
+    >>> dict(read_signature("clipscore|v:1|model.image_text:label_text%7Cv%3A1"))
+    {'': 'clipscore', 'v': '1', 'model.image_text': 'label_text|v:1'}
+    """
     name, *parts = text.split("|")
-    version = [f"v{part.removeprefix('v:')}" for part in parts if part.startswith("v:")]
-    return "|".join([name, *version, f"#{hashlib.sha256(text.encode()).hexdigest()[:6]}"])
+    fields = (part.partition(":") for part in parts)
+    return {"": unquote(name), **{unquote(key): unquote(value) for key, _, value in fields}}
+
+
+def backends_in(signature: str) -> dict[str, str]:
+    """Return the backend that answered for each model role, in a signature.
+
+    >>> backends_in("clipscore|v:1|model.image_text:label_text%7Cv%3A1")
+    {'image_text': 'label_text'}
+    """
+    return {
+        key.removeprefix("model."): value.partition("|")[0]
+        for key, value in read_signature(signature).items()
+        if key.startswith("model.")
+    }
 
 
 def _quote(text: str) -> str:
@@ -86,12 +112,6 @@ def parse(text: str) -> tuple[str, dict[str, Any]]:
     >>> parse("content:threshold=30,weights=[1,1,0]")
     ('content', {'threshold': 30, 'weights': [1, 1, 0]})
     """
-    name, options = _parsed(text)
-    return name, dict(options)
-
-
-@lru_cache(4096)
-def _parsed(text: str) -> tuple[str, dict[str, Any]]:
     name, _, rest = text.partition(":")
     return name.strip(), read_options(split_options(rest), text)
 
@@ -102,8 +122,8 @@ def options_of(signature: str) -> dict[str, Any]:
     >>> options_of("background_consistency|v:1|every:0.5")
     {'every': 0.5}
     """
-    parts = (part.partition(":") for part in signature.split("|")[1:])
-    return {unquote(key): _read(unquote(value)) for key, _, value in parts if key != "v"}
+    parts = read_signature(signature).items()
+    return {key: _read(value) for key, value in parts if key not in ("", "v")}
 
 
 def value_name(spec: str, output: str) -> str:

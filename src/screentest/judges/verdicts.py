@@ -8,12 +8,12 @@ measured once per video.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
 from screentest.core.aspects import Aspect
-from screentest.core.calls import Progress
 from screentest.core.errors import VideoError
 from screentest.core.item import Item
 from screentest.core.metric import Judge, Outcomes, Question, RatingJudge
@@ -29,9 +29,9 @@ from screentest.measure.tasks import keep_models, roles_of, score_tasks, signed_
 from screentest.run.execute import Execution, execute
 from screentest.run.inputs import Stamp, hash_parts
 from screentest.run.records import RecordKey, encode
-from screentest.run.session import Settings, Tools, open_tools
+from screentest.run.session import Session, Settings, Tools, open_tools
 from screentest.run.store import RunStore
-from screentest.run.tasks import Engine, Finished, Job, Task, TaskResults
+from screentest.run.tasks import Finished, Job, Task, TaskResults
 from screentest.video.limits import DEFAULT_LIMITS, Limits
 
 T = TypeVar("T")
@@ -77,26 +77,23 @@ class JudgedPairs:
 
 
 def judge_pairs(
-    store: RunStore,
+    session: Session,
     cases_for: Callable[[Evaluator], Sequence[Case]],
     judges: Sequence[str],
-    settings: Settings | None = None,
     *,
     orders: Sequence[Order] = tuple(Order),
     repeats: int = 1,
-    engine: Engine | None = None,
-    progress: Progress | None = None,
 ) -> JudgedPairs:
     """Have every judge decide its cases, or go on with it; the verdicts are in the run."""
+    store, settings = session.store, session.settings
     named = [judge_of(text) for text in dict.fromkeys(judges)]
     specs = list(dict.fromkeys(spec for item in named for spec in metrics_of(item)))
-    settings = settings or Settings()
-    metrics = signed_metrics(specs, settings)
-    by_spec = {metric.text: metric for metric in metrics}
     tools = Tools(settings)
-    tools.models.must_be_here(roles_of(named))
-    signed = [_signed(item, by_spec, tools) for item in named]
-    tools.models.close()
+    with closing(tools.models):
+        metrics = signed_metrics(specs, tools)
+        by_spec = {metric.name: metric for metric in metrics}
+        tools.models.must_be_here(roles_of(named))
+        signed = [_signed(item, by_spec, tools) for item in named]
     store.inputs.largest = settings.limits.file_bytes
     cases = {item.name: as_listed(store, cases_for(item), settings.limits) for item in signed}
     rating = [item for item in signed if isinstance(item.judge, RatingJudge)]
@@ -118,6 +115,7 @@ def judge_pairs(
     executions: list[Execution] = []
 
     def run(tasks: Sequence[Task], what: str) -> None:
+        engine, progress = session.engine, session.progress
         executions.append(execute(store, tasks, engine=engine, progress=progress, what=what))
 
     if rating:
@@ -132,20 +130,13 @@ def judge_pairs(
 
 
 def verdicts_of(
-    store: RunStore,
-    cases: Sequence[Case],
-    judge: str,
-    settings: Settings,
-    *,
-    engine: Engine | None = None,
-    progress: Progress | None = None,
+    session: Session, cases: Sequence[Case], judge: str
 ) -> dict[Aspect, tuple[Outcome[Verdict] | None, Outcome[Verdict] | None]]:
     """Return the verdicts of one judge on some cases, as given and swapped, by aspect."""
-    done = judge_pairs(store, lambda _: cases, [judge], settings, engine=engine, progress=progress)
-    name = done.judges[0].name
+    name = judge_pairs(session, lambda _: cases, [judge]).judges[0].name
     result = {
         (record.key.item, record.key.aspect, record.key.order): verdict_in(record)
-        for record in store.records()
+        for record in session.store.records()
         if record.key.evaluator == name and record.key.aspect
     }
     return {
@@ -315,7 +306,7 @@ def question_tasks(
         for order in orders:
             for repeat in range(repeats):
                 group[question_key(store, case, judge, order, repeat)] = case
-    return [_question_task(group, judge.text, settings) for group in groups.values()]
+    return [_question_task(group, judge.name, settings) for group in groups.values()]
 
 
 def _question_task(group: Mapping[RecordKey, Case], judge: str, settings: Settings) -> Task:

@@ -23,17 +23,12 @@ class Evaluator:
 
     kind: str
     """``metric`` or ``judge``."""
-    text: str
-    """The spec as it was asked for; builds the same thing in a worker."""
+    name: str
+    """The spec as it was asked for: its name in records, and what builds it in a worker."""
     spec: Spec
     thing: Any
     signature: Signature
     """What its numbers depend on: by itself and its options alone until ``sign`` adds the rest."""
-
-    @property
-    def name(self) -> str:
-        """Its name in records and reports: the spec as it was asked for."""
-        return self.text
 
     @property
     def info(self) -> MetricInfo | JudgeInfo:
@@ -65,10 +60,10 @@ class Evaluator:
         return EvaluatorNote(self.name, self.kind, str(self.signature), about)
 
 
-def resolve(text: str, kind: str = "metric") -> Evaluator:
-    """Build the metric or judge that ``text`` names: ``name`` or ``name:option=value,…``."""
-    built = build(kind, text)
-    return Evaluator(kind, text, built.spec, built.thing, built.spec.signature)
+def resolve(name: str, kind: str = "metric") -> Evaluator:
+    """Build a metric or judge by its spec: ``name`` or ``name:option=value,…``."""
+    built = build(kind, name)
+    return Evaluator(kind, name, built.spec, built.thing, built.spec.signature)
 
 
 def known(text: str) -> str:

@@ -72,7 +72,8 @@ def measure(
     started: dict[str, StartedMetric] = {}
     for name, metric in metrics.items():
         with around(name):
-            started[name] = StartedMetric.of(metric, item, shared)
+            started[name] = StartedMetric(metric)
+            started[name].start(item, shared)
     working = [work for work in started.values() if work.failure is None]
     if working:
         try:
@@ -122,25 +123,15 @@ class StartedMetric:
     work: Measurement | None = None
     failure: Failure | None = None
 
-    @classmethod
-    def of(cls, metric: Metric, item: Item, resources: Resources) -> StartedMetric:
-        missing = lacking(item, metric.info.needs)
-        if missing is not None:
-            return cls(metric, failure=missing)
-        started = cls(metric)
-        started.start(item, resources)
-        return started
-
     def start(self, item: Item, resources: Resources) -> None:
         """Start, or start again from nothing."""
-        self.work = self.attempt(lambda: self.metric.start(item, resources))
+        self.failure = lacking(item, self.metric.info.needs)
+        if self.failure is None:
+            self.work = self.attempt(lambda: self.metric.start(item, resources))
 
     def consumers(self) -> list[Consumer]:
         work = self.work
-        consumers: list[Consumer] | None = (
-            self.attempt(lambda: list(work.consumers)) if work else None
-        )
-        return consumers or []
+        return (self.attempt(lambda: list(work.consumers)) if work else None) or []
 
     def finish(self) -> Outcomes:
         """Return an outcome for every declared output, and nothing else."""
@@ -233,7 +224,6 @@ class _ItemTools:
             work for work in started if any(consumer.wants.inside for consumer in work.consumers())
         ]
         for work in again:
-            work.failure = None
             work.start(self._item, self)
         self._scan(again, shots=False, inside=False, cut=report.borders)
 

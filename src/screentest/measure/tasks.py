@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -17,6 +17,7 @@ from screentest.core.metric import Metric
 from screentest.core.outcome import Reason
 from screentest.measure.evaluators import Evaluator, resolve, sign
 from screentest.measure.items import measure
+from screentest.models import Models
 from screentest.run.execute import Execution, Retry, execute
 from screentest.run.inputs import Stamp, hash_item
 from screentest.run.notes import MODELS
@@ -32,8 +33,6 @@ class ItemTask:
     """What a worker is given."""
 
     item: Item
-    metrics: Mapping[RecordKey, str]
-    """The spec of the metric behind each record."""
     settings: Settings
     batch: str = ""
     """Tasks of the same batch share the metrics that a worker has built."""
@@ -46,11 +45,11 @@ def measure_item(job: Job) -> TaskResults:
     task: ItemTask = job.payload
     tools = open_tools(task.settings)
     tools.attach(job.ledger)
-    keys = {task.metrics[key]: key for key in job.keys}
-    metrics = {text: _metric(task.batch, text) for text in keys}
+    keys = {key.evaluator: key for key in job.keys}
+    metrics = {spec: _metric(task.batch, spec) for spec in keys}
     with _as_encoded(task) as item:
-        outcomes = measure(item, metrics, tools, lambda text: job.noting(keys[text]))
-    return {key: dict(outcomes[text]) for text, key in keys.items()}
+        outcomes = measure(item, metrics, tools, lambda spec: job.noting(keys[spec]))
+    return {key: dict(outcomes[spec]) for spec, key in keys.items()}
 
 
 @contextmanager
@@ -69,19 +68,16 @@ def _as_encoded(task: ItemTask) -> Iterator[Item]:
 
 
 @lru_cache(256)
-def _metric(batch: str, text: str) -> Metric:
+def _metric(batch: str, spec: str) -> Metric:
     """Build a metric once per batch: what its options name may be another file in the next."""
-    return resolve(text).metric
+    return resolve(spec).metric
 
 
-def signed_metrics(texts: Sequence[str], settings: Settings) -> list[Evaluator]:
+def signed_metrics(specs: Iterable[str], tools: Tools) -> list[Evaluator]:
     """Metrics with signatures; stops where a chosen profile's weights are not on this machine."""
-    evaluators = [resolve(text) for text in texts]
-    tools = Tools(settings)
+    evaluators = [resolve(spec) for spec in specs]
     tools.models.must_be_here(roles_of(evaluators))
-    signed = [sign(evaluator, tools) for evaluator in evaluators]
-    tools.models.close()
-    return signed
+    return [sign(evaluator, tools) for evaluator in evaluators]
 
 
 def roles_of(evaluators: Iterable[Evaluator]) -> list[str]:
@@ -91,7 +87,8 @@ def roles_of(evaluators: Iterable[Evaluator]) -> list[str]:
 
 def keep_models(store: RunStore, settings: Settings, roles: Sequence[str]) -> None:
     """Write down which backends a run uses."""
-    store.keep_note(MODELS, {"summary": settings.summary(roles), "roles": {**settings.used(roles)}})
+    models = Models(settings.models)
+    store.keep_note(MODELS, {"summary": models.summary(roles), "roles": {**models.used(roles)}})
 
 
 def score_tasks(
@@ -110,18 +107,16 @@ def score_tasks(
     tasks, batch = [], uuid4().hex
     for item in items:
         inputs = hash_item(item, store.inputs.of_file)
-        keys = {
-            RecordKey(item.id, metric.name, signature=str(metric.signature), inputs=inputs): (
-                metric.text
-            )
+        keys = [
+            RecordKey(item.id, metric.name, signature=str(metric.signature), inputs=inputs)
             for metric in metrics
-        }
+        ]
         files = [Stamp.of(path) for path in _files(item)]
         tasks.append(
             Task(
                 tuple(keys),
                 measure_item,
-                ItemTask(item, keys, settings, batch, (crf or {}).get(item.id)),
+                ItemTask(item, settings, batch, (crf or {}).get(item.id)),
                 timeout=timeout or settings.limits.wall_seconds,
                 files=tuple(stamp for stamp in files if stamp is not None),
                 on_death=Reason.DECODER_CRASHED,
@@ -149,7 +144,9 @@ def score_items(
     """
     _refuse_twins(items)
     chosen = settings or Settings()
-    signed = signed_metrics(metrics, chosen)
+    tools = Tools(chosen)
+    with closing(tools.models):
+        signed = signed_metrics(metrics, tools)
     store.keep_items(items)
     store.keep_evaluators([metric.note for metric in signed])
     keep_models(store, chosen, roles_of(signed))

@@ -121,7 +121,7 @@ class ShotMetric:
 
     def start(self, item: Item, resources: Resources) -> RowsMeasurement:
         rows = FrameRows(self._wants, self._meter())
-        return RowsMeasurement(item, resources, rows, self._sum_up)
+        return RowsMeasurement(item, resources, (rows,), self._sum_up)
 
 
 class FilmMetric:
@@ -136,7 +136,7 @@ class FilmMetric:
 
     def start(self, item: Item, resources: Resources) -> RowsMeasurement:
         rows = FrameRows(self._wants, self._meter)
-        return RowsMeasurement(item, resources, rows, self._sum_up, shot_by_shot=False)
+        return RowsMeasurement(item, resources, (rows,), self._sum_up, shot_by_shot=False)
 
 
 WITHIN = "within"
@@ -144,29 +144,22 @@ WITHIN = "within"
 PIECES, LEAST_ROWS = 8, 3
 
 
+@dataclass(frozen=True, slots=True)
 class RowsMeasurement:
     """One such metric at work on one video."""
 
-    def __init__(
-        self,
-        item: Item,
-        resources: Resources,
-        rows: FrameRows,
-        sum_up: SumUp,
-        *,
-        shot_by_shot: bool = True,
-    ) -> None:
-        self._item, self._resources = item, resources
-        self._rows, self._sum_up = rows, sum_up
-        self._shot_by_shot = shot_by_shot
-        self.consumers = (rows,)
+    item: Item
+    resources: Resources
+    consumers: tuple[FrameRows]
+    sum_up: SumUp
+    shot_by_shot: bool = True
 
     def finish(self) -> Outcomes:
         """Return what comes of the shots that have a row."""
-        shots = self._resources.shots(self._item.video)
-        seen = [(shot, rows) for shot in shots if len(rows := self._rows.of(shot))]
-        result = self._sum_up(seen, len(shots))
-        if len(shots) != 1 or len(seen) != 1 or not self._shot_by_shot:
+        shots = self.resources.shots(self.item.video)
+        seen = [(shot, rows) for shot in shots if len(rows := self.consumers[0].of(shot))]
+        result = self.sum_up(seen, len(shots))
+        if len(shots) != 1 or len(seen) != 1 or not self.shot_by_shot:
             return result
         return self._with_pieces(result, *seen[0])
 
@@ -179,8 +172,8 @@ class RowsMeasurement:
         step = shot.span.duration / count
         starts = [shot.start + number * step for number in range(count)]
         pieces = [Shot(Span(start, start + step)) for start in starts]
-        finer = self._sum_up(
-            [(piece, part) for piece in pieces if len(part := self._rows.of(piece))], 1
+        finer = self.sum_up(
+            [(piece, part) for piece in pieces if len(part := self.consumers[0].of(piece))], 1
         )
         made = dict(found)
         for name, outcome in found.items():

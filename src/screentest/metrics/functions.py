@@ -37,13 +37,13 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, TypeVar
 
 from screentest.core.errors import NoValue
 from screentest.core.frames import Consumer, FrameRequest, Image, Size
 from screentest.core.functions import (
     Asks,
-    Maker,
     Setting,
     decorator,
     form_of,
@@ -52,13 +52,20 @@ from screentest.core.functions import (
     summary_of,
 )
 from screentest.core.item import Item, Span
-from screentest.core.metric import Level, MetricInfo, Outcomes, OutputInfo, Resources, Traits
-from screentest.core.outcome import Outcome, Reason, Score, attempt
+from screentest.core.metric import (
+    Level,
+    Measurement,
+    MetricInfo,
+    Outcomes,
+    OutputInfo,
+    Resources,
+    Traits,
+)
+from screentest.core.outcome import Outcome, Reason, Score
 from screentest.core.registry import register
 from screentest.metrics.curve import (
     SAMPLED,
     FrameRows,
-    Meter,
     RowsMeasurement,
     ShotOutput,
     by_shot,
@@ -80,7 +87,7 @@ ANNOTATIONS = {
     "Path": "video",
     "Item": "item",
 }
-PER_SHOT, PER_VIDEO = 8, 16
+_USUAL_FRAMES = {"shot": 8, "frames": 16}
 """Pictures that a function of a shot, or of a whole video, is handed where it says nothing."""
 LONG_SIDE = 512
 _LEVELS = {"image": Level.FRAME, "before": Level.FRAME, "shot": Level.CLIP}
@@ -181,43 +188,29 @@ def metric(
         # Outputs that are all worked out of the rows of a shot say themselves which columns.
         columns = not all(isinstance(output, ShotOutput) for output in given.values())
         base = replace(request or FrameRequest(), inside=within)
-        machine = _MACHINES[form]
 
         def make(call: Callable[..., Any], chosen: Mapping[str, Any]) -> FunctionMetric:
             wants = _wanted(base, chosen)
-            work = _Function(called, call, besides, info, whole, columns, wants, chosen, nothing)
-            return FunctionMetric(info, work, machine)
+            return FunctionMetric(
+                called, form, call, besides, info, whole, columns, wants, chosen, nothing
+            )
 
-        _register(function, make, form, called, version, words, rate, long_side, frames)
+        # The options that the form has a use for.
+        settings: dict[str, Setting] = {}
+        side = long_side
+        if form[0] in ("image", "before") and rate is not None:
+            settings["rate"] = Setting(float, float(rate))
+        if form[0] in ("shot", "frames"):
+            settings["frames"] = Setting(int, frames or _USUAL_FRAMES[form[0]])
+            side = long_side or LONG_SIDE
+        if side is not None and form[0] not in ("video", "item"):
+            settings["long_side"] = Setting(int, side)
+        register_function(
+            "metric", function, make, settings, name=called, version=version, summary=words
+        )
         return function
 
     return keep
-
-
-def _register(
-    function: Callable[..., Any],
-    make: Maker,
-    form: tuple[str, ...],
-    name: str,
-    version: int,
-    summary: str,
-    rate: float | None,
-    long_side: int | None,
-    frames: int | None,
-) -> None:
-    """Register a function with the options that its form has a use for."""
-    settings: dict[str, Setting] = {}
-    if form[0] in ("image", "before") and rate is not None:
-        settings["rate"] = Setting(float, float(rate))
-    if form[0] in ("shot", "frames"):
-        usual = PER_SHOT if form == ("shot",) else PER_VIDEO
-        settings["frames"] = Setting(int, frames or usual)
-        long_side = long_side or LONG_SIDE
-    if long_side is not None and form[0] not in ("video", "item"):
-        settings["long_side"] = Setting(int, long_side)
-    register_function(
-        "metric", function, make, settings, name=name, version=version, summary=summary
-    )
 
 
 def _wanted(base: FrameRequest, chosen: Mapping[str, Any]) -> FrameRequest:
@@ -230,37 +223,32 @@ def _wanted(base: FrameRequest, chosen: Mapping[str, Any]) -> FrameRequest:
     return base
 
 
+@dataclass(frozen=True, slots=True)
 class FunctionMetric:
     """The metric behind a plain function."""
 
-    def __init__(self, info: MetricInfo, work: _Function, machine: _Machine) -> None:
-        self.info = info
-        self._work, self._machine = work, machine
-
-    def start(self, item: Item, resources: Resources) -> Any:
-        return self._machine(self._work, item, resources)
-
-
-@dataclass(frozen=True, slots=True)
-class _Function:
-    """A function with its options, and the facts of its metric."""
-
     name: str
+    form: tuple[str, ...]
     call: Callable[..., Any]
+    """The function with its options."""
     besides: tuple[str, ...]
     info: MetricInfo
     outputs: Mapping[str, ShotOutput]
     columns: bool
-    """Return True where it returns one number for each output."""
+    """Whether it returns one number for each output."""
     wants: FrameRequest
     settings: Mapping[str, Any]
     nothing: str
 
-    def on(self, item: Item, resources: Resources) -> Callable[..., Any]:
-        """Bind what the function takes besides for this item."""
+    def start(self, item: Item, resources: Resources) -> Measurement:
+        """Begin on one item, with what the function takes besides bound to it."""
         more = {"prompt": item.text, "resources": resources}
-        given = {key: more[key] for key in self.besides}
-        return lambda *inputs: self.call(*inputs, **given)
+        call = partial(self.call, **{key: more[key] for key in self.besides})
+        if self.form in _ONCE:
+            return _Once(partial(_ONCE[self.form], self, call, item, resources))
+        look = _pairwise(call) if self.form == ("before", "after") else call
+        rows = FrameRows(self.wants, lambda image: self.row(look(image)))
+        return RowsMeasurement(item, resources, (rows,), by_shot(self.outputs, self.nothing))
 
     def row(self, value: Any) -> list[float] | None:
         """Read what it returned as finite numbers, one for each output; None for nothing."""
@@ -273,7 +261,7 @@ class _Function:
             value = [value[key] for key in names]
         elif isinstance(value, str) or not hasattr(value, "__len__"):
             value = [value]
-        row = [_finite(self.name, number) for number in value]
+        row = [in_range(self.name, number, _ANY) for number in value]
         if self.columns and len(row) != len(names):
             raise TypeError(f"it returned {len(row)} numbers for the outputs {', '.join(names)}")
         return row
@@ -285,126 +273,104 @@ class _Function:
 _ANY = OutputInfo("any number", -math.inf, math.inf)
 
 
-def _finite(name: str, value: Any) -> float:
-    return in_range(name, float(value), _ANY)
-
-
-_Machine = Callable[[_Function, Item, Resources], Any]
-
-
-def _of_images(work: _Function, item: Item, resources: Resources) -> RowsMeasurement:
-    call = work.on(item, resources)
-    return _streaming(work, item, resources, lambda image: work.row(call(image)))
-
-
-def _of_pairs(work: _Function, item: Item, resources: Resources) -> RowsMeasurement:
-    call = work.on(item, resources)
+def _pairwise(call: Callable[..., Any]) -> Callable[[Image], Any]:
+    """Call with each picture and the one before; not where its size is another."""
     last: list[Image] = []
 
-    def meter(image: Image) -> list[float] | None:
+    def look(image: Image) -> Any:
         before = last[0] if last else None
         last[:] = [image]
         if before is None or before.shape != image.shape:
             return None
-        return work.row(call(before, image))
+        return call(before, image)
 
-    return _streaming(work, item, resources, meter)
-
-
-def _streaming(work: _Function, item: Item, resources: Resources, meter: Meter) -> RowsMeasurement:
-    sum_up = by_shot(work.outputs, work.nothing)
-    return RowsMeasurement(item, resources, FrameRows(work.wants, meter), sum_up)
+    return look
 
 
 @dataclass(frozen=True, slots=True)
 class _Once:
     """Nothing streams: all is done when the scan is over."""
 
-    work: _Function
-    item: Item
-    resources: Resources
-    outcomes: Callable[[_Function, Item, Resources], Outcomes]
+    finish: Callable[[], Outcomes]
     consumers: tuple[Consumer, ...] = ()
 
-    def finish(self) -> Outcomes:
-        return self.outcomes(self.work, self.item, self.resources)
+
+def _pictures(metric: FunctionMetric, item: Item, resources: Resources, span: Span) -> list[Image]:
+    moments = evenly(span, metric.settings["frames"])
+    return [frame.image for frame in resources.frames(item.video, moments, metric.wants)]
 
 
-def _once(outcomes: Callable[[_Function, Item, Resources], Outcomes]) -> _Machine:
-    return lambda work, item, resources: _Once(work, item, resources, outcomes)
-
-
-def _pictures(work: _Function, item: Item, resources: Resources, span: Span) -> list[Image]:
-    moments = evenly(span, work.settings["frames"])
-    return [frame.image for frame in resources.frames(item.video, moments, work.wants)]
-
-
-def _of_shots(work: _Function, item: Item, resources: Resources) -> Outcomes:
-    call = work.on(item, resources)
+def _of_shots(
+    metric: FunctionMetric, call: Callable[..., Any], item: Item, resources: Resources
+) -> Outcomes:
     shots = resources.shots(item.video)
     measured = []
     for shot in shots:
-        row = work.row(call(_pictures(work, item, resources, shot.span)))
+        row = metric.row(call(_pictures(metric, item, resources, shot.span)))
         if row is not None:
             measured.append((shot.span, row))
     if not measured:
-        raise work.no_value()
+        raise metric.no_value()
     return {
         name: curve_outcome(name, [(span, row[place]) for span, row in measured], info, len(shots))
-        for place, (name, info) in enumerate(work.info.outputs.items())
+        for place, (name, info) in enumerate(metric.info.outputs.items())
     }
 
 
-def _of_frames(work: _Function, item: Item, resources: Resources) -> Outcomes:
-    pictures = _pictures(work, item, resources, resources.info(item.video).span)
-    value = work.on(item, resources)(pictures)
-    return _whole(work, value, {"frames": len(pictures)})
+def _of_frames(
+    metric: FunctionMetric, call: Callable[..., Any], item: Item, resources: Resources
+) -> Outcomes:
+    pictures = _pictures(metric, item, resources, resources.info(item.video).span)
+    return _whole(metric, call(pictures), {"frames": len(pictures)})
 
 
-def _of_video(work: _Function, item: Item, resources: Resources) -> Outcomes:
-    return _whole(work, work.on(item, resources)(as_file(item.video)), {})
+def _of_video(
+    metric: FunctionMetric, call: Callable[..., Any], item: Item, resources: Resources
+) -> Outcomes:
+    return _whole(metric, call(as_file(item.video)), {})
 
 
-def _of_item(work: _Function, item: Item, resources: Resources) -> Outcomes:
-    return _whole(work, work.on(item, resources)(item), {})
+def _of_item(
+    metric: FunctionMetric, call: Callable[..., Any], item: Item, resources: Resources
+) -> Outcomes:
+    return _whole(metric, call(item), {})
 
 
-def _whole(work: _Function, value: Any, details: Mapping[str, int]) -> Outcomes:
+def _whole(metric: FunctionMetric, value: Any, details: Mapping[str, int]) -> Outcomes:
     """Numbers, scores or outcomes, for one output or by name."""
     if value is None:
-        raise work.no_value()
-    names = list(work.outputs)
+        raise metric.no_value()
+    names = list(metric.outputs)
     if not isinstance(value, Mapping):
         several = isinstance(value, Sequence) and not isinstance(value, str)
         listed = list(value) if several else [value]
         if len(listed) != len(names):
             raise TypeError(f"it returned {len(listed)} values for {', '.join(names)}")
         value = dict(zip(names, listed, strict=True))
-    return {name: _outcome(work, name, given, details) for name, given in value.items()}
+    return {name: _outcome(metric, name, given, details) for name, given in value.items()}
 
 
-def _outcome(work: _Function, name: str, value: Any, details: Mapping[str, int]) -> Outcome[Score]:
+def _outcome(
+    metric: FunctionMetric, name: str, value: Any, details: Mapping[str, int]
+) -> Outcome[Score]:
     if value is None:
-        return Outcome(failure=work.no_value().failure)
+        return Outcome(failure=metric.no_value().failure)
     if isinstance(value, Outcome):
         if value.failure is not None:
             return value
         value = value.unwrap()
-    score = value if isinstance(value, Score) else Score(_finite(name, value), (), dict(details))
-    info = work.info.outputs.get(name, _ANY)
+    if not isinstance(value, Score):
+        value = Score(in_range(name, value, _ANY), (), dict(details))
+    try:
+        in_range(name, value.value, metric.info.outputs.get(name, _ANY))
+    except NoValue as error:
+        return Outcome(failure=error.failure)
+    return Outcome.of(value)
 
-    def checked() -> Score:
-        in_range(name, score.value, info)
-        return score
 
-    return attempt(checked)
-
-
-_MACHINES: Mapping[tuple[str, ...], _Machine] = {
-    ("image",): _of_images,
-    ("before", "after"): _of_pairs,
-    ("shot",): _once(_of_shots),
-    ("frames",): _once(_of_frames),
-    ("video",): _once(_of_video),
-    ("item",): _once(_of_item),
+_ONCE: Mapping[tuple[str, ...], Callable[..., Outcomes]] = {
+    ("shot",): _of_shots,
+    ("frames",): _of_frames,
+    ("video",): _of_video,
+    ("item",): _of_item,
 }

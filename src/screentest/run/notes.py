@@ -82,10 +82,10 @@ class EvaluatorNote:
         """The declarations of a metric's values; a judge has none."""
         outputs: Any = self.about.get("outputs", {})
         try:
-            infos = {output: _output(**parts) for output, parts in outputs.items()}
-        except (AttributeError, TypeError, ValueError) as error:
+            limited = {output: _with_limits(parts) for output, parts in outputs.items()}
+        except AttributeError as error:
             raise DecodeError(f"the run's note on {self.name} cannot be read: {error}") from None
-        return {output: from_object(OutputInfo, asdict(info)) for output, info in infos.items()}
+        return {output: from_object(OutputInfo, parts) for output, parts in limited.items()}
 
     @property
     def traits(self) -> dict[str, Traits]:
@@ -112,10 +112,9 @@ def _limits(info: OutputInfo) -> dict[str, Json]:
     }
 
 
-def _output(*, low: float | None, high: float | None, **rest: Any) -> OutputInfo:
-    return OutputInfo(
-        low=-math.inf if low is None else low, high=math.inf if high is None else high, **rest
-    )
+def _with_limits(parts: Mapping[str, Any]) -> dict[str, Any]:
+    infinite = {"low": -math.inf, "high": math.inf}
+    return {key: infinite.get(key) if part is None else part for key, part in parts.items()}
 
 
 def item_rows(items: Iterable[Item], probes: Mapping[str, VideoInfo]) -> list[SqlRow]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, TypedDict
 
 from av.video.frame import VideoFrame
 
-from screentest.core.calls import LedgerClient
+from screentest.core.calls import LedgerClient, Progress, Silent
 from screentest.core.codec import to_json
 from screentest.core.errors import BadOption
 from screentest.core.frames import Borders, Frame, FrameRequest, VideoInfo
@@ -26,6 +26,7 @@ from screentest.models.chat.costs import Prices, read_prices
 from screentest.models.roles import CHAT
 from screentest.run.engine import LocalEngine
 from screentest.run.inputs import Stamp
+from screentest.run.store import RunStore
 from screentest.run.tasks import Engine
 from screentest.video.limits import DEFAULT_LIMITS, Limits
 from screentest.video.probe import examine
@@ -52,51 +53,9 @@ class Settings:
     allow_damaged: bool = False
     """Score what can be decoded of a damaged film; else it has no score."""
 
-    def used(self, roles: Iterable[str]) -> dict[str, str]:
-        """Return the backend of each of these roles, where it has one."""
-        return Models(self.models).used(roles)
 
-    def summary(self, roles: Iterable[str]) -> str:
-        """One line about them: ``models: flow=dis, image_text=colour_words (builtin)``."""
-        return Models(self.models).summary(roles)
-
-    def cap(self, most: str | float | Decimal) -> Decimal:
-        """Return the most that may be spent. Without a price for each model it could not be
-        kept."""
-        try:
-            cap = Decimal(str(most))
-        except InvalidOperation:
-            raise BadOption(f"invalid cost cap {most!r}: must be a number of 0 or more") from None
-        for choice in self.models:
-            if choice.role == CHAT and choice.backend == "openai":
-                self.prices.require(choice.model)
-        return cap
-
-
-def read_settings(
-    models: str | Sequence[str] = (),
-    prompts: Path | None = None,
-    prices: Path | None = None,
-    *,
-    device: str = "auto",
-    allow_damaged: bool = False,
-    detector: str = "default",
-    limits: Limits = DEFAULT_LIMITS,
-) -> Settings:
-    """Read settings from texts and files; ``models`` are a profile and choices one by one."""
-    return Settings(
-        models=read_models(models),
-        device=device,
-        prompts=prompts.absolute() if prompts else None,
-        detector=detector,
-        prices=read_prices(prices) if prices else Prices(),
-        allow_damaged=allow_damaged,
-        limits=limits,
-    )
-
-
-class ModelOptions(TypedDict, total=False):
-    """Which models answer and what they may cost, of every job that can ask one."""
+class WorkOptions(TypedDict, total=False):
+    """Which models answer, what they may cost, and who does the work."""
 
     models: str | Sequence[str]
     """A profile (builtin, light, paper, or a TOML file), choices as on the command line
@@ -113,10 +72,22 @@ class ModelOptions(TypedDict, total=False):
     """Where models run: auto, cpu, cuda, cuda:1."""
     settings: Settings | None
     """All of the above but ``max_cost``, and more, at once."""
+    workers: int | None
+    """Processes; one per processor where not given."""
+    engine: Engine | str
+    """``local``, ``ray``, or an engine that is open already."""
+    address: str
+    """The Ray cluster."""
+    gpus: float
+    """On Ray: GPUs, or the part of one, for each host of models."""
+    progress: Progress | bool | None
+    """Who shows how far it is; False: nobody. Without one, a terminal or notebook shows it."""
+    retry: str
+    """Which failures of earlier starts are tried again: transient, all or none."""
 
 
 def settings_of(
-    options: ModelOptions | dict[str, Any],
+    options: WorkOptions | dict[str, Any],
     *,
     detector: str = "default",
     allow_damaged: bool = False,
@@ -128,22 +99,41 @@ def settings_of(
     models = [name for names in given for name in ([names] if isinstance(names, str) else names)]
     if not all(isinstance(name, str) for name in models):
         raise BadOption(f"invalid `models` {given!r:.60}: must be texts")
-    return options.get("settings") or read_settings(
-        models,
-        None if prompts is None else Path(prompts),
-        None if prices is None else Path(prices),
+    return options.get("settings") or Settings(
+        models=read_models(models),
         device=options.get("device", "auto"),
-        allow_damaged=allow_damaged,
+        prompts=None if prompts is None else Path(prompts).absolute(),
         detector=detector,
+        prices=Prices() if prices is None else read_prices(Path(prices)),
+        allow_damaged=allow_damaged,
         limits=limits,
     )
 
 
-def cap_of(options: ModelOptions | dict[str, Any], settings: Settings) -> Decimal | None:
+def cap_of(options: WorkOptions | dict[str, Any], settings: Settings) -> Decimal | None:
     """Return the most that may be spent; a cap that cannot be kept, for want of a price, is
     refused."""
     most = options.get("max_cost")
-    return None if most is None or most == "" else settings.cap(most)
+    if most is None or most == "":
+        return None
+    try:
+        cap = Decimal(str(most))
+    except InvalidOperation:
+        raise BadOption(f"invalid cost cap {most!r}: must be a number of 0 or more") from None
+    for choice in settings.models:
+        if choice.role == CHAT and choice.backend == "openai":
+            settings.prices.require(choice.model)
+    return cap
+
+
+@dataclass(frozen=True)
+class Session:
+    """A run that is open for writing, and who works for it."""
+
+    store: RunStore
+    settings: Settings = field(default_factory=Settings)
+    engine: Engine = field(default_factory=LocalEngine)
+    progress: Progress = field(default_factory=Silent)
 
 
 # Tools: what metrics and judges draw on, made once per process and settings.
@@ -259,25 +249,21 @@ def close_tools() -> None:
 
 @contextmanager
 def open_engine(
-    engine: Engine | str,
-    settings: Settings,
-    *,
-    workers: int | None = None,
-    address: str = "",
-    gpus: float = 1.0,
-    timeout: float | None = None,
+    options: WorkOptions, settings: Settings, *, timeout: float | None = None
 ) -> Iterator[tuple[Engine, Settings]]:
-    """Return the engine of that name, open, and the settings as they are on it.
+    """Open the engine that does the work; gives it with the settings as they are on it.
 
     A cluster's models are used by this process meanwhile. Where it has no GPU, none is used here
     either: a signature must not name a GPU that only the machine of the driver has.
     """
+    engine, address = options.get("engine") or "local", options.get("address", "")
+    workers = options.get("workers")
     if not isinstance(engine, str) and hasattr(engine, "run"):
         yield engine, settings
     elif engine == "ray":
         from screentest.run.ray_engine import RayEngine  # needs an extra
 
-        share = 0.0 if settings.device == "cpu" else gpus
+        share = 0.0 if settings.device == "cpu" else options.get("gpus", 1.0)
         with RayEngine(address or None, workers=workers, gpus=share) as cluster:
             on_cpu = settings.device == "auto" and not cluster.hosts
             yield cluster, replace(settings, device="cpu") if on_cpu else settings

@@ -33,6 +33,9 @@ _ALL_PATTERNS = 13
 """Sources up to which every pattern of signs is tried: 8,192 of them."""
 _DRAWN = 9_999
 """Patterns of many comparisons beyond that: drawn, the same ones every time."""
+_BLOCK = 512
+"""Patterns at a time: 10,000 of 4,000 comparisons would take 300 MB. A power of two, so that the
+matrix product has the same bits as that of all patterns at once."""
 _EVEN = 1e-9
 _STEPS = 50
 """Into so many steps a mean difference is divided where patterns are too many to try."""
@@ -233,36 +236,39 @@ def joint_tests(compared: Sequence[Compared]) -> list[JointTest]:
     moving = sizes > 0
     beyond[:, moving] /= sizes[moving]
     signs = _patterns(len(prompts))
-    drawn = signs @ beyond  # by pattern and comparison; the first pattern is what was seen
     seen = beyond.sum(axis=0)
     count = len(compared)
-    alone = [
-        float(np.mean(np.maximum(drawn[:, one], drawn[:, one + count]) >= most - _EVEN))
-        for one, most in enumerate(np.maximum(seen[:count], seen[count:]))
-    ]
-    order = np.argsort(-seen, kind="stable")
-    # The largest of what is left, from the last comparison to the first.
-    largest = drawn[:, order[::-1]]
-    del drawn
-    largest = np.maximum.accumulate(largest, axis=1, out=largest)[:, ::-1]
-    steps = np.mean(largest >= seen[order] - _EVEN, axis=0)
-    adjusted, edges = np.ones(order.size), np.full(order.size, math.inf)
-    adjusted[order] = np.maximum.accumulate(steps)
+    most, order = np.maximum(seen[:count], seen[count:]), np.argsort(-seen, kind="stable")
     allowed = math.floor(LEVEL * signs.shape[0])
-    largest.partition(signs.shape[0] - allowed - 1, axis=0)
-    edge_of = largest[signs.shape[0] - allowed - 1] + _EVEN
-    held = int(np.count_nonzero(np.maximum.accumulate(steps) <= LEVEL))
+    alone, steps = np.zeros(count, np.int64), np.zeros(order.size, np.int64)
+    extremes = np.empty((order.size, 0))  # of each column, the largest of all patterns so far
+    for start in range(0, signs.shape[0], _BLOCK):
+        drawn = signs[start : start + _BLOCK] @ beyond  # the first pattern is what was seen
+        either = np.maximum(drawn[:, :count], drawn[:, count:])
+        alone += np.count_nonzero(either >= most - _EVEN, axis=0)
+        # The largest of what is left, from the last comparison to the first.
+        largest = drawn[:, order[::-1]]
+        largest = np.maximum.accumulate(largest, axis=1, out=largest)[:, ::-1]
+        steps += np.count_nonzero(largest >= seen[order] - _EVEN, axis=0)
+        extremes = np.concatenate([extremes, largest.T], axis=1)
+        spare = max(0, extremes.shape[1] - allowed - 1)
+        extremes.partition(spare, axis=1)
+        extremes = extremes[:, spare:]
+    shares = np.maximum.accumulate(steps / signs.shape[0])
+    adjusted, edges = np.ones(order.size), np.full(order.size, math.inf)
+    adjusted[order] = shares
+    held = int(np.count_nonzero(shares <= LEVEL))
     for rank, column in enumerate(order if allowed else ()):
-        edges[column] = edge_of[min(rank, held, order.size - 1)]
+        edges[column] = extremes[min(rank, held, order.size - 1), 0] + _EVEN
     results = []
     for column, one in enumerate(compared):
         chosen = max((column, column + len(compared)), key=lambda side: seen[side])
-        count = len(one.gaps)
-        critical = _in_errors(float(edges[chosen]), count)
+        critical = _in_errors(float(edges[chosen]), len(one.gaps))
         if seen[chosen] <= 0:
             results.append(JointTest(1.0, 1.0, critical))
             continue
-        results.append(JointTest(alone[column], float(adjusted[chosen]), critical))
+        alone_p = float(alone[column] / signs.shape[0])
+        results.append(JointTest(alone_p, float(adjusted[chosen]), critical))
     return results
 
 

@@ -34,7 +34,7 @@ from screentest.measure.evaluators import Evaluator, resolve, sign
 from screentest.measure.items import measure
 from screentest.measure.tasks import score_items
 from screentest.run.engine import InlineEngine, LocalEngine
-from screentest.run.session import Settings, Tools, close_tools, read_settings
+from screentest.run.session import Session, Settings, Tools, close_tools, settings_of
 from screentest.run.store import RunStore
 from screentest.run.tasks import Engine
 from screentest.testing.films import hard_films, item_of, pictures_of, texture
@@ -86,7 +86,7 @@ def check_metric(
     ``items`` are films of your own, besides ours.
     """
     must_name(specs)
-    chosen = settings or read_settings(models)
+    chosen = settings or settings_of({"models": models})
     with collected() as problems, tempfile.TemporaryDirectory() as folder:
         metrics = [resolve(spec) for spec in dict.fromkeys(specs)]
         films = [*hard_films(Path(folder)), *items]
@@ -95,7 +95,7 @@ def check_metric(
             problems += _signature(metric, chosen)
         together = _measured(metrics, films, chosen, problems)
         for (spec, item, output), outcome in together.items():
-            info = next(metric.info for metric in metrics if metric.text == spec)
+            info = next(metric.info for metric in metrics if metric.name == spec)
             assert isinstance(info, MetricInfo)
             problems += _value(f"{spec} on {item}", output, outcome, info)
         for metric in metrics:
@@ -109,12 +109,12 @@ def _declarations(metric: Evaluator) -> Iterator[str]:
     info = metric.info
     assert isinstance(info, MetricInfo)
     if not info.outputs:
-        yield f"{metric.text} declares no outputs"
+        yield f"{metric.name} declares no outputs"
     for name, output in info.outputs.items():
         if not output.low < output.high:
-            yield f"{metric.text}, output {name}: the range [{output.low}, {output.high}] is empty"
+            yield f"{metric.name}, output {name}: the range [{output.low}, {output.high}] is empty"
         if not output.summary:
-            yield f"{metric.text}, output {name}: there is no summary"
+            yield f"{metric.name}, output {name}: there is no summary"
 
 
 def _signature(metric: Evaluator, settings: Settings) -> Iterator[str]:
@@ -125,7 +125,7 @@ def _signature(metric: Evaluator, settings: Settings) -> Iterator[str]:
     wanted = {"v", "screentest", "decoder", *(f"model.{role}" for role in metric.info.roles)}
     wanted |= {key for key, _ in metric.spec.options if key not in metric.spec.neutral}
     for missing in sorted(wanted - parts.keys()):
-        yield f"{metric.text}: {missing} is not in the signature"
+        yield f"{metric.name}: {missing} is not in the signature"
 
 
 class _Watched(Tools):
@@ -154,7 +154,7 @@ def _measured(
     try:
         for film in films:
             # Built anew for each film, as a worker may: nothing is carried from one to the next.
-            made = {metric.text: resolve(metric.text).metric for metric in metrics}
+            made = {metric.name: resolve(metric.name).metric for metric in metrics}
             for spec, outcomes in measure(film, made, tools).items():
                 by_key |= {(spec, film.id, name): value for name, value in outcomes.items()}
     finally:
@@ -162,9 +162,9 @@ def _measured(
     if len(metrics) == 1:
         metric, info = metrics[0], metrics[0].info
         for role in sorted(tools.roles - set(info.roles)):
-            problems.append(f"{metric.text} asks the role {role} and does not declare it")
+            problems.append(f"{metric.name} asks the role {role} and does not declare it")
         if tools.shots_of and not info.shots:
-            problems.append(f"{metric.text} looks at shots and does not declare it")
+            problems.append(f"{metric.name} looks at shots and does not declare it")
     return by_key
 
 
@@ -208,7 +208,7 @@ def _by_workers(
 ) -> Outcomes:
     by_key: dict[tuple[str, str, str], Outcome[Score]] = {}
     with RunStore(folder, command="score") as store:
-        specs = [metric.text for metric in metrics]
+        specs = [metric.name for metric in metrics]
         score_items(store, films, specs, settings, engine=LocalEngine(workers=2))
         for record in store.records():
             outcomes: Mapping[str, Any] = record.outcomes
@@ -231,7 +231,7 @@ def check_judge(
     the same.
     """
     must_name(specs)
-    chosen = settings or read_settings(models)
+    chosen = settings or settings_of({"models": models})
     with collected() as problems, tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         pairs = _pairs(folder, items)
@@ -272,7 +272,7 @@ def _verdicts(
 ) -> dict[str, Verdicts]:
     by_spec: dict[str, dict[tuple[str, str, str], Outcome[Verdict]]] = {spec: {} for spec in specs}
     with RunStore(folder, command="judge") as store:
-        judge_pairs(store, lambda _: cases, specs, settings, engine=engine)
+        judge_pairs(Session(store, settings, engine), lambda _: cases, specs)
         for record in store.records():
             key = record.key
             if key.aspect:

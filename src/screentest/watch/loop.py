@@ -22,7 +22,6 @@ from screentest.core.errors import BadOption, RunBusy
 from screentest.core.item import STEP, Item
 from screentest.core.metric import OutputInfo
 from screentest.hooks.contract import Alarm, HookSet, open_hooks
-from screentest.measure.evaluators import resolve
 from screentest.present.results import Scores
 from screentest.run.database import FILE
 from screentest.run.inputs import Stamp, hash_file
@@ -354,11 +353,10 @@ def _refuse_other_metrics(run: Path, metrics: Sequence[str]) -> None:
     """Raise where a run was watched with others: alarms compare all steps in the same values."""
     with RunReader(run) as reader:
         earlier = {key.evaluator for key in reader.reasons() if not key.aspect}
-    asked = {resolve(name).name for name in metrics}
+    asked = set(metrics)
     if earlier and earlier != asked:
         before = ",".join(sorted(earlier))
-        usual = {resolve(name).name for name in METRICS}
-        same = "leave `metrics` out" if earlier == usual else f"give `metrics={before}`"
+        same = "leave `metrics` out" if earlier == {*METRICS} else f"give `metrics={before}`"
         raise BadOption(
             f"{run} was watched with {before}, not with {','.join(sorted(asked))}",
             advice=f"To resume, {same}; to start anew, give another `out`.",

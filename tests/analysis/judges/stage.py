@@ -20,7 +20,7 @@ from screentest.core import Item, Size
 from screentest.judges.cases import strongest
 from screentest.models import Detection, ModelChoice
 from screentest.run.engine import InlineEngine, LocalEngine
-from screentest.run.session import Settings
+from screentest.run.session import Session, Settings
 from screentest.run.store import RunStore
 from screentest.sample import sample_videos
 from screentest.testbeds.builder import build_testbed
@@ -124,7 +124,7 @@ def certified(
     """Certify in this process, or in workers."""
     engine = LocalEngine(workers) if workers else InlineEngine()
     with RunStore(folder, command="certify") as store:
-        return certify(store, plan, given, engine=engine)
+        return certify(Session(store, given or Settings(), engine), plan)
 
 
 def plan_of(testbed: Path, *judges: str, **options: Any) -> Plan:

@@ -15,6 +15,7 @@ from screentest.core import Item, Outcome, Reason, Score
 from screentest.core.registry import registry
 from screentest.metrics.functions import metric
 from screentest.run.engine import InlineEngine
+from screentest.run.session import Session
 from screentest.run.store import RunStore
 from screentest.stats import Claim
 from screentest.stats.claims import Unsettled, WhyUnsettled
@@ -44,7 +45,7 @@ def metrics() -> Iterator[None]:
 def certified(out: Path, judge: str, *beds: Path) -> Certificate:
     plan = Plan(tuple(read_cases(beds)), (judge,))
     with RunStore(out, command="certify") as store:
-        return certify(store, plan, engine=InlineEngine()).certificates[0]
+        return certify(Session(store, engine=InlineEngine()), plan).certificates[0]
 
 
 def test_eight_films_are_enough_for_the_size_of_a_file(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from screentest.analysis.judges.plan import Plan
 from screentest.api.certificates import forecast
 from screentest.core import BadOption, Item, Resources, registry
 from screentest.metrics.functions import metric
-from screentest.run.session import read_settings
+from screentest.run.session import settings_of
 from screentest.stats.power import COIN, films_needed
 from tests.judges.written import written
 from tests.terminal import invoke
@@ -65,13 +65,17 @@ def test_a_metric_that_does_not_say_how_often_it_asks_has_no_calls(bed: Path) ->
 def test_calls_made_before_are_a_measure(bed: Path) -> None:
     plan = Plan(tuple(read_cases([bed])), ("vlm_video",))
     before = Cost(1.5, 20, 50_000, 900, cost=Decimal("0.3"), judgements=10)
-    (judge,) = forecast_certify(plan, read_settings("chat=openai:m"), {"vlm_video": before}).work
+    (judge,) = forecast_certify(
+        plan, settings_of({"models": "chat=openai:m"}), {"vlm_video": before}
+    ).work
     # 96 judgements at two calls, 5,000 tokens and 0.03 each.
     assert (judge.calls, judge.tokens, judge.measured) == (192, 480_000, True)
     assert judge.cost == pytest.approx(Decimal("2.88"))
     assert judge.seconds == 96 * 1.5
     unknown = Cost(0.0, 20, 0, 0, uncounted=20, judgements=10)
-    (judge,) = forecast_certify(plan, read_settings("chat=openai:m"), {"vlm_video": unknown}).work
+    (judge,) = forecast_certify(
+        plan, settings_of({"models": "chat=openai:m"}), {"vlm_video": unknown}
+    ).work
     assert not judge.measured
 
 

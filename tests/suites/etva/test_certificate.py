@@ -22,7 +22,7 @@ from screentest.analysis.judges.plan import Plan, certify
 from screentest.judges.cases import Case
 from screentest.models import ModelChoice
 from screentest.run.engine import InlineEngine
-from screentest.run.session import Settings, close_tools
+from screentest.run.session import Session, Settings, close_tools
 from screentest.run.store import RunStore
 from screentest.sample import sample_videos
 from screentest.suites.etva.answers import shown
@@ -94,7 +94,7 @@ def run(
         chosen = ModelChoice.parse(f"chat=openai:judge,base_url={server.url}")
         with RunStore(folder, command="certify") as store:
             plan = Plan(tuple(cases), (judge,))
-            done = certify(store, plan, Settings(models=(chosen,)), engine=InlineEngine())
+            done = certify(Session(store, Settings(models=(chosen,)), InlineEngine()), plan)
         close_tools()
         asked = sum(stage_of(one) == "answer" for one in server.asked)
     (certificate,) = done.certificates

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from screentest.analysis.results import read_results
+from screentest.analysis.runs import read_results
 from screentest.analysis.standings import standings
 from screentest.analysis.suites import read_suite
 from screentest.cli import app

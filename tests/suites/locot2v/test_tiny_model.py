@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from screentest.analysis.results import Results, read_results
+from screentest.analysis.results import Results
+from screentest.analysis.runs import read_results
 from screentest.analysis.standings import standings
 from screentest.core import Item
 from screentest.measure.tasks import score_items

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from screentest.analysis.results import Results, read_results
+from screentest.analysis.results import Results
+from screentest.analysis.runs import read_results
 from screentest.analysis.standings import standings
 from screentest.analysis.suites import read_suite
 from screentest.core import Reason

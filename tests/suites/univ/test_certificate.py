@@ -18,7 +18,7 @@ from screentest.analysis.judges.certificate import Certificate
 from screentest.analysis.judges.plan import Plan, certify
 from screentest.judges.cases import Case
 from screentest.run.engine import InlineEngine
-from screentest.run.session import Settings, close_tools
+from screentest.run.session import Session, Settings, close_tools
 from screentest.run.store import RunStore
 from screentest.sample import sample_videos
 from screentest.testbeds.builder import build_testbed
@@ -91,7 +91,7 @@ def certificate(cases: list[Case], folder: Path, metric: str, *, sees: bool) -> 
         with RunStore(folder, command="certify") as store:
             plan = Plan(tuple(cases), (metric,))
             settings = Settings(models=(chat(server),))
-            done = certify(store, plan, settings, engine=InlineEngine())
+            done = certify(Session(store, settings, InlineEngine()), plan)
         close_tools()
     (found,) = done.certificates
     return found

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from screentest.analysis.results import read_results
+from screentest.analysis.runs import read_results
 from screentest.core import Item, seconds
 from screentest.inputs.manifest import write_manifest
 from screentest.run.reader import RunReader

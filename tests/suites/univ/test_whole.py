@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from screentest.analysis.results import read_results
+from screentest.analysis.runs import read_results
 from screentest.run.reader import RunReader
 from screentest.run.session import close_tools
 from screentest.testing.chat_server import FakeChatServer

@@ -12,7 +12,7 @@ from screentest.analysis.judges.frames import InFrames
 from screentest.analysis.people.raters import PeopleResult
 from screentest.core import Aspect, Outcome, Reason
 from screentest.core.codec import from_object
-from screentest.core.signature import split_value_name, value_name
+from screentest.core.signature import read_signature, split_value_name, value_name
 from screentest.judges.cases import ELSEWHERE, HINTED, INSTRUCTION
 from screentest.judges.spread import PlaceboSpread
 from screentest.run.ledger import Call
@@ -404,7 +404,7 @@ def certificates_of(
     """
     about = []
     for certificate in certificates:
-        if certificate.people and "|scores:" in certificate.signature:
+        if certificate.people and "scores" in read_signature(certificate.signature):
             continue  # numbers from elsewhere, whatever they are called
         aspects = tuple(
             result
@@ -440,7 +440,7 @@ def is_of_other_settings(certificate: Certificate, signature: str) -> bool:
 
     A judge's signature holds the digest of its metric's.
     """
-    parts = dict(part.split(":", 1) for part in certificate.signature.split("|")[1:])
-    digests = [text for name, text in parts.items() if name.startswith("metric.")]
+    parts = read_signature(certificate.signature).items()
+    digests = [text for name, text in parts if name.startswith("metric.")]
     mine = hashlib.sha256(signature.encode()).hexdigest()[:16]
     return bool(digests) and mine not in digests

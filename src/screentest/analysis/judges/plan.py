@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from screentest._util.collect import grouped
@@ -27,14 +27,20 @@ from screentest.analysis.judges.accuracy import (
     trend,
 )
 from screentest.analysis.judges.cases import answerable, same_films
-from screentest.analysis.judges.certificate import NOTE, Certificate, Cost, PromptResult
+from screentest.analysis.judges.certificate import (
+    NOTE,
+    Certificate,
+    Cost,
+    PromptResult,
+    Remark,
+)
 from screentest.analysis.judges.frames import frames_results
 from screentest.core.aspects import Aspect, PairKind, all_aspects
-from screentest.core.calls import Progress
 from screentest.core.codec import to_object
 from screentest.core.item import Item, Script
 from screentest.core.metric import RatingJudge
 from screentest.core.outcome import Reason
+from screentest.core.signature import Signature
 from screentest.judges.cases import (
     CASES,
     HINTED,
@@ -53,9 +59,8 @@ from screentest.run.execute import Execution
 from screentest.run.notes import MODELS
 from screentest.run.reader import RunReader
 from screentest.run.records import Record
-from screentest.run.session import Settings
+from screentest.run.session import Session
 from screentest.run.store import RunStore
-from screentest.run.tasks import Engine
 from screentest.stats.paired import order_effect
 
 
@@ -128,58 +133,51 @@ class Certification:
         return max((execution.exit_code for execution in self.executions), default=0)
 
 
-def certify(
-    store: RunStore,
-    plan: Plan,
-    settings: Settings | None = None,
-    *,
-    engine: Engine | None = None,
-    progress: Progress | None = None,
-) -> Certification:
+def certify(session: Session, plan: Plan) -> Certification:
     """Judge all cases with all judges, or go on with it; then make the certificates."""
     return certify_cases(
-        store,
+        session,
         plan.all_cases,
         plan.cases_for,
         plan.judges,
-        lambda answers: (make_certificate(store, plan, *answer) for answer in answers),
-        settings,
+        lambda answers: (make_certificate(plan, answer) for answer in answers),
         orders=plan.orders,
         repeats=plan.repeats,
-        engine=engine,
-        progress=progress,
     )
 
 
-Answers = tuple[Evaluator, list[Judgement], Cost]
-"""A judge, its judgements and their cost."""
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """All that one judge answered."""
+
+    judge: str
+    signature: Signature
+    judgements: Sequence[Judgement]
+    cost: Cost
+    summary: str = ""
+    models: Mapping[str, str] = field(default_factory=dict)
+    """The backend that answered for each of its roles."""
+    margin: float | None = None
+    """Of a judge that rates videos alone; None where it looks at both."""
+    ratings: Mapping[tuple[str, Aspect], float] = field(default_factory=dict)
+    """By video and aspect, where the certificate reads them."""
+    remarks: tuple[Remark, ...] = ()
 
 
 def certify_cases(
-    store: RunStore,
+    session: Session,
     cases: Sequence[Case],
     cases_for: Callable[[Evaluator], Sequence[Case]],
     judges: Sequence[str],
     certificates_of: Callable[[Iterator[Answers]], Iterable[Certificate]],
-    settings: Settings | None = None,
     *,
     orders: Sequence[Order] = tuple(Order),
     repeats: int = 1,
-    engine: Engine | None = None,
-    progress: Progress | None = None,
 ) -> Certification:
     """Have judges decide cases, each those for it, and keep the certificates of their answers."""
+    store = session.store
     store.keep_note(CASES, [case.about for case in cases])
-    done = judge_pairs(
-        store,
-        cases_for,
-        judges,
-        settings,
-        orders=orders,
-        repeats=repeats,
-        engine=engine,
-        progress=progress,
-    )
+    done = judge_pairs(session, cases_for, judges, orders=orders, repeats=repeats)
     measured = measured_in(store, done.judges)
     lost: list[LostJudgements] = []
     pending = 0
@@ -190,7 +188,15 @@ def certify_cases(
             judgements = read_judgements(store, cases, judge.name)
             lost.extend(lost_judgements(judge.name, judgements))
             pending += sum(judgement.outcome is None for judgement in judgements)
-            yield judge, judgements, cost_of(store, judge, judgements, measured)
+            yield Answers(
+                judge.name,
+                judge.signature,
+                judgements,
+                cost_of(store, judge, judgements, measured),
+                getattr(judge.info, "summary", ""),
+                models_of(store, judge),
+                judge.judge.info.margin if isinstance(judge.judge, RatingJudge) else None,
+            )
 
     certificates = keep_certificates(store, certificates_of(answers()))
     return Certification(certificates, done.executions, pending, tuple(lost))
@@ -207,25 +213,18 @@ def keep_certificates(
     return tuple(kept)
 
 
-def make_certificate(
-    run: RunReader,
-    plan: Plan,
-    judge: Evaluator,
-    judgements: list[Judgement],
-    cost: Cost,
-) -> Certificate:
-    """Return the certificate of one judge from what the run holds."""
-    selected = [judgement for judgement in judgements if not judgement.case.change]
+def make_certificate(plan: Plan, answers: Answers) -> Certificate:
+    """Return the certificate of one judge on the pairs of testbeds."""
+    selected = [judgement for judgement in answers.judgements if not judgement.case.change]
     top = reference(selected)
     findings = find_claims(top, [item for item in selected if item.case.kind is PairKind.PLACEBO])
     testbeds = grouped((judgement.case.testbed, judgement) for judgement in top)
-    rates = isinstance(judge.judge, RatingJudge)
-    margins = margins_of(selected, judge.judge.info.margin) if rates else {}
-    signature = judge.signature
+    margins = {} if answers.margin is None else margins_of(selected, answers.margin)
+    signature = answers.signature
     if margins:
         signature = signature.with_parts({"margin": in_signature(margins)})
     return Certificate(
-        judge=judge.name,
+        judge=answers.judge,
         signature=str(signature),
         testbeds=tuple(dict.fromkeys(case.testbed for case in plan.cases)),
         overall=accuracy(top),
@@ -236,15 +235,15 @@ def make_certificate(
         severities=ladders(selected, by="severity"),
         clip_counts=ladders(selected, by="clips"),
         placebos=placebo_results(selected),
-        prompts=prompt_results(judgements, plan.prompt_changes),
-        cost=cost,
-        summary=getattr(judge.info, "summary", ""),
+        prompts=prompt_results(answers.judgements, plan.prompt_changes),
+        cost=answers.cost,
+        summary=answers.summary,
         filtered=filter_result(top),
         by_testbed={name: accuracy(testbed) for name, testbed in testbeds.items()}
         if len(testbeds) > 1
         else {},
         operators=operator_results(top, findings),
-        models=models_of(run, judge),
+        models=answers.models,
         frames=frames_results(top),
         remarks=tuple(same_films(plan.cases)),
     )
@@ -253,7 +252,7 @@ def make_certificate(
 def models_of(run: RunReader, judge: Evaluator) -> dict[str, str]:
     """Return the backends that a run has asked for the roles of a judge and its metrics."""
     available = (run.note(MODELS) or {}).get("roles", {})
-    return {role: available[role] for role in judges_roles([judge.text]) if role in available}
+    return {role: available[role] for role in judges_roles([judge.name]) if role in available}
 
 
 class PromptChange(StrEnum):

@@ -57,7 +57,8 @@ from screentest.analysis.models.rows import (
     row_order,
 )
 from screentest.analysis.models.samples import LeftOut, Samples, UnevenSeeds, pooled_alike
-from screentest.analysis.results import RUN, Margin, Pool, Results, read_results
+from screentest.analysis.results import RUN, Margin, Pool, Results
+from screentest.analysis.runs import read_results
 from screentest.core.errors import BadOption
 from screentest.core.metric import OutputInfo
 from screentest.core.outcome import Reason, attempt

@@ -16,11 +16,21 @@ import json
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
-from urllib.parse import unquote
+from pathlib import Path
 
 from screentest._util.collect import grouped
-from screentest.analysis.results import Margin, Pool, Results, Value, plain_name
+from screentest.analysis.results import (
+    ORIGINAL,
+    POOLS,
+    Margin,
+    Pool,
+    Results,
+    Value,
+    plain_name,
+)
 from screentest.core.item import Item
+from screentest.core.signature import backends_in, read_signature
+from screentest.stats.intervals import upper_mean
 
 FEWEST_FILMS = 9
 """Of fewer films nine in ten are all: the largest difference seen is no margin."""
@@ -42,14 +52,9 @@ def key_of(value: Value) -> str:
     >>> key_of(Value("x", name, name, Outcome.of(Score(1.0)), f"clipscore|v:1|rate:1|{models}"))
     'clipscore|v:1|image_text:label_text'
     """
-    parts = value.signature.split("|")[1:]
-    version = [part for part in parts if part.startswith("v:")]
-    models = []
-    for part in parts:
-        key, _, backend = part.partition(":")
-        if key.startswith("model."):
-            models.append(f"{key.removeprefix('model.')}:{unquote(backend).partition('|')[0]}")
-    return "|".join([plain_name(value.name), *version, *sorted(models)])
+    version = read_signature(value.signature).get("v")
+    models = sorted(f"{role}:{name}" for role, name in backends_in(value.signature).items())
+    return "|".join([plain_name(value.name), *([f"v:{version}"] if version else []), *models])
 
 
 @cache
@@ -113,3 +118,32 @@ def _is_short(item: Item) -> bool:
         return item.video.stat().st_size <= MOST_BYTES
     except (OSError, ValueError):  # an address, or a file that is gone
         return False
+
+
+def own_margins(
+    results: Results, copies: Results, folder: Path = Path()
+) -> dict[tuple[str, Pool], Margin]:
+    """Return the mean change that encoding clips of a run anew makes, by value and pool.
+
+    Of each clip the largest change counts. The margin is what their mean is below with 95%
+    confidence: the difference of two models that it is held against is a mean, too.
+    """
+    margins: dict[tuple[str, Pool], Margin] = {}
+    for name in results.names:
+        for pool in POOLS:
+            changes: dict[str, float] = {}
+            for copy in copies.of(name):
+                original = copies.items[copy.item].groups[ORIGINAL]
+                before = results.of_item(original).get(name)
+                if before is None or before.signature != copy.signature:
+                    continue
+                if copies.contents.get(copy.item) != results.contents.get(original):
+                    continue  # a file that was replaced since
+                ends = before.pooled(pool).number, copy.pooled(pool).number
+                if ends[0] is not None and ends[1] is not None:
+                    change = abs(ends[0] - ends[1])
+                    changes[original] = max(change, changes.get(original, 0.0))
+            if len(changes) > 1:
+                upper = upper_mean(list(changes.values()))
+                margins[name, pool] = Margin(upper, len(changes), str(folder), own=True)
+    return margins

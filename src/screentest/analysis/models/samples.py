@@ -15,12 +15,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Literal
-from urllib.parse import unquote
 
 from screentest._util.text import natural
 from screentest.analysis.models.rows import Missing, NotCompared, WhyNotCompared
 from screentest.analysis.results import Results, Value
 from screentest.core.outcome import FRAME_RATE
+from screentest.core.signature import read_signature
 
 UNEVEN = 0.1
 """A model may lack so much more of its values than another; and on so many prompts, frame rates
@@ -260,19 +260,13 @@ def differing_settings(signatures: Iterable[str]) -> dict[str, tuple[str, ...]]:
     >>> differing_settings(["noise|v:2|decoder:av18", "noise|v:2|decoder:av19", ""])
     {}
     """
-    parts = [_parts(signature) for signature in dict.fromkeys(signatures) if signature]
+    parts = [read_signature(signature) for signature in dict.fromkeys(signatures) if signature]
     differing = {}
     for key in dict.fromkeys(key for signature_parts in parts for key in signature_parts):
         values = {signature_parts.get(key, "") for signature_parts in parts}
         if len(values) > 1 and key not in SAME_NUMBERS:
             differing[key] = tuple(sorted(values, key=natural))
     return differing
-
-
-def _parts(signature: str) -> dict[str, str]:
-    """Return a signature by key; the name of the metric has an empty one."""
-    name, *rest = signature.split("|")
-    return {"": name, **{key: unquote(text) for key, _, text in (o.partition(":") for o in rest)}}
 
 
 def rates_differ(results: Results, name: str) -> tuple[float, float] | None:

@@ -8,7 +8,7 @@ call are corrected together, over aspects and judges.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from screentest.analysis.judges.accuracy import accuracy, by_film, shown_interval
@@ -25,7 +25,6 @@ from screentest.analysis.judges.plan import (
     Certification,
     certify_cases,
     keep_certificates,
-    models_of,
 )
 from screentest.analysis.people.raters import (
     Ceiling,
@@ -38,7 +37,6 @@ from screentest.analysis.people.releases import Release
 from screentest.analysis.people.score_tables import ScoreTable
 from screentest.core import BadOption, NoValue, Outcome, PairKind, Reason
 from screentest.core.aspects import PEOPLE, Aspect
-from screentest.core.calls import Progress
 from screentest.core.item import Item
 from screentest.core.metric import RatingJudge
 from screentest.core.outcome import Failure, Json
@@ -49,30 +47,15 @@ from screentest.judges.verdicts import ask_judge, verdict, write_together
 from screentest.run.inputs import hash_parts
 from screentest.run.notes import EvaluatorNote
 from screentest.run.records import RecordKey, encode
-from screentest.run.session import Settings
+from screentest.run.session import Session
 from screentest.run.store import RunStore
-from screentest.run.tasks import Engine, Finished, Task
+from screentest.run.tasks import Finished, Task
 from screentest.stats import Claim, Finding, claims, order_effect
 from screentest.stats.claims import Unsettled, WhyUnsettled
 from screentest.testbeds.files import file_in
 
 _SHOWN = 3
 _NO_TIME = "people's releases do not say how long their videos are"
-
-
-@dataclass(frozen=True, slots=True)
-class _Answers:
-    """Answers of one judge to all pairs."""
-
-    name: str
-    signature: str
-    judgements: Sequence[Judgement]
-    ratings: Mapping[tuple[str, Aspect], float]
-    """By video and aspect, where it rates videos alone."""
-    cost: Cost
-    summary: str = ""
-    remarks: tuple[Remark, ...] = ()
-    models: Mapping[str, str] = field(default_factory=dict)
 
 
 def people_cases(release: Release, folder: Path | None = None) -> list[Case]:
@@ -128,16 +111,13 @@ def _find(folder: Path, video: str) -> Path | Failure:
 
 
 def certify_people(
-    store: RunStore,
+    session: Session,
     release: Release,
     judges: Sequence[str],
     folder: Path,
-    settings: Settings | None = None,
     *,
     orders: Sequence[Order] = tuple(Order),
     repeats: int = 1,
-    engine: Engine | None = None,
-    progress: Progress | None = None,
 ) -> Certification:
     """Put judges before the pairs, whose videos are in a folder; then make the certificates.
 
@@ -151,38 +131,23 @@ def certify_people(
             advice=f"The first is called {release.pairs[0].first}.",
         )
 
-    def certificates_of(judged: Iterable[Answers]) -> Iterator[Certificate]:
-        answers = [
-            _Answers(
-                judge.name,
-                str(judge.signature),
-                judgements,
-                _ratings(judgements) if isinstance(judge.judge, RatingJudge) else {},
-                cost,
-                getattr(judge.info, "summary", ""),
-                models=models_of(store, judge),
-            )
-            for judge, judgements, cost in judged
-        ]
-        return people_certificates(release, answers)
-
     return certify_cases(
-        store,
+        session,
         cases,
         lambda judge: cases if isinstance(judge.judge, RatingJudge) else decided,
         judges,
-        certificates_of,
-        settings,
+        lambda judged: people_certificates(release, [*map(_rated, judged)]),
         orders=orders,
         repeats=repeats,
-        engine=engine,
-        progress=progress,
     )
 
 
-def _ratings(judgements: Iterable[Judgement]) -> dict[tuple[str, Aspect], float]:
+def _rated(answers: Answers) -> Answers:
+    """Return the answers with the ratings behind them, of a judge that rates videos alone."""
+    if answers.margin is None:
+        return answers
     result: dict[tuple[str, Aspect], float] = {}
-    for judgement in judgements:
+    for judgement in answers.judgements:
         if judgement.verdict is not None:
             as_given = judgement.order is Order.AS_GIVEN
             verdict = judgement.verdict if as_given else judgement.verdict.flipped
@@ -192,7 +157,7 @@ def _ratings(judgements: Iterable[Judgement]) -> dict[tuple[str, Aspect], float]
             ):
                 if value is not None:
                     result[item.id, judgement.case.aspect] = value
-    return result
+    return replace(answers, ratings=result)
 
 
 # Scores from elsewhere: nothing is measured, and no video is needed.
@@ -277,15 +242,13 @@ def _unreadable(kind: RemarkKind, problems: Sequence[object]) -> tuple[Remark, .
 
 def _read_scores(
     store: RunStore, release: Release, table: ScoreTable, cases: Sequence[Case]
-) -> _Answers:
-    signature = str(
-        Signature.of(
-            table.name,
-            version=1,
-            scores=table.digest,
-            people=release.digest,
-            better=None if table.higher_is_better else "lower",
-        )
+) -> Answers:
+    signature = Signature.of(
+        table.name,
+        version=1,
+        scores=table.digest,
+        people=release.digest,
+        better=None if table.higher_is_better else "lower",
     )
     judgements = [
         Judgement(
@@ -297,20 +260,20 @@ def _read_scores(
         for case in cases
     ]
     about: dict[str, Json] = {"summary": "scores from elsewhere", "roles": [], "options": {}}
-    store.keep_evaluators([EvaluatorNote(table.name, "judge", signature, about)])
-    _write(store, table.name, signature, judgements)
-    return _Answers(
+    store.keep_evaluators([EvaluatorNote(table.name, "judge", str(signature), about)])
+    _write(store, table.name, str(signature), judgements)
+    return Answers(
         table.name,
         signature,
         judgements,
-        {
+        Cost(0.0, judgements=len(judgements)),
+        "scores from elsewhere",
+        ratings={
             (video, aspect): score.value
             for aspect in dict.fromkeys(case.aspect for case in cases)
             for video in release.clusters
             if (score := table.of(video, aspect.value.removeprefix(PEOPLE)).value) is not None
         },
-        Cost(0.0, judgements=len(judgements)),
-        "scores from elsewhere",
     )
 
 
@@ -331,7 +294,7 @@ def _write(store: RunStore, name: str, signature: str, judgements: Sequence[Judg
 # The certificates.
 
 
-def people_certificates(release: Release, answers: Sequence[_Answers]) -> Iterator[Certificate]:
+def people_certificates(release: Release, answers: Sequence[Answers]) -> Iterator[Certificate]:
     """One certificate for each judge; claims are corrected over all of them and all aspects."""
     lost = _unreadable(RemarkKind.UNREADABLE_VOTES, release.problems)
     ceilings = {aspect: human_ceiling(release, aspect) for aspect in release.aspects}
@@ -363,7 +326,7 @@ def people_certificates(release: Release, answers: Sequence[_Answers]) -> Iterat
 
 
 def _unless_per_model(
-    release: Release, answers: _Answers, aspect: Aspect, finding: Finding
+    release: Release, answers: Answers, aspect: Aspect, finding: Finding
 ) -> Finding:
     """Return the finding; a score with about one number for each model earns no claim."""
     available = generators_of(release.of(aspect.value.removeprefix(PEOPLE)))
@@ -387,7 +350,7 @@ def _by_aspect(judgements: Iterable[Judgement]) -> dict[Aspect, list[Judgement]]
 
 def _certificate(
     release: Release,
-    answers: _Answers,
+    answers: Answers,
     by_aspect: Mapping[Aspect, Sequence[Judgement]],
     findings: Sequence[Finding],
     ceilings: Mapping[str, Ceiling | None],
@@ -416,8 +379,8 @@ def _certificate(
         people.append(people_result(release, name, ceiling, ratings.get if ratings else None))
     every = [item for members in by_aspect.values() for item in members]
     return Certificate(
-        judge=answers.name,
-        signature=answers.signature,
+        judge=answers.judge,
+        signature=str(answers.signature),
         testbeds=(release.name,),
         overall=accuracy(every),
         aspects=tuple(aspects),

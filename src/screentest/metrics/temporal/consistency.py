@@ -11,8 +11,8 @@ Which features are taken is chosen for each metric: ``--model image_features.sub
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +26,13 @@ if TYPE_CHECKING:
 SUBJECT, BACKGROUND = "image_features.subject", "image_features.background"
 LONG_SIDE = 336
 """The encoders look at 224 × 224; a wide picture is not enlarged for them."""
+_OF_FEATURES: Mapping[str, Any] = {
+    "unit": "cosine",
+    "frames": 8,
+    "long_side": LONG_SIDE,
+    "inside": False,
+    "nothing": "no shot has two frames",
+}
 
 
 def consistency(vectors: Vectors) -> float | None:
@@ -43,28 +50,14 @@ def consistency(vectors: Vectors) -> float | None:
     return float((with_last + with_first).mean() / 2)
 
 
-@metric(
-    unit="cosine",
-    frames=8,
-    long_side=LONG_SIDE,
-    inside=False,
-    roles=(SUBJECT,),
-    nothing="no shot has two frames",
-)
+@metric(**_OF_FEATURES, roles=(SUBJECT,))
 def subject_consistency(shot: Sequence[Image], resources: Resources) -> float | None:
     """Return how much what is shown stays the same within a shot: VBench's formula, features of
     choice."""
     return consistency(resources.role(SUBJECT).features(shot))
 
 
-@metric(
-    unit="cosine",
-    frames=8,
-    long_side=LONG_SIDE,
-    inside=False,
-    roles=(BACKGROUND,),
-    nothing="no shot has two frames",
-)
+@metric(**_OF_FEATURES, roles=(BACKGROUND,))
 def background_consistency(shot: Sequence[Image], resources: Resources) -> float | None:
     """Return how much the scene stays the same within a shot: VBench's formula, features of
     choice."""

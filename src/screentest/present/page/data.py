@@ -9,7 +9,8 @@ from pathlib import Path
 from screentest.analysis.judges.certificate import Certificate, certificates_of, read_certificates
 from screentest.analysis.models.comparison import ModelComparison, compare_models
 from screentest.analysis.people.arena import Arena, arena_of
-from screentest.analysis.results import Pool, Results, Total, read_results
+from screentest.analysis.results import Pool, Results, Total
+from screentest.analysis.runs import read_results
 from screentest.analysis.suites import read_suite
 from screentest.core import Item, Outcome, UserError, Verdict
 from screentest.core.outcome import Json

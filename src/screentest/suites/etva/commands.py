@@ -10,12 +10,13 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from screentest._util.progress import watched
 from screentest._util.text import plural
 from screentest.cli.options import MODELS, JsonOption, shares
-from screentest.cli.progress import watched
 from screentest.cli.tables import print_heading, print_indented, print_models, show
 from screentest.core import BadOption, Column, Outcome, Table, UserError
 from screentest.inputs.manifest import read_manifest
+from screentest.models import Models
 from screentest.models.roles import CHAT
 from screentest.present.charts import must_be_chart
 from screentest.run.session import Tools, cap_of, settings_of
@@ -102,7 +103,7 @@ def questions(
             *(["chat.questions"] if writer != "rules" else ()),
             *(["chat.knowledge"] * knowledge),
         ]
-        used = settings.summary(roles)
+        used = Models(settings.models).summary(roles)
         tools = Tools(settings)
         cap = cap_of(work, settings)
         arguments = {"writer": writer, "models": settings.models}

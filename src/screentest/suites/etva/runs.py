@@ -8,7 +8,8 @@ from typing import Any
 
 from screentest._util.collect import grouped
 from screentest.analysis.people.agreement import Ratings
-from screentest.analysis.results import Results, plain_name, read_results
+from screentest.analysis.results import Results, plain_name
+from screentest.analysis.runs import read_results
 from screentest.core import Outcome, Reason, Score, UserError
 from screentest.core.signature import value_name
 from screentest.run.reader import RunReader

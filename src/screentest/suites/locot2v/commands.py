@@ -21,6 +21,7 @@ from screentest.cli.tables import print_indented, print_models, show
 from screentest.core import BadOption, Column, Image, Table
 from screentest.inputs.manifest import write_manifest
 from screentest.judges.votes import VoteTask, read_votes
+from screentest.models import Models
 from screentest.present.charts import must_be_chart, save
 from screentest.present.page.data import read_report
 from screentest.present.tables import suite_tables
@@ -363,7 +364,7 @@ def build(
     )
     if not as_json:
         _print_end(done, out, len(sources))
-        print_models(settings.summary(ROLES))
+        print_models(Models(settings.models).summary(ROLES))
     if done.failures:
         raise typer.Exit(1)
 

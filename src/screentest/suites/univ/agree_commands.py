@@ -23,7 +23,8 @@ from screentest.analysis.people.sheets import (
     read_sheet,
     write_sheet,
 )
-from screentest.analysis.results import Results, read_results
+from screentest.analysis.results import Results
+from screentest.analysis.runs import read_results
 from screentest.cli.console import out, shown
 from screentest.cli.options import JsonOption
 from screentest.cli.tables import show

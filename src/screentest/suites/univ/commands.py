@@ -11,7 +11,7 @@ import typer
 import screentest
 from screentest._util.text import plural
 from screentest.analysis.forecast import forecast_requests
-from screentest.analysis.results import read_results
+from screentest.analysis.runs import read_results
 from screentest.cli.console import out as console
 from screentest.cli.console import print_json, shown
 from screentest.cli.errors import until_stopped
@@ -25,7 +25,6 @@ from screentest.cli.options import (
     PromptsOption,
     shares,
 )
-from screentest.cli.progress import watched
 from screentest.cli.tables import print_heading, print_indented, print_models, show
 from screentest.core import BadOption, Cell, Column, Table, UserError
 from screentest.inputs.importers import read_inputs
@@ -34,7 +33,7 @@ from screentest.present.charts import must_be_chart, save
 from screentest.present.forecast import request_tables
 from screentest.present.results import Scores
 from screentest.run.reader import RunReader
-from screentest.run.session import Settings, Tools, read_settings, settings_of
+from screentest.run.session import Settings, Tools, settings_of
 from screentest.suites.univ.captions import (
     BUILTIN,
     CHAT,
@@ -152,7 +151,7 @@ def estimate(
         raise BadOption("the task v2t, and no other, needs --truth")
     if bool(model) != (prices is not None):
         raise BadOption("--model-name and --prices go together")
-    settings = read_settings((), prompts=prompts, prices=prices)
+    settings = settings_of({"prompts": prompts, "prices": prices})
     price = settings.prices.of(model)
     if model and price is None:
         raise BadOption(f"{prices} has no price for {model!r}")
@@ -300,7 +299,7 @@ def caption(
     settings = settings_of(work, detector=detector, allow_damaged=allow_damaged)
     metric = _metric(by, settings, fps, whole)
     items = read_inputs(inputs)
-    given = work | {"settings": settings, "progress": watched()}
+    given = work | {"settings": settings}
     job = partial(screentest.score, items, metrics=[metric], out=out, **given)
     scores, exit_code = until_stopped(job)
     captioned = captions_of(scores.results)
