@@ -66,7 +66,12 @@ def test_a_silent_server_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyP
         answer(handler, b"", Content_Length=str(len(WEIGHTS)))
         handler.connection.recv(1)  # until the client hangs up
 
-    assert "timed out" in failed(behave, tmp_path)
+    with serving(behave) as (port, _):
+        line = ["-c", f"http://127.0.0.1:{port}/w.bin", FILE.sha256, str(tmp_path / "w.bin")]
+        monkeypatch.setattr("sys.argv", line)
+        with pytest.raises(SystemExit, match="timed out"):
+            _fetch_here()  # in the process that `fetch` starts
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_without_a_network_the_host_is_named(tmp_path: Path) -> None:
