@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from tests.terminal import Screentest
+
 JOB = """
 import sys
 from dataclasses import replace
@@ -49,31 +51,20 @@ CALLS = {
 }
 
 
-def screentest(folder: Path, *arguments: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "screentest", *arguments],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return done.stdout
-
-
 @pytest.mark.parametrize("calls", CALLS)
-def test_versions_are_not_compared(calls: str, tmp_path: Path) -> None:
+def test_versions_are_not_compared(calls: str, tmp_path: Path, screentest: Screentest) -> None:
     """The second version halves every value of the same films, so a claim would be certain."""
     (tmp_path / "job.py").write_text(JOB)
     for call in CALLS[calls]:
         subprocess.run([sys.executable, "job.py", *call], cwd=tmp_path, env=os.environ, check=True)
     runs = sorted({call[0] for call in CALLS[calls]})
-    screentest(tmp_path, "merge", *runs, "--into", "merged")
+    assert screentest("merge", *runs, "--into", "merged").returncode == 0
     for compared in (runs, ["merged"]):
-        found: dict[str, Any] = json.loads(screentest(tmp_path, "compare", *compared, "--json"))
+        found: dict[str, Any] = json.loads(screentest("compare", *compared, "--json").stdout)
         assert found["winner"] == ""
         (row,) = [row for row in found["rows"] if row["name"] == "glow"]
         assert (row["state"], row["pairs"], row["claim"]) == ("not_compared", [], "")
         why = found["not_compared"]["glow"]
         assert (why["reason"], why["settings"]["v"]) == ("settings", ["1", "2"])
-        words = screentest(tmp_path, "compare", *compared)
+        words = screentest("compare", *compared).stdout
         assert "versions (1 and 2)" in " ".join(words.split())

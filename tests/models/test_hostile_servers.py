@@ -107,11 +107,8 @@ def endless(asked: Hostile) -> None:
 
 def bomb(asked: Hostile) -> None:
     """Give what was not asked for: a megabyte that unpacks to a gigabyte."""
-    packed = io.BytesIO()
-    with gzip.GzipFile(fileobj=packed, mode="wb") as file:
-        for _ in range(1024):
-            file.write(bytes(MIB))
-    asked.give(packed.getvalue(), len(packed.getvalue()), Content_Encoding="gzip")
+    packed = gzip.compress(bytes(MIB)) * 1024  # members one after another are one file
+    asked.give(packed, len(packed), Content_Encoding="gzip")
 
 
 def drips(asked: Hostile) -> None:
