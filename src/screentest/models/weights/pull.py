@@ -23,6 +23,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from screentest._util.optional import installed, optional
@@ -265,9 +266,19 @@ def _fetch_by_pooch(url: str, sha256: str, to: Path) -> None:
 
     pooch.get_logger().setLevel("WARNING")
     downloader = pooch.HTTPDownloader(
-        timeout=_SILENCE, chunk_size=1 << 20, headers={"Accept-Encoding": "identity"}
+        timeout=_SILENCE,
+        chunk_size=1 << 20,
+        headers={"Accept-Encoding": "identity"},
+        hooks={"response": _refuse_encoded},
     )
     pooch.retrieve(url, f"sha256:{sha256}", fname=to.name, path=to.parent, downloader=downloader)
+
+
+def _refuse_encoded(response: Any, **_: object) -> None:
+    """Refuse what was not asked for: unpacked, a megabyte may take all memory."""
+    encoding = response.headers.get("Content-Encoding", "identity")
+    if encoding != "identity":
+        raise ValueError(f"the server sends it encoded ({encoding}), which was not asked for")
 
 
 # ---- packages
