@@ -69,7 +69,7 @@ LOSSLESS = {
 def test_values_are_those_of_the_same_frames_in_lossless_files(tmp_path: Path) -> None:
     """All of core, curves and details included, whatever the codec tags its colours as."""
     files = [write(tmp_path / name, *rest) for name, *rest in LOSSLESS.values()]
-    run = screentest.score(files, out=tmp_path / "run", workers=1, prompt="a red pattern")
+    run = screentest.score(files, out=tmp_path / "run", prompt="a red pattern")
     memory = outcomes(screentest.score_frames(CLIP, fps=12, prompt="a red pattern"))
     assert sum(one.ok for one in memory.values()) > 30
     for item in run.results.items:
@@ -357,7 +357,7 @@ def test_eight_processes_add_to_one_run(tmp_path: Path) -> None:
             assert value == screentest.show(run, name).numbers["contrast"] == alone, (mode, name)
     # What lies there is what was scored.
     files = {screentest.show(run, name).item.video: value for name, (value, _) in told}
-    again = screentest.score(list(files), metrics="contrast", out=tmp_path / "again", workers=1)
+    again = screentest.score(list(files), metrics="contrast", out=tmp_path / "again")
     assert {one.item.video: one.numbers["contrast"] for one in again} == files
     refused = [text for one in answers for name, text in one["same_step"].items() if name[0] == "r"]
     assert len(refused) == 21

@@ -50,7 +50,6 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     manifest.write_text("".join(json.dumps(line) + "\n" for line in lines))
     done = invoke(
         *("score", manifest, "--suite", "toy_house", "--out", folder / "scores"),
-        *("--workers", "1"),
     )
     assert done.exit_code == 0, done.output
     assert fits(done.stdout)
@@ -61,7 +60,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_score(run: Path) -> None:
     again = ("score", run.parent / "films.jsonl", "--suite", "toy_house", "--out", run, "--json")
-    told = json.loads(invoke(*again, "--workers", "1").stdout)
+    told = json.loads(invoke(*again).stdout)
     values = {(row["item"], row["metric"]): row["score"] for row in told["values"]}
     films = ("film0", "film1")
     means = {leaf: sum(values[film, leaf] for film in films) / 2 for leaf in LEAVES}
@@ -71,7 +70,7 @@ def test_score(run: Path) -> None:
     assert rows["house"]["mean"] == pytest.approx(100 * (look + means["frozen:level=0.002"]) / 2)
     assert (rows["house"]["scored"], rows["house"]["total"]) == (2, 2)
     assert rows["house"]["low"] < rows["house"]["mean"] < rows["house"]["high"]
-    grouped = json.loads(invoke(*again, "--by", "model", "--workers", "1").stdout)
+    grouped = json.loads(invoke(*again, "--by", "model").stdout)
     assert {row["model"] for row in grouped["toy_house"]} == {"ours", "theirs"}
     assert all(row["low"] is None for row in grouped["toy_house"])  # one film each
 
@@ -95,11 +94,10 @@ def test_suite_show() -> None:
 def test_certify(tmp_path: Path) -> None:
     film = sample_videos()[1].item
     bed = screentest.build(
-        film, out=tmp_path / "bed", aspects=["aesthetics"], clips=1, long_side=160, workers=1
+        film, out=tmp_path / "bed", aspects=["aesthetics"], clips=1, long_side=160
     )
     done = invoke(
         *("certify", "--suite", "toy_house", "--testbed", bed.folder, "--out", tmp_path / "c"),
-        *("--workers", "1"),
     )
     assert done.exit_code == 0, done.output
     for leaf in LEAVES:

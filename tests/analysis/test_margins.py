@@ -90,7 +90,6 @@ def test_a_second_encode_wins_nothing_and_a_blur_loses(
         metrics=metrics,
         out=tmp_path / "run",
         progress=False,
-        workers=1,
     )
     twice = scores.answer("folder=a,b")
     assert twice is not None

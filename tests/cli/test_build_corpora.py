@@ -16,7 +16,7 @@ from screentest.testing.chat_answers import Answer, Asked
 from screentest.testing.chat_server import FakeChatServer
 from tests.terminal import Screentest, fits, invoke
 
-SMALL = ("--long-side", "64", "--fps", "2", "--workers", "1")
+SMALL = ("--long-side", "64", "--fps", "2")
 
 
 @pytest.fixture

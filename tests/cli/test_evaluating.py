@@ -21,8 +21,6 @@ from tests.analysis.judges.stage import build_small, films
 from tests.terminal import fits, invoke
 from tests.testbeds.stage import QUICK
 
-ALONE = ("--workers", "1")
-
 
 @pytest.fixture(autouse=True)
 def _clean_tools() -> Iterator[None]:
@@ -60,7 +58,6 @@ def certified(testbed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("run") / "certificates"
     done = invoke(
         *("certify", "contrast", "frozen", "blockiness", "--testbed", testbed, "--out", out),
-        *ALONE,
     )
     assert done.exit_code == 0, done.output
     assert fits(done.stdout)
@@ -80,7 +77,7 @@ def said_wrong(*arguments: str | Path) -> str:
 
 
 def test_score_tells_what_was_scored_and_what_was_not(videos: Path, tmp_path: Path) -> None:
-    line = ("score", videos, "--metrics", "contrast,named_colours", "--out", tmp_path / "s", *ALONE)
+    line = ("score", videos, "--metrics", "contrast,named_colours", "--out", tmp_path / "s")
     done = invoke(*line)
     assert done.exit_code == 3, done.output  # one could not be read
     assert fits(done.stdout)
@@ -103,7 +100,7 @@ def test_score_tells_what_was_scored_and_what_was_not(videos: Path, tmp_path: Pa
 
 def test_score_ends_with_1_where_nothing_is_scored(videos: Path, tmp_path: Path) -> None:
     broken = videos / "broken.mp4"
-    done = invoke("score", broken, "--metrics", "contrast", "--out", tmp_path / "s", *ALONE)
+    done = invoke("score", broken, "--metrics", "contrast", "--out", tmp_path / "s")
     assert done.exit_code == 1
     assert "0/1" in done.stdout
 
@@ -119,7 +116,7 @@ def test_what_cannot_be_scored_is_reported(videos: Path, tmp_path: Path) -> None
 
 def test_what_would_help_stands_below_what_was_not_scored(videos: Path, tmp_path: Path) -> None:
     asked = ("--metrics", "etva", "--prompt", "A cat sleeps.", "--out", tmp_path / "s")
-    done = invoke("score", videos, *asked, *ALONE)
+    done = invoke("score", videos, *asked)
     assert done.exit_code == 1
     assert "missing_model" in done.stdout
     assert done.stdout.count("→ Choose one: --model chat=") == 1  # once, however many lack it
@@ -227,8 +224,8 @@ def test_score_says_what_it_would_take_and_starts_nothing(tmp_path: Path) -> Non
 def test_a_forecast_goes_by_what_was_scored_before(videos: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
     one = next(video for video in sorted(videos.iterdir()) if video.stem != "broken")
-    invoke("score", one, "--metrics", "contrast", "--out", out, *ALONE)
-    line = ("score", videos, "--metrics", "contrast", "--out", out, "--dry-run", *ALONE)
+    invoke("score", one, "--metrics", "contrast", "--out", out)
+    line = ("score", videos, "--metrics", "contrast", "--out", out, "--dry-run", "--workers", "1")
     (row,) = json.loads(invoke(*line, "--json").stdout)
     assert row["videos"] == 2  # one of three is measured
     assert "s a video so far, 1 at a time" in invoke(*line).stdout
@@ -249,7 +246,6 @@ def test_certificates_as_json_are_whole(certified: Path, testbed: Path) -> None:
     again = invoke(
         *("certify", "contrast", "frozen", "blockiness", "--testbed", testbed),
         *("--out", certified, "--json"),
-        *ALONE,
     )
     (_, certificate, _) = json.loads(again.stdout)
     by_aspect = {one["aspect"]: one["accuracy"]["value"] for one in certificate["aspects"]}
@@ -293,7 +289,6 @@ def test_a_certificate_of_nothing_ends_with_1(testbed: Path, tmp_path: Path) -> 
         video.write_bytes(b"gone")
     done = invoke(
         *("certify", "contrast", "--testbed", bad, "--no-placebos", "--out", tmp_path / "run"),
-        *ALONE,
     )
     assert done.exit_code == 1, done.output
     assert "wrong_file" in done.stdout
@@ -323,7 +318,7 @@ def test_runs_of_scores_are_compared_by_group(videos: Path, tmp_path: Path) -> N
     manifest = tmp_path / "items.jsonl"
     manifest.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     out = tmp_path / "scores"
-    done = invoke("score", manifest, "--metrics", "contrast", "--by", "model", "--out", out, *ALONE)
+    done = invoke("score", manifest, "--metrics", "contrast", "--by", "model", "--out", out)
     assert done.exit_code == 0, done.output
     assert fits(done.stdout)
     told = json.loads(invoke("compare", out, "--by", "model=ours,theirs", "--json").stdout)

@@ -29,7 +29,7 @@ def manifest(tmp_path: Path) -> Path:
 def test_coverage_reasons_and_models_are_beside_the_numbers(
     screentest: Screentest, manifest: Path
 ) -> None:
-    asked = ("score", manifest, "--metrics", "clipscore,sharpness", *STAND_IN, "--workers", "1")
+    asked = ("score", manifest, "--metrics", "clipscore,sharpness", *STAND_IN)
     done = screentest(*asked)
     # The others are scored; which files were not read is said, and by the exit code too.
     assert done.returncode == 3, done.stderr
@@ -52,7 +52,7 @@ def test_coverage_reasons_and_models_are_beside_the_numbers(
 
 
 def test_who_asks_no_model_hears_of_none(screentest: Screentest, manifest: Path) -> None:
-    done = screentest("score", manifest, "--metrics", "sharpness", "--workers", "1")
+    done = screentest("score", manifest, "--metrics", "sharpness")
     assert done.returncode == 3, done.stderr
     assert "built-in" not in done.stdout
 

@@ -167,7 +167,7 @@ def test_frames_of_a_training_have_the_alarms_of_a_folder(tmp_path: Path) -> Non
         for number, clip in enumerate(batch):
             with held(MemoryVideo(clip, RATE)) as path:
                 (clips / f"step-{step}-{number}.mp4").write_bytes(playable(path))
-    work = {"workers": 1, "progress": False}
+    work = {"progress": False}
     watching = Watch(clips, tmp_path / "watched", metrics=["frozen"], work=work)
     watching.look()
     (alarm,) = watching.look().alarms

@@ -70,7 +70,7 @@ class Training:
             (self.folder / name).write_bytes(self.films[film])
 
     def begin(self, **options: Any) -> Watch:
-        work = {"workers": 1, "progress": False}
+        work = {"progress": False}
         options = {"metrics": ["frozen"], "hooks": self.notes, "work": work, **options}
         self.watching = Watch(self.folder, self.out, **options)
         return self.watching
@@ -153,7 +153,7 @@ def test_the_command(tmp_path: Path, films: dict[str, bytes], screentest: Screen
         clip.parent.mkdir(exist_ok=True)
         clip.write_bytes(films["still" if step == 2 else "moving"])
     (tmp_path / "file").touch()  # where a folder cannot be made, whether there is a tracker or not
-    hook = ("--hook", "tensorboard:folder=file/boards", "--workers", "1")
+    hook = ("--hook", "tensorboard:folder=file/boards")
     done = screentest("watch", "clips", "--once", "--metrics", "frozen", "--json", *hook)
     assert done.returncode == 1, done.stderr
     assert done.stderr.startswith("warning: the hook tensorboard:folder=file/boards failed: ")
@@ -163,7 +163,7 @@ def test_the_command(tmp_path: Path, films: dict[str, bytes], screentest: Screen
     assert lines[0]["began"] == 2
     assert [line["step"] for line in lines[1:]] == [1, 2]
     assert (tmp_path / "clips-scores" / "run.db").is_file()
-    done = screentest("watch", "clips", "--once", "--metrics", "frozen", "--workers", "1")
+    done = screentest("watch", "clips", "--once", "--metrics", "frozen")
     assert done.returncode == 0, done.stderr
     assert done.stdout == "nothing new: 2 clips known\n"
 
@@ -290,7 +290,7 @@ def test_the_command_tells_of_withdrawn_alarms_and_replaced_clips(
     """At each start half of the clips or more stand still, or fewer."""
 
     def start(*options: str) -> tuple[int, str]:
-        run = ("--out", training.out, "--once", "--metrics", "frozen", "--workers", "1")
+        run = ("--out", training.out, "--once", "--metrics", "frozen")
         done = screentest("watch", training.folder, *run, *options)
         return done.returncode, done.stdout
 
@@ -392,8 +392,7 @@ def test_a_clip_is_not_taken_for_another_of_its_name_in_the_run(training: Traini
     other = training.folder.with_name("other")
     other.mkdir()
     (other / "step_1.mp4").write_bytes(training.films["moving"])
-    work: Any = {"workers": 1, "progress": False}
-    score(other / "step_1.mp4", out=training.out, metrics="frozen", **work)
+    score(other / "step_1.mp4", out=training.out, metrics="frozen", progress=False)
     training.put("step_1.mp4", film="still")
     training.look()
     ((clip,),) = (logged.clips for logged in training.notes.logged)
@@ -448,7 +447,8 @@ def test_a_clip_may_vanish_at_any_moment_of_a_look(
                 path.unlink()
         return stat(path, **options)
 
-    watching = training.begin()
+    # A worker process scores, so that the files are asked for by the watch alone.
+    watching = training.begin(work={"workers": 1, "progress": False})
     watching.look()
     monkeypatch.setattr(Path, "stat", vanishing)
     assert "step_1_a.mp4" in watching.look().new

@@ -100,7 +100,7 @@ def written(folder: Path, name: str, pictures: list[Picture]) -> VideoFile:
 def certified(testbed: Path, out: Path, *more: str | Path, suite: str = "toy") -> str:
     result = invoke(
         *("certify", "--suite", suite, "--testbed", testbed, "--out", out),
-        *("--workers", "1", *more),
+        *more,
     )
     assert result.exit_code == 0, result.output
     return result.stdout
@@ -123,7 +123,7 @@ def test_known_harms_are_in_the_right_cells(testbed: Path, tmp_path: Path) -> No
     # Two films prove nothing.
     assert {one["finding"]["claim"] for one in operators} == {"cannot tell"}
     # The same by the API goes on with the run; it draws.
-    made = screentest.certify((), testbed, suite="toy", out=run, chart=chart, workers=1)
+    made = screentest.certify((), testbed, suite="toy", out=run, chart=chart)
     assert [one.judge for one in made.certificates] == list(found)
     drawn = chart.read_text()
     for words in ("frozen", "contrast.exposure:rate=2", "aesthetics/haze", "placebo", "1.00"):
@@ -148,7 +148,7 @@ def test_the_printed_matrix_says_what_is_missing_and_who_answered(
     monkeypatch.setenv("COLUMNS", "80")
     said = certified(testbed, tmp_path / "run", "--signature", "full", suite="toy_lost")
     assert fits(said)
-    made = screentest.certify((), testbed, suite="toy_lost", out=tmp_path / "run", workers=1)
+    made = screentest.certify((), testbed, suite="toy_lost", out=tmp_path / "run")
     lost = [one.judge for one in made.certificates if one.overall.failure is not None]
     assert len(lost) == 5
     assert lost[0] == "videoscore.visual_quality"  # a value of the metric, not the judge

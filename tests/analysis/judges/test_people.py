@@ -539,7 +539,7 @@ def test_a_metric_before_people(tmp_path: Path, sample: Path) -> None:
         ("one", "two.mp4", "motion", "tie", "p"),
     ]
     votes = write_votes(tmp_path / "votes.csv", rows)
-    made = screentest.certify_votes(["contrast"], votes, videos, out=tmp_path / "c", workers=1)
+    made = screentest.certify_votes(["contrast"], votes, videos, out=tmp_path / "c")
     found = made.of("contrast").overall.unwrap()
     assert (found.judgements, found.total) == (2, 6)
     assert found.failures == {Reason.MISSING_FILE: 2, Reason.UNSAFE: 2}

@@ -200,7 +200,7 @@ def test_a_prompt_suite_and_its_videos_are_scored_in_one_command(tmp_path: Path)
     def score(maker: str, *more: str) -> Result:
         return invoke(
             *("score", "--suite", "locot2v", "--videos", tmp_path / maker, "--data", suite),
-            *("--model-name", maker, "--out", tmp_path / f"run_{maker}", "--workers", "1", *more),
+            *("--model-name", maker, "--out", tmp_path / f"run_{maker}", *more),
         )
 
     told = json.loads(score("a", "--json").stdout)

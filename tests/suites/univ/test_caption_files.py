@@ -29,7 +29,7 @@ def chosen(server: FakeChatServer) -> str:
 
 def test_without_a_model_and_on_to_a_testbed(film: Path, tmp_path: Path) -> None:
     out = tmp_path / "described"
-    told = invoke(*UNIV, "caption", film, "--out", out, "--workers", "1", "--json")
+    told = invoke(*UNIV, "caption", film, "--out", out, "--json")
     assert told.exit_code == 0, told.output
     (video,) = read_captions(out / "captions.jsonl")
     assert json.loads(told.stdout) == [video.model_dump(mode="json")]
@@ -43,7 +43,7 @@ def test_without_a_model_and_on_to_a_testbed(film: Path, tmp_path: Path) -> None
     assert item.prompt == ""
 
     written = (out / "captions.jsonl").read_bytes()
-    again = invoke(*UNIV, "caption", film, "--out", out, "--workers", "1")
+    again = invoke(*UNIV, "caption", film, "--out", out)
     assert again.exit_code == 0
     assert re.search(r"film\.mp4 +2 ", again.stdout)
     assert (out / "captions.jsonl").read_bytes() == written
@@ -51,7 +51,7 @@ def test_without_a_model_and_on_to_a_testbed(film: Path, tmp_path: Path) -> None
     testbed = tmp_path / "testbed"
     built = invoke(
         *("build", out / "manifest.jsonl", "--out", testbed, "--aspects", "aesthetics"),
-        *("--clips", "1", "--long-side", "96", "--fps", "4", "--workers", "1", "--json"),
+        *("--clips", "1", "--long-side", "96", "--fps", "4", "--json"),
     )
     assert built.exit_code == 0, built.output
     assert json.loads(built.stdout)["pairs"] == 1
@@ -67,15 +67,13 @@ def test_with_a_model_and_on_to_a_ground_truth(film: Path, tmp_path: Path) -> No
         "match": matches(lambda number: float(number % 2)),
     }
     with answering(**replies) as server:
-        told = invoke(
-            *(*UNIV, "caption", film, "--out", out, "--model", chosen(server), "--workers", "1")
-        )
+        told = invoke(*(*UNIV, "caption", film, "--out", out, "--model", chosen(server)))
         assert told.exit_code == 0, told.output
         assert "Towers stand. Shot cut. A bird turns." in told.stdout
         scored = invoke(
             *("score", out / "manifest.jsonl"),
             *("--suite", f"univ:task=v2t,truth={out / 'captions.jsonl'}"),
-            *("--out", tmp_path / "scores", "--workers", "1", "--json"),
+            *("--out", tmp_path / "scores", "--json"),
             *("--model", chosen(server)),
         )
         (asked,) = [one for one in server.asked if kind_of(one) == "match"]
@@ -97,7 +95,7 @@ def test_it_goes_on_where_it_stopped(film: Path, tmp_path: Path) -> None:
         return Status(503) if second and broken else description(**DOG)
 
     with answering(overview=OVERVIEW, describe=reply, script=scripted) as server:
-        command = (*UNIV, "caption", film, "--out", tmp_path / "out", "--workers", "1")
+        command = (*UNIV, "caption", film, "--out", tmp_path / "out")
         first = invoke(*command, "--model", chosen(server))
         assert first.exit_code == 1
         assert "Not described" in first.stdout
