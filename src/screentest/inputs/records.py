@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from io import BufferedReader
 from typing import Any
 
-from screentest._util.text import plain_cell
+from screentest._util.text import plain_cell, plural
 from screentest.inputs.fields import (
     FIELDS,
     GROUP_PREFIX,
@@ -276,7 +276,7 @@ def _unknown_columns(names: list[str]) -> tuple[Complaint, ...]:
 
 def _csv_record(number: int, names: list[str], cells: list[str]) -> ManifestRecord:
     if len(cells) != len(names):
-        detail = f"{len(cells)} cells where the first line has {len(names)}"
+        detail = f"{plural(len(cells), 'cell')} where the first line has {len(names)}"
         wrong = Complaint(detail, "Put a cell that has commas in quotes.")
         return ManifestRecord(number, complaints=(wrong,))
     fields: dict[str, Any] = {}
