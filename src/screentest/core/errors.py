@@ -62,15 +62,16 @@ class UnknownName(UserError):
 class BadOption(UserError):
     """An option that is invalid, alone or together with another; ``param`` is the name of one."""
 
-    param = ""
+    def __init__(self, message: str, *, advice: str = "", param: str = "") -> None:
+        super().__init__(message, advice=advice)
+        self.param = param
 
     @classmethod
     def of(cls, param: str, value: object, must: str, *, advice: str = "") -> Self:
         """Return the error for the ``value`` of a parameter that is not what it must be."""
         shown = repr(value) if isinstance(value, str) else str(value)
-        error = cls(f"invalid `{param}` {shown:.60}: must be {must}", advice=advice)
-        error.param = param
-        return error
+        message = f"invalid `{param}` {shown:.60}: must be {must}"
+        return cls(message, advice=advice, param=param)
 
 
 class ManifestError(UserError):

@@ -60,7 +60,7 @@ FFMPEG = "scdet"
 def clip_centres(budget: int, long_side: int, detector: str) -> Frames:
     """Return the middle of each clip, ``budget`` of them at most."""
     if budget < 1:
-        raise BadOption(f"invalid number of frames {budget}: must be 1 or more")
+        raise BadOption.of("frames", budget, "1 or more")
     return Frames(placing=Placing.SHOTS, most=budget, long_side=long_side, detector=detector)
 
 

@@ -66,7 +66,7 @@ class Settings:
         try:
             cap = Decimal(str(most))
         except InvalidOperation:
-            raise BadOption(f"invalid cost cap {most!r}: must be a number of 0 or more") from None
+            raise BadOption.of("max_cost", most, "a number of 0 or more") from None
         for choice in self.models:
             if choice.role == CHAT and choice.backend == "openai":
                 self.prices.require(choice.model)
@@ -127,7 +127,7 @@ def settings_of(
     given = [options.get("models") or (), options.get("model") or ()]
     models = [name for names in given for name in ([names] if isinstance(names, str) else names)]
     if not all(isinstance(name, str) for name in models):
-        raise BadOption(f"invalid `models` {given!r:.60}: must be texts")
+        raise BadOption.of("models", given, "texts")
     return options.get("settings") or read_settings(
         models,
         None if prompts is None else Path(prompts),
@@ -282,7 +282,7 @@ def open_engine(
             on_cpu = settings.device == "auto" and not cluster.hosts
             yield cluster, replace(settings, device="cpu") if on_cpu else settings
     elif engine != "local":
-        raise BadOption(f"invalid engine {engine!r}: must be local or ray")
+        raise BadOption.of("engine", engine, "local or ray")
     elif address:
         raise BadOption("`address` is that of a Ray cluster", advice="Give `engine=ray`.")
     else:
