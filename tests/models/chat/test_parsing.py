@@ -74,7 +74,8 @@ def test_choice(text: str) -> None:
 
 
 def test_one_letter_counts_only_as_written() -> None:
-    assert parse_choice("I saw a video with light. Answer: B", ("A", "B")) == "B"
+    text = "I saw a video with light. Answer: B"
+    assert parse_choice(text, ("A", "B")) == "B"
     assert parse_choice("b", ("A", "B")) == "B"
 
 
