@@ -15,6 +15,7 @@ from screentest import api
 from screentest.analysis.results import Results, Value
 from screentest.core import Item, Outcome, OutputInfo, Reason, Score, UnknownName, UserError
 from screentest.present.results import Scores, data_frame
+from tests.messages import names
 
 ROOT = Path(__file__).parent.parent
 
@@ -84,7 +85,7 @@ def test_a_metric_of_the_script_itself_reaches_the_workers(tmp_path: Path) -> No
 def test_a_script_with_its_own_metric_and_no_guard_is_reported(tmp_path: Path) -> None:
     done = run_script(tmp_path, OWN_METRIC.replace("BODY", CALL))
     assert done.returncode == 1
-    assert "worker processes end before they begin" in done.stderr
+    assert names(done.stderr, "ScreentestError: worker processes", "__main__")
     # Each worker fails at once: nothing multiplies.
     assert done.stderr.count("freeze_support") <= 20
 
@@ -143,7 +144,7 @@ def test_without_any_library_there_are_rows(
 ) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
     monkeypatch.setitem(sys.modules, "polars", None)
-    with pytest.raises(UserError, match="neither pandas nor polars is installed"):
+    with pytest.raises(UserError, match="pandas nor polars"):
         scores.frame()
     assert [row["score"] for row in scores.records()] == [1.0, None]
     with pytest.raises(UserError, match="invalid library 'excel'"):
@@ -153,7 +154,7 @@ def test_without_any_library_there_are_rows(
 def test_scores_by_name(scores: Scores) -> None:
     assert str(scores) == repr(scores)
     assert "calm  1.000" in str(scores)
-    with pytest.raises(IndexError, match="there is no item 9: there are 2"):
+    with pytest.raises(IndexError, match=r"item 9: .* 2\b"):
         scores[9]
     assert scores.value("b", "calm").outcome.failure is not None
     with pytest.raises(UnknownName, match="no 'busy' of 'a'"):

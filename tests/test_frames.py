@@ -25,6 +25,7 @@ from screentest.core import BadOption, Outcome, Score
 from screentest.present.results import Scores
 from screentest.run.reader import RunReader
 from screentest.video.memory import MemoryVideo, held, memory_video
+from tests.messages import names
 
 RATE = Fraction(12)
 
@@ -94,7 +95,7 @@ def test_one_clip_has_values_reasons_and_no_folder(
     assert set(found[0].numbers) == {"flicker"}
     assert found[0].reasons["shot_count"].reason.value == "not_applicable"
     assert found.means == found[0].numbers
-    assert found.layout == "24 frames, 96×72, THWC uint8 read as 0 to 255, 12 fps"
+    assert names(found.layout, "24 frames", "96×72", "THWC uint8", "0 to 255", "12 fps")
     assert not list(tmp_path.iterdir())
     with pytest.raises(BadOption, match="have no run"):
         screentest.report(found)
@@ -132,19 +133,16 @@ def test_a_batch_with_prompts_and_ids() -> None:
     ("options", "message"),
     [
         ({"fps": 0}, "invalid `fps` 0"),
-        ({"fps": float("nan")}, "invalid `fps` nan: must be a number in"),
-        ({"fps": 24, "prompt": ["a", "b"]}, "invalid `prompt`: 2 for 1 clip"),
-        ({"fps": 24, "workers": 2}, "`workers` needs a run"),
-        ({"fps": 24, "metrics": "flickr"}, "there is no metric 'flickr'"),
-        ({"fps": 24, "data": "x.json"}, "score_frames has no option 'data'"),
-        (
-            {"fps": 24, "promt": "a cat"},
-            "score_frames has no option 'promt'\nDid you mean 'prompt'",
-        ),
-        ({"fps": 24, "metric": "noise"}, "Did you mean 'metrics'"),
-        ({"fps": 24, "prompts": ["a cat"]}, "invalid `prompts` <class 'list'>: must be a folder"),
-        ({"fps": 24, "prompts": "a cat"}, "invalid `prompts` 'a cat': must be a folder"),
-        ({"fps": 24, "hooks": "wanda"}, "there is no hook 'wanda'"),
+        ({"fps": float("nan")}, "invalid `fps` nan"),
+        ({"fps": 24, "prompt": ["a", "b"]}, "`prompt`: 2 for 1"),
+        ({"fps": 24, "workers": 2}, "`workers`"),
+        ({"fps": 24, "metrics": "flickr"}, "metric 'flickr'"),
+        ({"fps": 24, "data": "x.json"}, "^score_frames .*'data'"),
+        ({"fps": 24, "promt": "a cat"}, "^score_frames .*'promt'\n.*'prompt'"),
+        ({"fps": 24, "metric": "noise"}, "'metric'\n.*'metrics'"),
+        ({"fps": 24, "prompts": ["a cat"]}, "`prompts` <class 'list'>: .*folder"),
+        ({"fps": 24, "prompts": "a cat"}, "`prompts` 'a cat': .*folder"),
+        ({"fps": 24, "hooks": "wanda"}, "hook 'wanda'"),
     ],
 )
 def test_what_cannot_be_scored(options: dict[str, object], message: str) -> None:
@@ -237,8 +235,9 @@ def test_two_names_are_two_files(one: str, other: str) -> None:
 def test_frames_in_the_place_of_files() -> None:
     with pytest.raises(BadOption, match="score_frames"):
         screentest.score(CLIP)  # type: ignore[arg-type]
-    with pytest.raises(BadOption, match="score has no option 'fps'"):
+    with pytest.raises(BadOption, match=r"^score .*'fps'") as refused:
         screentest.score("film.mp4", fps=24)  # type: ignore[call-arg]
+    assert refused.value.param == "fps"
 
 
 def test_into_a_run_step_by_step(tmp_path: Path) -> None:
@@ -267,7 +266,7 @@ def test_the_same_step_again(tmp_path: Path) -> None:
 
     first = score(moving(1))
     assert score(moving(1)).means == first.means
-    with pytest.raises(BadOption, match=r"has a clip 'step-5' already, with other frames\n.*step"):
+    with pytest.raises(BadOption, match=r"'step-5'.* frames\n.*step"):
         score(moving(2))
     with pytest.raises(BadOption, match="another prompt"):
         score(moving(1), prompt="a cat")

@@ -10,6 +10,11 @@ import pytest
 
 from screentest.analysis.people.preferences import Preference, Vote, read_preferences
 from screentest.core import BadOption, ManifestError
+from screentest.inputs.fields import ProblemKind
+
+# Prompts of the releases that are read.
+POLAR_BEAR = "A polar bear is playing guitar"
+JUMP = "a person jumps from building"
 
 
 def write(path: Path, content: object) -> Path:
@@ -33,7 +38,7 @@ def test_genai_bench(shared_data: Path) -> None:
         "aadd660eca2b4d4788195c729920121f.mp4",
         "overall",
         Vote.B,
-        prompt="A polar bear is playing guitar",
+        prompt=POLAR_BEAR,
     )
 
 
@@ -65,7 +70,7 @@ def test_fetv(shared_data: Path) -> None:
         ("temporal_quality", Vote.A),
         ("alignment", Vote.A),
     ]
-    assert mine[0].prompt == "a person jumps from building"
+    assert mine[0].prompt == JUMP
 
 
 def test_video_bench(shared_data: Path) -> None:
@@ -99,10 +104,12 @@ def test_plain_csv(tmp_path: Path) -> None:
         Preference("x.mp4", "y.mp4", "aesthetics", Vote.A, "ann"),
         Preference("x.mp4", "y, 2.mp4", "overall", Vote.TIE, "ben"),
     ]
-    assert [(one.line, one.message) for one in reading.problems] == [
-        (3, "vote is 'better': must be one of a, b, tie, both_good, both_bad"),
-        (4, "video_b is empty"),
+    assert [(one.line, one.kind) for one in reading.problems] == [
+        (3, ProblemKind.BAD_ROW),
+        (4, ProblemKind.BAD_ROW),
     ]
+    assert all(name in reading.problems[0].message for name in ("vote", "'better'", *Vote))
+    assert "video_b" in reading.problems[1].message
     with pytest.raises(ManifestError, match="has no column vote"):
         read_preferences(write(tmp_path / "no.csv", "video_a,video_b,aspect\n"))
 

@@ -25,6 +25,7 @@ from screentest.core import BadOption, Reason, UserError
 from screentest.judges.votes import VoteRecord, VoteTask, as_csv, pair_votes, read_votes
 from screentest.present.people import arena_headline, people_tables
 from tests.annotate.stand import OPERATOR, Page, Person, Stand, open_stand
+from tests.messages import names
 from tests.stats.simulate import equal_models
 from tests.terminal import fits, invoke
 from tests.video.hostile import film
@@ -86,11 +87,11 @@ def test_every_two_models_meet_on_every_prompt_they_share(manifest: Path) -> Non
     assert all(unit.groups == {"seed": "1"} for unit in found)
     some = read_units(manifest, VoteTask.ARENA, by="model=third,ours")
     assert {unit.models for unit in some} == {("ours", "third")}
-    with pytest.raises(BadOption, match="no item has 'x' as its model"):
+    with pytest.raises(BadOption, match=r"'x'.* model"):
         read_units(manifest, VoteTask.ARENA, by="model=ours,x")
     with pytest.raises(UserError, match="no kinds to compare"):
         read_units(manifest, VoteTask.ARENA, by="kind")
-    with pytest.raises(BadOption, match="compares the models of a manifest"):
+    with pytest.raises(BadOption, match="manifest"):
         read_units(manifest.parent, VoteTask.ARENA)
 
 
@@ -234,7 +235,7 @@ def test_examples_come_first_and_gold_is_known(manifest: Path, tmp_path: Path) -
         assert (state.gold_right, state.gold_asked) == (1, 1)  # the example is no test
         assert (len(records), arena_of(records).votes) == (7, 5)
     path.write_text(json.dumps(gold | {"answer": "fourth"}))
-    with pytest.raises(UserError, match="must be one of ours, third, tie"):
+    with pytest.raises(UserError, match="ours, third, tie"):
         read_units(manifest, VoteTask.ARENA, gold=path)
     path.write_text(json.dumps(example | {"example": ""}))
     with pytest.raises(UserError, match="says why"):
@@ -362,7 +363,7 @@ def test_what_a_file_of_votes_does_not_say_is_not_invented(tmp_path: Path) -> No
         read_votes(votes)
     assert error.value.advice == "Columns: first, second, choice."
     # Without votes, the command says how to get some, rather than the name of a file within.
-    with pytest.raises(UserError, match=r"no votes on .*videos.jsonl yet"):
+    with pytest.raises(UserError, match=r"no votes on .*videos\.jsonl"):
         results(tmp_path / "videos.jsonl")
 
 
@@ -419,7 +420,7 @@ def test_the_command_prints_it(stand: Stand, manifest: Path, tmp_path: Path) -> 
     done = invoke("annotate", "results", manifest, *store)
     assert done.exit_code == 0, done.output
     assert fits(done.stdout)
-    assert "inconclusive, 7 votes by 1 person on 3 prompts" in " ".join(done.stdout.split())
+    assert names(" ".join(done.stdout.split()), "inconclusive", "7 votes", "1 person", "3 prompts")
     told = json.loads(invoke("annotate", "results", manifest, *store, "--json").stdout)
     assert {one["win_rate"] for one in told["people"]} == {0.5}
     assert len(told["people_pairs"]) == 3

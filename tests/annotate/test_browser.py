@@ -24,6 +24,9 @@ from screentest.judges.votes import VoteRecord, VoteTask
 from tests.annotate.stand import OPERATOR, Stand, open_stand, served
 from tests.video.hostile import film
 
+PROMPT = "cars race past a crowd."
+CORRECTED = "A grand prix in 1906.\nDust everywhere."
+
 PATIENCE = 60_000
 """Milliseconds; a busy machine is not a failure."""
 
@@ -269,7 +272,7 @@ def manifest(tmp_path_factory: pytest.TempPathFactory, sample: Path) -> Path:
         {
             "id": name,
             "video": "a.mp4",
-            "prompt": f"{name}: cars race past a crowd.",
+            "prompt": f"{name}: {PROMPT}",
             "groups": {"model": "a model of nine"},
         }
         for name in ("one", "two")
@@ -338,8 +341,8 @@ def test_prompts(manifest: Path, tmp_path: Path, visit: Open) -> None:
         first = at.sitting()
         at.page.check("input[value=correct]")
         field = at.page.locator("textarea[name=text]")
-        assert "cars race past a crowd." in field.input_value()
-        field.fill("A grand prix in 1906.\nDust everywhere.")
+        assert PROMPT in field.input_value()
+        field.fill(CORRECTED)
         at.page.click("#send")
         at.wait_for_another(first)
         at.page.check("input[value=approve]")
@@ -348,7 +351,7 @@ def test_prompts(manifest: Path, tmp_path: Path, visit: Open) -> None:
         at.wait_for_another(second)
         assert sorted((row.verdict, row.text) for row in at.rows()) == [
             ("approve", None),
-            ("correct", "A grand prix in 1906.\nDust everywhere."),
+            ("correct", CORRECTED),
         ]
 
 
@@ -629,7 +632,7 @@ def test_an_arena_waits_until_enough_was_played(tmp_path: Path, visit: Open) -> 
         at.page.keyboard.press("3")
         send = at.page.locator("#send")
         assert send.is_disabled()
-        assert "at least 50% of each video" in at.page.inner_text("#watched")
+        assert "50%" in at.page.inner_text("#watched")
         at.page.keyboard.press("Control+Enter")  # too early: nothing is sent
         at.page.click("#play")
         expect(send).to_be_enabled()
@@ -637,7 +640,7 @@ def test_an_arena_waits_until_enough_was_played(tmp_path: Path, visit: Open) -> 
         at.page.keyboard.press("Control+Enter")
         lesson = at.page.locator("#lesson")
         expect(lesson).to_be_visible()
-        assert "That is what we would answer" in lesson.inner_text()
+        assert read_language("en").text("example.right") in lesson.inner_text()
         assert "They are <b>the same</b>." in lesson.inner_text()
         first = at.sitting()
         at.page.click("#go-on")

@@ -334,7 +334,8 @@ def test_a_head_that_comes_in_drops_is_not_waited_for(
         host = address.removeprefix("http://")
         silent, after = connected(address), connected(address)
         with silent, after, connected(address) as dripping:
-            assert drip(dripping, f"GET /join HTTP/1.1\r\nHost: {host}\r\nX: ".encode()) == b""
+            head = f"GET /join HTTP/1.1\r\nHost: {host}\r\nX: "
+            assert drip(dripping, head.encode()) == b""
             assert silent.recv(1) == b""
             # As patient with a second request as with the first.
             after = connected(address)

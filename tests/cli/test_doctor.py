@@ -15,7 +15,11 @@ from screentest.cli.doctor import PackageStatus, diagnose, opencv_clash, survey_
 from screentest.core import NoValue, Reason, Registry
 from screentest.core import registry as real_registry
 from screentest.core.registry import PLUGIN_GROUP
+from tests.messages import each_names, names
 from tests.terminal import Screentest, fits, invoke
+
+NO_WEIGHTS = "the weights are not here"
+"""What a check of the test's own says."""
 
 
 def test_it_says_in_fifteen_lines_what_works() -> None:
@@ -79,7 +83,8 @@ def test_a_missing_or_old_package_is_a_fault_with_its_cure(
     missing, old, fine = diagnosis.required_parts()
 
     assert (missing.problem, missing.fix) == ("not installed", "pip install 'no-such-thing>=2'")
-    assert (old.problem, old.fix) == ("999 or newer is needed", "pip install 'numpy>=999'")
+    assert names(old.problem, "999")
+    assert old.fix == "pip install 'numpy>=999'"
     assert fine.ok
 
 
@@ -91,7 +96,7 @@ def test_a_package_that_does_not_import_is_a_fault(
     monkeypatch.setattr(metadata, "version", lambda name: "1.0")
     monkeypatch.setattr(metadata, "requires", lambda name: ["cracked"])
     (part,) = diagnosis.required_parts()
-    assert part.problem == "does not import: OSError: libGL.so.1: cannot open"
+    assert names(part.problem, "OSError: libGL.so.1: cannot open")
 
 
 def test_a_clash_of_opencv_wheels_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,16 +109,14 @@ def test_a_clash_of_opencv_wheels_is_a_fault(monkeypatch: pytest.MonkeyPatch) ->
     result = invoke("doctor")
     assert result.exit_code == 1
     assert "overwrite each other" in result.output
-    assert "pip uninstall -y opencv-contrib-python-headless opencv-python" in result.output
+    assert f"pip uninstall -y {' '.join(sorted(both))}" in result.output
 
 
 def test_what_is_registered_says_whether_it_would_work() -> None:
     registry = Registry({})
 
     def needs_weights() -> bool:
-        raise NoValue(
-            Reason.MISSING_MODEL, "the weights are not here", advice="screentest models pull x"
-        )
+        raise NoValue(Reason.MISSING_MODEL, NO_WEIGHTS, advice="screentest models pull x")
 
     def cracked() -> bool:
         raise RuntimeError("oops")
@@ -134,7 +137,7 @@ def test_what_is_registered_says_whether_it_would_work() -> None:
         "plain": (True, "", ""),
         "yes": (True, "", ""),
         "no": (False, "not ready", "pip install it"),
-        "weights": (False, "the weights are not here", "screentest models pull x"),
+        "weights": (False, NO_WEIGHTS, "screentest models pull x"),
         "cracked": (False, "RuntimeError: oops", ""),
     }
 
@@ -182,10 +185,11 @@ def test_a_broken_plugin_and_a_broken_package_of_ours_are_faults(
     monkeypatch.syspath_prepend(str(tmp_path))
     faults = diagnose(Registry({"detector": ("broken_home",)})).faults
 
-    assert [fault.what for fault in faults] == [
-        "detector: does not load: ModuleNotFoundError: No module named 'nothing_of_this_name'",
-        "plugin their-plugin: does not load: ImportError: no module named theirs",
-    ]
+    assert each_names(
+        [fault.what for fault in faults],
+        ("detector: ", "ModuleNotFoundError: ", "'nothing_of_this_name'"),
+        ("plugin their-plugin: ", "ImportError: no module named theirs"),
+    )
 
 
 def test_parts_know_when_they_are_well() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from fractions import Fraction
@@ -18,6 +19,7 @@ from screentest.testing.chat_answers import Answer
 from screentest.testing.chat_server import FakeChatServer
 from screentest.video.edit.normalize import normalize
 from tests.analysis.judges.stage import build_small, films
+from tests.messages import names
 from tests.terminal import fits, invoke
 from tests.testbeds.stage import QUICK
 
@@ -83,7 +85,7 @@ def test_score_tells_what_was_scored_and_what_was_not(videos: Path, tmp_path: Pa
     assert fits(done.stdout)
     assert "2/3" in done.stdout  # the file that is none has no contrast
     assert "0/3" in done.stdout  # nobody has a script
-    ending = done.stdout.partition("Not read: 1 of 3 videos")[2].strip()
+    ending = done.stdout.partition("read: 1 of 3")[2].strip()
     assert "broken.mp4: undecodable" in ending, ending
     # What does not apply is no loss.
     assert "not_applicable" not in ending
@@ -119,7 +121,7 @@ def test_what_would_help_stands_below_what_was_not_scored(videos: Path, tmp_path
     done = invoke("score", videos, *asked)
     assert done.exit_code == 1
     assert "missing_model" in done.stdout
-    assert done.stdout.count("→ Choose one: --model chat=") == 1  # once, however many lack it
+    assert done.stdout.count("--model chat=") == 1  # once, however many lack it
 
 
 def test_judge_says_which_is_better_and_by_what(videos: Path, tmp_path: Path) -> None:
@@ -138,7 +140,7 @@ def test_judge_says_which_is_better_and_by_what(videos: Path, tmp_path: Path) ->
     worse = {"first": "second", "second": "first"}[row["better"]]
     low = min(row["evidence"][worse], key=lambda moment: moment["value"])
     assert " against " in row["note"]
-    assert row["note"].endswith(f"; the {worse} falls behind at {low['start']:.1f} s")
+    assert names(row["note"].rpartition(";")[2], worse, f"{low['start']:.1f} s")
 
 
 def test_judge_reads_a_script(videos: Path, tmp_path: Path) -> None:
@@ -169,7 +171,7 @@ def test_judge_says_where_the_order_decides_or_nothing_does(videos: Path, tmp_pa
         )
     (unclear,) = json.loads(told.stdout)
     assert unclear["better"] == "unclear"
-    assert unclear["note"] == "the order of presentation decides"
+    assert "order" in unclear["note"]
     assert lost.exit_code == 1
     (row,) = json.loads(lost.stdout)
     assert row["better"] is None
@@ -196,8 +198,7 @@ def test_certify_says_why_answers_are_missing_and_what_was_spent(
     assert "rather sing" in garbage.stdout
     assert "calls" in garbage.stdout.partition("asked: ")[2]
     words = " ".join(capped.stdout.split())
-    assert "over_budget: the call could cost" in words
-    assert "of the cap of 0.000001" in words
+    assert names(words, "over_budget: ", "0.000001")
 
 
 def test_score_says_what_it_would_take_and_starts_nothing(tmp_path: Path) -> None:
@@ -228,7 +229,7 @@ def test_a_forecast_goes_by_what_was_scored_before(videos: Path, tmp_path: Path)
     line = ("score", videos, "--metrics", "contrast", "--out", out, "--dry-run", "--workers", "1")
     (row,) = json.loads(invoke(*line, "--json").stdout)
     assert row["videos"] == 2  # one of three is measured
-    assert "s a video so far, 1 at a time" in invoke(*line).stdout
+    assert re.search(r"\(\d+\.\d s\b.*\b1 at a time", invoke(*line).stdout)
 
 
 def test_a_judge_that_is_blind_has_no_verdict(videos: Path, tmp_path: Path) -> None:
@@ -261,7 +262,7 @@ def test_certificates_as_json_are_whole(certified: Path, testbed: Path) -> None:
         (("--probes", "reversed"), "reversed"),
         (("--aspects", "beauty"), "beauty"),
         (("--aspects", "color"), "no pairs"),
-        (("--human", "votes.csv"), "no vote on a pair"),
+        (("--human", "votes.csv"), "votes.csv"),
     ],
 )
 def test_what_cannot_be_certified_is_reported(
@@ -329,7 +330,7 @@ def test_runs_of_scores_are_compared_by_group(videos: Path, tmp_path: Path) -> N
     # The same screen in both: models side by side, with no difference.
     said = invoke("compare", out).stdout
     assert said.strip() in done.stdout
-    assert "All values are identical on 1 metric (1 prompt)" in said
+    assert names(said, "1 metric (1 prompt)")
     assert "mine" in said_wrong("compare", out, "--by", "model=ours,mine")
     assert "Groups: model." in said_wrong("compare", out, "--by", "modle=ours,theirs")
 

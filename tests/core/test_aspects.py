@@ -68,9 +68,9 @@ def test_a_plugin_s_aspect_is_like_the_ten(rhythm: Aspect) -> None:
 
 
 def test_a_name_that_nobody_registered_is_refused() -> None:
-    with pytest.raises(ValueError, match="'unheard' is not an aspect"):
+    with pytest.raises(ValueError, match="'unheard'"):
         Aspect("unheard")
-    with pytest.raises(DecodeError, match="is not an aspect"):
+    with pytest.raises(DecodeError, match="'unheard'"):
         from_json(Counted, '{"aspect": "unheard", "other": null, "by_aspect": {}}')
 
 

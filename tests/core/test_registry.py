@@ -222,7 +222,8 @@ def test_a_plugin_cannot_take_the_name_of_ours_and_says_where_it_comes_from(
     monkeypatch.setattr(importlib.metadata, "entry_points", lambda **_: [point])
 
     assert registry.entry("judge", "die").origin == "dice"
-    assert "'coin' is registered by home_of_judges.coin already" in registry.broken_plugins["dice"]
+    assert "'coin'" in registry.broken_plugins["dice"]
+    assert "home_of_judges.coin" in registry.broken_plugins["dice"]
 
 
 def test_every_role_has_backends() -> None:

@@ -54,9 +54,9 @@ def test_no_cell_is_ever_nan(number: float) -> None:
 
 
 def test_a_row_has_a_cell_for_each_column() -> None:
-    with pytest.raises(ValueError, match="2 cells for 1 columns"):
+    with pytest.raises(ValueError, match=r"\b2\b.*\b1\b"):
         Table("t", "T", ("a",), [(1, 2)])
-    with pytest.raises(ValueError, match="two columns of one name"):
+    with pytest.raises(ValueError, match=": a, a"):
         Table("t", "T", ("a", Column("a")))
 
 

@@ -18,6 +18,9 @@ from tests.terminal import CLEAN, SOURCE
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "plugin"
 EVERY_KIND = Path(__file__).parent / "every_kind"
+# What the plugins call a section of theirs and say of a command.
+SECTION = "How long the texts are"
+ABOUT = "One of every kind that a plugin can bring."
 
 
 @pytest.fixture(scope="module")
@@ -180,7 +183,7 @@ def test_a_suite_is_added_up(screentest: Command, folder: Path) -> None:
     for text in ("Daylight", "tones", "lit"):
         assert text in page
     # The section that the same package brings.
-    assert "How long the texts are" in page
+    assert SECTION in page
     assert "Counted by a plugin." in page
 
 
@@ -196,7 +199,7 @@ def test_an_aspect_of_its_own_is_certified(screentest: Command, folder: Path, be
 
 
 def test_a_command(screentest: Command, folder: Path) -> None:
-    assert "One of every kind that a plugin can bring." in screentest(folder, "--help")
+    assert ABOUT in screentest(folder, "--help")
     assert screentest(folder, "brightest", "one.mkv").startswith("light 0.")
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import screentest
-from screentest.core import UserError
+from screentest.core import UnknownName, UserError
 from screentest.core.registry import registry
 from screentest.hooks.contract import Alarm, BaseHook, HookWarning, Logged, open_hooks
 from tests.test_frames import CLIP
@@ -98,7 +98,7 @@ def test_a_tracker_that_is_not_installed_is_a_warning(monkeypatch: pytest.Monkey
 
 def test_names_and_options_are_checked_at_once() -> None:
     assert {"mlflow", "tensorboard", "trackio", "wandb"} <= set(registry.names("hook"))
-    with pytest.raises(UserError, match="there is no hook 'wandbb'"):
+    with pytest.raises(UnknownName, match="hook 'wandbb'"):
         open_hooks("wandbb")
     with pytest.raises(UserError, match="has no option 'projet'"):
         open_hooks("wandb:projet=x")
@@ -155,9 +155,9 @@ def test_a_tracker_that_is_away_is_warned_of_once(tmp_path: Path) -> None:
     assert held["scores"] == 4
     (wandb, mlflow) = sorted(held["warnings"])
     assert wandb.startswith("W&B cannot be reached")
-    assert "`wandb sync` with that folder" in wandb
+    assert "`wandb sync`" in wandb
     assert mlflow.startswith("the hook mlflow:")
-    assert mlflow.endswith("it is not called again")
+    assert "not called again" in mlflow
     assert held["kept"] == 4
 
 
@@ -173,5 +173,5 @@ def test_the_real_tracker_has_values_videos_worst_moments_and_the_alarm(
     assert found["videos"] == [10, 20]
     assert found["film"] == ("GIF" if tracker == "tensorboard" else 24)
     assert found["worst"] > 0
-    assert found["alarm"] == "2 of 2 clips frozen since step 20"
+    assert found["alarm"] == Alarm("frozen", "frozen", 20, 20, ["a", "b"], 2).message
     assert found["raised"] == [1, 0]  # and withdrawn

@@ -86,7 +86,7 @@ def test_a_format_can_be_forced(tmp_path: Path) -> None:
 def test_captions_without_any_clip_are_no_corpus(tmp_path: Path) -> None:
     path = tmp_path / "captions.json"
     path.write_text(json.dumps(CAPTIONS))
-    with pytest.raises(ManifestError, match="1 of 1 clips are not there"):
+    with pytest.raises(ManifestError, match="1 of 1 clip"):
         read_corpus(path)
 
 

@@ -31,7 +31,7 @@ def test_tasks_on_one_video_are_passed_over(tmp_path: Path) -> None:
     votes = pair_votes(written(tmp_path, *rows))
     assert [vote.choice for vote in votes] == ["intact", "tie"]
     assert share_for_intact(votes) == {Aspect.COLOR: 0.75}
-    with pytest.raises(BadOption, match="no votes on pairs that count"):
+    with pytest.raises(BadOption, match="no votes"):
         pair_votes(written(tmp_path, *rows[1:4]))
 
 
@@ -64,12 +64,12 @@ def test_excluded_gold_and_unfinished_votes_never_count(tmp_path: Path) -> None:
         path.write_text("\n".join([header, *more]), encoding="utf-8")
         assert share_for_intact(pair_votes(path)) == {Aspect.COLOR: 1.0}
     path.write_text("\n".join([header, *table[1:]]), encoding="utf-8")
-    with pytest.raises(BadOption, match="2 are excluded, gold or unfinished"):
+    with pytest.raises(BadOption, match=r"\b2 .*excluded"):
         pair_votes(path)
 
 
 def test_a_flag_that_is_neither_true_nor_false_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "votes.csv"
     path.write_text("video,aspect,choice,excluded\na.mp4,color,intact,maybe\n", encoding="utf-8")
-    with pytest.raises(BadOption, match="vote 1: invalid excluded 'maybe': must be True or False"):
+    with pytest.raises(BadOption, match=r"vote 1: .*excluded 'maybe'"):
         pair_votes(path)

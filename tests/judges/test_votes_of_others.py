@@ -103,10 +103,10 @@ def test_a_very_long_line_is_refused(
     path = tmp_path / "votes.csv"
     path.write_text(page.getvalue())
     before = csv.field_size_limit()
-    with pytest.raises(BadOption, match="vote 1: field larger than field limit"):
+    with pytest.raises(BadOption, match=r"vote 1: .*field limit"):
         read_votes(path)
     path.write_text("x" * size)
-    with pytest.raises(BadOption, match="vote 1: field larger than field limit"):
+    with pytest.raises(BadOption, match=r"vote 1: .*field limit"):
         read_votes(path)
     assert csv.field_size_limit() == before
     monkeypatch.setattr(reading, "LARGEST", 1 << 20)

@@ -250,10 +250,8 @@ def test_what_an_item_lacks_makes_a_metric_not_applicable(need: str) -> None:
     found = measured({"a": Frames(needs=(need,))})
     failure = found["a"]["frames"].failure
     assert failure is not None
-    assert (failure.reason, failure.detail) == (
-        Reason.NOT_APPLICABLE,
-        f"the item has no {need}",
-    )
+    assert failure.reason is Reason.NOT_APPLICABLE
+    assert f"no {need}" in failure.detail
     assert "in a manifest" in failure.advice
 
 

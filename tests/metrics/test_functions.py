@@ -191,7 +191,7 @@ def test_a_wrong_number_is_a_failure_and_never_a_score(wrong: float, video: Path
         (outcome,) = outcomes(name, video).values()
         assert outcome.failure is not None
         assert outcome.failure.reason is Reason.CRASHED
-        assert f"invalid value {wrong:g} of {name}" in outcome.failure.detail
+        assert f"{wrong:g} of {name}" in outcome.failure.detail
 
 
 def test_nothing_to_measure(video: Path) -> None:
@@ -215,11 +215,11 @@ def test_too_many_numbers_are_a_fault_of_the_metric(video: Path) -> None:
     (outcome,) = outcomes("two", video).values()
     assert outcome.failure is not None
     assert outcome.failure.reason is Reason.CRASHED
-    assert "2 numbers for the outputs two" in outcome.failure.detail
+    assert re.search(r"\b2 numbers.* two\b", outcome.failure.detail)
 
 
 def test_unknown_parameters_are_refused_with_the_forms() -> None:
-    with pytest.raises(UnknownForm, match=r"mine\(image, sound\) is not of a known form") as raised:
+    with pytest.raises(UnknownForm, match=r"mine\(image, sound\)") as raised:
 
         @screentest.metric()
         def mine(image: np.ndarray, sound: bytes) -> float:
@@ -230,7 +230,7 @@ def test_unknown_parameters_are_refused_with_the_forms() -> None:
 
 
 def test_an_option_needs_a_default() -> None:
-    with pytest.raises(UnknownForm, match="option 'strength' needs a default"):
+    with pytest.raises(UnknownForm, match=r"'strength'.* default"):
 
         @screentest.metric()
         def mine(image: np.ndarray, *, strength: float) -> float:
@@ -277,11 +277,11 @@ def test_decorators_without_parentheses(video: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"outputs": ["a", "b"]}, r"invalid outputs \['a', 'b'\]: must be Mapping"),
+        ({"outputs": ["a", "b"]}, r"outputs \['a', 'b'\]: .*Mapping"),
         ({"outputs": {"a": "words"}}, "invalid outputs"),
-        ({"roles": "chat"}, "invalid roles 'chat': must be Sequence"),
-        ({"rate": "fast"}, "invalid rate 'fast': must be float"),
-        ({"frames": True}, "invalid frames True: must be int"),
+        ({"roles": "chat"}, r"roles 'chat': .*Sequence"),
+        ({"rate": "fast"}, r"rate 'fast': .*float"),
+        ({"frames": True}, r"frames True: .*int"),
         ({"request": {"rate": 2}}, "must be FrameRequest"),
         ({"unti": "dB"}, "unexpected keyword argument 'unti'"),
     ],
@@ -292,15 +292,15 @@ def test_wrong_arguments_of_a_decorator(options: dict[str, Any], message: str) -
 
 
 def test_what_a_decorator_lacks() -> None:
-    with pytest.raises(TypeError, match=r"takes options by name, as in @metric\(name='grain'\)"):
+    with pytest.raises(TypeError, match=r"@metric\(name='grain'\)"):
         screentest.metric("grain")  # type: ignore[call-overload]
-    with pytest.raises(TypeError, match=r"@backend needs the name of the role"):
+    with pytest.raises(TypeError, match=r"@backend .* role"):
         screentest.backend(object)  # type: ignore[arg-type]
 
     def darker(image: np.ndarray, severity: float) -> np.ndarray:
         return image
 
-    with pytest.raises(TypeError, match="@degradation of darker needs the aspect"):
+    with pytest.raises(TypeError, match=r"@degradation of darker .*aspect"):
         screentest.degradation(darker)
 
 
@@ -318,7 +318,7 @@ def test_the_page_on_plugins(video: Path) -> None:
     code = "".join(re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S))
     exec(compile(code, "plugins.md", "exec"), {"__name__": __name__})
     assert value("saturation:rate=4", video).value == 0  # the film is grey
-    assert build("judge", "more_vivid").thing.info.summary == "The video with more colour wins"
+    assert f'"""{build("judge", "more_vivid").thing.info.summary}' in text
     assert build("degradation", "fading:left=0.5").thing.info.aspect == "aesthetics"
 
 

@@ -205,7 +205,7 @@ def test_a_header_of_gigabytes_is_not_read(tmp_path: Path, kind: bytes) -> None:
         packed.write(info.tobuf(tarfile.GNU_FORMAT))
         packed.write(bytes(10_000))
 
-    with pytest.raises(BadArchive, match="not that of a package"):
+    with pytest.raises(BadArchive, match="header"):
         take(tmp_path / "a", {"model.bin": (10_000, tmp_path / "out")}, limit=8 << 30)
 
 

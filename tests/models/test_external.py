@@ -113,7 +113,7 @@ class TestTheExample:
 
     def test_a_role_it_does_not_fill_is_said(self, command: str):
         models = Models([ModelChoice.parse(f"matting=external:{command}")])
-        with pytest.raises(NoValue, match="does not fill the role 'matting'") as caught:
+        with pytest.raises(NoValue, match="role 'matting'") as caught:
             models.role("matting").matte(FRAMES)
         assert caught.value.reason is Reason.MISSING_MODEL
         assert "technical" in caught.value.advice
@@ -208,7 +208,7 @@ class TestRequests:
             ("half_line_and_die", Reason.CRASHED, '"resu'),
             ("closes_output", Reason.CRASHED, "closed its output"),
             ("dead_with_child", Reason.CRASHED, "exit code 5"),
-            ("key_twice", Reason.UNPARSABLE, "a key is given twice"),
+            ("key_twice", Reason.UNPARSABLE, "twice"),
             ("digits", Reason.UNPARSABLE, "a finite number"),
             ("nested", Reason.UNPARSABLE, "result"),
             ("terabytes", Reason.UNPARSABLE, "a.npy"),
@@ -216,12 +216,12 @@ class TestRequests:
             ("says_list", Reason.CRASHED, "no"),
             ("garbage", Reason.UNPARSABLE, "not a message"),
             ("not_utf8", Reason.UNPARSABLE, "not a message"),
-            ("wrong_id", Reason.UNPARSABLE, "answered 8 when asked 1"),
-            ("old_id", Reason.UNPARSABLE, "answered 0 when asked 1"),
+            ("wrong_id", Reason.UNPARSABLE, "answered 8"),
+            ("old_id", Reason.UNPARSABLE, "answered 0"),
             ("no_id", Reason.UNPARSABLE, "answered None"),
             ("true_id", Reason.UNPARSABLE, "answered True"),
-            ("both", Reason.UNPARSABLE, "neither result nor error, or both"),
-            ("neither", Reason.UNPARSABLE, "neither result nor error, or both"),
+            ("both", Reason.UNPARSABLE, "result nor error"),
+            ("neither", Reason.UNPARSABLE, "result nor error"),
             ("huge_line", Reason.UNPARSABLE, "bytes"),
             ("chatty", Reason.UNPARSABLE, ""),
             ("nan", Reason.UNPARSABLE, "NaN"),
@@ -229,7 +229,7 @@ class TestRequests:
             ("true", Reason.UNPARSABLE, "True"),
             ("null", Reason.UNPARSABLE, "None"),
             ("above", Reason.UNPARSABLE, "from 0 to 1"),
-            ("elsewhere", Reason.UNPARSABLE, "not in the request's folder"),
+            ("elsewhere", Reason.UNPARSABLE, "folder"),
             ("upwards", Reason.UNPARSABLE, "x.npy"),
             ("absent", Reason.UNPARSABLE, "absent.npy"),
             ("no_array", Reason.UNPARSABLE, "a.npy"),
@@ -300,7 +300,7 @@ class TestRestarts:
         before = technical._worker._requests
         failure = outcome(technical).failure
         assert failure is not None
-        assert "given up after 3 deaths" in failure.detail
+        assert "3 deaths" in failure.detail
         assert failure.reason is Reason.CRASHED
         assert technical._worker._requests == before  # nothing was started or asked
 
@@ -443,7 +443,8 @@ class TestTurns:
 
 
 def test_commands_are_split_like_a_shell_does():
-    assert split_command("a 'b c' d\\ e") == ("a", "b c", "d e")
+    words = "a 'b c' d\\ e"
+    assert split_command(words) == ("a", "b c", "d e")
     assert split_command('["a", "b c", 1]') == ("a", "b c", "1")
     for bad in ("", "   ", "'open", "[]"):
         with pytest.raises(BadOption):

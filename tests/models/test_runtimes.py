@@ -74,6 +74,6 @@ def test_a_package_that_does_not_load_is_a_missing_model(
     """As a CUDA build of torchvision beside torch for processors: no ImportError."""
     (tmp_path / "does_not_load.py").write_text("raise RuntimeError('operator nms is missing')\n")
     monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(NoValue, match="installed and does not load: operator nms") as caught:
+    with pytest.raises(NoValue, match=r"does_not_load.*operator nms") as caught:
         optional("does_not_load")
     assert caught.value.reason is Reason.MISSING_MODEL

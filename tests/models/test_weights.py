@@ -58,8 +58,9 @@ def test_changed_weights_are_never_handed_out(
 ) -> None:
     put(cache, **changed)
 
-    with pytest.raises(NoValue, match="not the file it should be"):
+    with pytest.raises(NoValue, match=r"(model\.bin|labels\.txt) .*'toy'") as caught:
         weights.path("toy")
+    assert caught.value.reason is Reason.MISSING_MODEL
     assert not weights.whole("toy")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -36,6 +37,7 @@ from screentest.run.reader import RunReader
 from screentest.run.records import Record
 from screentest.run.store import RunStore
 from screentest.run.tasks import Engine, Task
+from tests.messages import names
 from tests.run.canonical import canonical
 from tests.run.conftest import PATIENCE, Children
 from tests.run.work import key, measure, pays_for_each, task, value_of
@@ -72,7 +74,7 @@ def test_value(store: RunStore) -> None:
     [
         ("no_value", "undecodable", Reason.UNDECODABLE, "as asked"),
         ("no_value", "over_budget", Reason.OVER_BUDGET, "as asked"),
-        ("raises", None, Reason.CRASHED, "ZeroDivisionError: a fault of the metric"),
+        ("raises", None, Reason.CRASHED, "ZeroDivisionError: "),
         ("leaves", None, Reason.CRASHED, "SystemExit: 3"),
         ("wrong_type", None, Reason.CRASHED, "not str"),
         ("forgets", None, Reason.CRASHED, "returned nothing for"),
@@ -212,7 +214,7 @@ def test_a_function_that_workers_do_not_find(store: RunStore) -> None:
 def test_a_service_that_turns_calls_away_stops_the_run(store: RunStore) -> None:
     """Not five thousand equal failures: one message, nothing recorded, and it can be resumed."""
     tasks = [task(item, "turned_away") for item in range(50)]
-    with pytest.raises(ServiceError, match="the key is not valid") as caught:
+    with pytest.raises(ServiceError) as caught:
         execute(store, tasks, engine=LocalEngine(workers=2))
     assert caught.value.advice == "Set another key."
     assert not list(store.records())
@@ -446,7 +448,7 @@ def test_workers_that_cannot_begin(tmp_path: Path) -> None:
     worker: one message, not for ever."""
     done = run_script(tmp_path, "replace(task(1), function=own)")
     assert done.returncode == 1
-    assert "worker processes end before they begin (exit code 1)" in done.stderr
+    assert names(done.stderr, "ScreentestError: ", "(exit code 1)")
     assert "if __name__" in done.stderr.splitlines()[-1]
 
 
@@ -456,13 +458,14 @@ def test_processes_that_cannot_be_had(tmp_path: Path, children: Children) -> Non
     children.temporary.mkdir()
     code, said = children.finish(tmp_path / "run", tasks=1)
     assert code == 1
-    assert said.startswith("ScreentestError: cannot start a worker process")
+    assert re.match("ScreentestError: .*worker process", said)
     assert "TMPDIR" in said
 
 
 def test_no_workers() -> None:
-    with pytest.raises(BadOption, match="invalid number of workers 0"):
+    with pytest.raises(BadOption) as refused:
         LocalEngine(workers=0)
+    assert refused.value.param == "workers"
 
 
 def test_two_tasks_for_one_record(store: RunStore) -> None:

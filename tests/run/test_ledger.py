@@ -145,7 +145,7 @@ def test_a_refused_intent_leaves_no_trace(tmp_path: Path) -> None:
 
 def test_a_cap_needs_a_price(tmp_path: Path) -> None:
     store = RunStore(tmp_path, command="test", max_cost=Decimal(1))
-    with store, pytest.raises(RunError, match="price of this model is not known"):
+    with store, pytest.raises(RunError, match="price"):
         store.ledger.intend(CallIntent("r", "m"))
 
 
@@ -226,7 +226,7 @@ class TestFromWorkers:
         (record,) = store.records()
         failure = record.outcomes["brightness"].failure
         assert failure is not None
-        assert "no call 'nobody' was intended" in failure.detail
+        assert "no call 'nobody'" in failure.detail
 
 
 def test_ledgers_are_read_while_they_are_written(store: RunStore) -> None:

@@ -24,6 +24,7 @@ from screentest.models.chat.costs import MemoryLedger
 from screentest.run.records import RecordKey, decode
 from screentest.run.tasks import Job
 from screentest.run.worker import perform
+from tests.messages import names
 
 GOOD, BAD = RecordKey("film", "good"), RecordKey("film", "bad")
 
@@ -142,7 +143,7 @@ def test_a_record_of_another_task_is_refused() -> None:
             return {}
 
     performance = perform(function, [GOOD], None, MemoryLedger())
-    assert "not a record of this task" in performance.outcomes[0].text
+    assert names(performance.outcomes[0].text, "film", "other")
 
 
 def test_a_job_with_any_other_ledger_works_the_same() -> None:

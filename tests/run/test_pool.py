@@ -167,7 +167,7 @@ def test_workers_that_cannot_be_started_are_tried_again(
         raise EOFError("unexpected EOF")
 
     monkeypatch.setattr(Pool, "_start", never)
-    with pytest.raises(ScreentestError, match=r"before they begin \(unexpected EOF\)"):
+    with pytest.raises(ScreentestError, match=r"\(unexpected EOF\)"):
         execute(store, [task(2)], engine=LocalEngine(workers=1))
 
 

@@ -124,4 +124,4 @@ def test_who_watches_hears_once_that_it_stops(
         for _ in range(2):
             signal.raise_signal(signal.SIGINT)
         assert stop.now
-    assert capfd.readouterr().err.count("Stopping when what is under way is done") == watched
+    assert capfd.readouterr().err.count("Stopping") == watched

@@ -220,7 +220,7 @@ def test_starts_say_what_was_asked(tmp_path: Path) -> None:
 
 def test_another_command(tmp_path: Path) -> None:
     RunStore(tmp_path, command="score").close()
-    with pytest.raises(RunError, match="a run of `score`, not of `build`"):
+    with pytest.raises(RunError, match="`score`, not of `build`"):
         RunStore(tmp_path, command="build")
     RunStore(tmp_path, command="score").close()  # the refusal left nothing locked
 
@@ -331,6 +331,6 @@ def test_a_closed_store_refuses(tmp_path: Path) -> None:
 
 
 def test_cap_must_be_a_number(tmp_path: Path) -> None:
-    with pytest.raises(BadOption, match="cost cap"):
+    with pytest.raises(BadOption, match="max_cost"):
         RunStore(tmp_path, command="test", max_cost=Decimal("NaN"))
     RunStore(tmp_path, command="test", max_cost=Decimal("0.5")).close()

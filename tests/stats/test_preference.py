@@ -44,7 +44,7 @@ def test_strengths_are_the_likeliest() -> None:
 
 
 def test_no_strengths_where_one_never_loses() -> None:
-    with pytest.raises(NoValue, match="has never lost a vote"):
+    with pytest.raises(NoValue, match="never lost"):
         bradley_terry(["a", "a"], ["b", "b"], [1, 1], [1, 2], [1, 2])
     with pytest.raises(NoValue):  # two islands
         bradley_terry(["a", "a", "c", "c"], ["b", "b", "d", "d"], [1, 0, 1, 0], range(4), range(4))

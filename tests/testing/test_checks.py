@@ -68,7 +68,7 @@ def test_all_our_degradations() -> None:
 
 @pytest.mark.parametrize("check", [check_metric, check_judge, check_degradation, check_placebo])
 def test_no_names_are_not_a_success(check: Callable[..., None]) -> None:
-    with pytest.raises(BadOption, match="there is nothing to check"):
+    with pytest.raises(BadOption, match="nothing"):
         check()
 
 
@@ -143,5 +143,5 @@ def test_what_breaks_a_rule_is_found(check: Callable[..., None]) -> None:
 
 @pytest.mark.usefixtures("broken")
 def test_a_backend_that_answers_otherwise_is_found() -> None:
-    with pytest.raises(BrokenContract, match="the same question has another answer"):
+    with pytest.raises(BrokenContract, match=r"flow=restless: .*another answer"):
         check_backend("flow", "restless")

@@ -63,7 +63,7 @@ def test_a_failure_at_any_step(
         monkeypatch.setattr(Path, "replace", fail)
     else:
         monkeypatch.setattr(atomic.os, step, fail)
-    with pytest.raises(StorageError, match=r"out' cannot be written: no space left") as failed:
+    with pytest.raises(StorageError, match=r"out'.*: no space left") as failed:
         write(target, b"new")
     monkeypatch.undo()
     assert failed.value.advice
@@ -104,7 +104,7 @@ def test_an_error_elsewhere_stays_what_it_is(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("way")
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(StorageError, match="no such file or directory"):
+    with pytest.raises(StorageError, match="nowhere/out'"):
         write(tmp_path / "nowhere" / "out", b"new")
 
 

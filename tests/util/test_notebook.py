@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.messages import names
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -31,8 +33,8 @@ def test_progress_is_one_line_that_is_gone_at_the_end_and_the_result_a_table() -
     )
     assert begun == ["display_data", ""]
     assert {kind for kind, _ in shown} == {"update_display_data"}  # the same line, written anew
-    assert shown[0][1] == "<progress value=0 max=3></progress> scoring: 0/3 clips "
-    assert shown[-1][1].startswith("<progress value=3 max=3></progress> scoring: 3/3 clips")
+    assert names(shown[0][1], "<progress value=0 max=3>", "0/3 clips")
+    assert names(shown[-1][1], "<progress value=3 max=3>", "3/3 clips")
     assert gone == ["update_display_data", ""]
     assert result[0] == "execute_result"
     assert "<table>" in result[1]

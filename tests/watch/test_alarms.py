@@ -14,6 +14,7 @@ from screentest.hooks.contract import Alarm, playable
 from screentest.video.memory import MemoryVideo, held
 from screentest.watch.alarms import COLLAPSES, alarms
 from screentest.watch.loop import Watch
+from tests.messages import names
 from tests.test_frames import RATE, moving
 
 STEADY = {"frozen": 0.0, "flicker": 3.0, "contrast.exposure": 0.95, "motion": 0.2}
@@ -101,7 +102,7 @@ def test_a_black_clip_is_one_alarm() -> None:
     (found,) = alarms(series)
     assert (found.kind, found.step) == ("saturated", 900)
     assert (len(found.clips), found.measured) == (2, 2)
-    assert found.message == "2 of 2 clips black, white or one colour since step 900"
+    assert names(found.message, "2 of 2", "step 900")
 
 
 def test_values_that_change_at_one_step_are_told_together() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -22,6 +23,7 @@ from screentest.video.memory import MemoryVideo, held
 from screentest.watch import loop
 from screentest.watch.alarms import STATE
 from screentest.watch.loop import Arrivals, Look, Watch, read_step, step_pattern
+from tests.messages import names
 from tests.terminal import Screentest
 from tests.test_frames import RATE, moving
 
@@ -139,7 +141,7 @@ def test_scored_as_they_appear_with_alarms_and_over_restarts(
     assert len(found.scores) == 2
     assert notes.steps == [(1, ["step_1/0.mp4"]), (2, ["step_2/0.mp4"])]
     assert [(one.clips, one.measured) for one in notes.alarms] == [(("step_*/0",), 1)]
-    with pytest.raises(BadOption, match=r"was watched with frozen, not with flicker\n") as error:
+    with pytest.raises(BadOption, match=r"frozen.* flicker\n") as error:
         Watch(folder, out, metrics=["flicker"])
     assert "give `metrics=frozen`" in str(error.value)
     (out / STATE).write_text("{")
@@ -156,7 +158,7 @@ def test_the_command(tmp_path: Path, films: dict[str, bytes], screentest: Screen
     hook = ("--hook", "tensorboard:folder=file/boards")
     done = screentest("watch", "clips", "--once", "--metrics", "frozen", "--json", *hook)
     assert done.returncode == 1, done.stderr
-    assert done.stderr.startswith("warning: the hook tensorboard:folder=file/boards failed: ")
+    assert re.match(r"warning: .*tensorboard:folder=file/boards", done.stderr)
     assert "Warning: " not in done.stderr
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert lines[0]["alarm"] == "frozen"
@@ -165,7 +167,8 @@ def test_the_command(tmp_path: Path, films: dict[str, bytes], screentest: Screen
     assert (tmp_path / "clips-scores" / "run.db").is_file()
     done = screentest("watch", "clips", "--once", "--metrics", "frozen")
     assert done.returncode == 0, done.stderr
-    assert done.stdout == "nothing new: 2 clips known\n"
+    assert re.search(r"nothing new\b.*\b2 clips", done.stdout)
+    assert len(done.stdout.splitlines()) == 1
 
 
 @pytest.mark.parametrize(
@@ -313,10 +316,9 @@ def test_the_command_tells_of_withdrawn_alarms_and_replaced_clips(
     training.put("step_1/1.mp4")
     code, printed = start()
     assert code == 0
-    assert printed.splitlines() == [
-        "WITHDRAWN frozen: 2 of 3 clips frozen since step 1",
-        "step 1: 1 replaced clip scored again",
-    ]
+    withdrawn, again = printed.splitlines()
+    assert names(withdrawn, "WITHDRAWN frozen: ", "2 of 3", "step 1")
+    assert names(again, "step 1: ", "1 replaced clip")
 
 
 @pytest.mark.parametrize(

@@ -353,7 +353,7 @@ class Results:
         What is descriptive has no worst part: it is always by the mean.
         """
         if pool not in POOLS:
-            raise BadOption(f"invalid pool {pool!r}: must be worst or mean")
+            raise BadOption.of("pool", pool, "worst or mean")
         means = {name for name, info in self.outputs.items() if info.descriptive}
         values = tuple(
             value.pooled("mean" if value.name in means else pool) for value in self.values

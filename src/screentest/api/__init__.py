@@ -41,7 +41,7 @@ def progress_of(given: Progress | bool | None) -> Progress:
     if given is None or given is True:
         return watched()
     if not callable(getattr(given, "advance", None)):
-        raise BadOption(f"invalid `progress` {given!r:.60}: must be a Progress, True or False")
+        raise BadOption.of("progress", given, "a Progress, True or False")
     return given
 
 
@@ -88,4 +88,4 @@ def at_least(least: float, **options: float) -> None:
     """Raise where an option is below the least that it may be."""
     for name, value in options.items():
         if not value >= least:  # NaN is not
-            raise BadOption(f"invalid `{name}` {value:g}: must be {least:g} or more")
+            raise BadOption.of(name, value, f"{least:g} or more")

@@ -308,7 +308,7 @@ def _orders(text: str) -> tuple[Order, ...]:
     from screentest.judges.cases import Order
 
     if text not in ("both", "first"):
-        raise BadOption(f"invalid `orders` {text!r}: must be both or first")
+        raise BadOption.of("orders", text, "both or first")
     return tuple(Order) if text == "both" else (Order.AS_GIVEN,)
 
 

@@ -105,9 +105,9 @@ def read_clips(
     except (UserError, ValueError, TypeError, OverflowError, RuntimeError):
         rate = Fraction(0)
     if not 0 < rate <= _MOST_FPS:
-        raise BadOption(f"invalid `fps` {fps}: must be a number in (0, {_MOST_FPS}]")
+        raise BadOption.of("fps", fps, f"a number in (0, {_MOST_FPS}]")
     if step is not None and (isinstance(step, bool) or not isinstance(step, Integral)):
-        raise BadOption(f"invalid `step` {step!r:.60}: must be a whole number")
+        raise BadOption.of("step", step, "a whole number")
     read = read_frames(frames, layout=layout, value_range=value_range)
     count = len(read.clips)
     prompts = texts_of("prompt", [prompt] * count if isinstance(prompt, str) else prompt)

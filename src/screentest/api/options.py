@@ -58,19 +58,17 @@ def refuse_unknown(job: Callable[..., object], work: Mapping[str, object]) -> No
         if name not in options:
             near = difflib.get_close_matches(name.lower(), options, n=1, cutoff=0.7)
             advice = f"Did you mean {near[0]!r}?" if near else f"Options: {', '.join(options)}."
-            raise BadOption(f"{job.__name__} has no option {name!r}", advice=advice)
+            raise BadOption(f"{job.__name__} has no option {name!r}", advice=advice, param=name)
     templates = work.get("prompts")
     if "prompt" in parameters and templates is not None and not _is_folder(templates):
         given = templates if isinstance(templates, str | PathLike) else type(templates)
-        raise BadOption(
-            f"invalid `prompts` {given!r:.60}: must be a folder of templates",
-            advice="The text that videos were made from is `prompt`.",
-        )
+        advice = "The text that videos were made from is `prompt`."
+        raise BadOption.of("prompts", given, "a folder of templates", advice=advice)
     for kind, names in _KINDS.items():
         for name in work.keys() & names.split():
             if not isinstance(work[name], kind):
                 spoken = getattr(kind, "__name__", kind)
-                raise BadOption(f"invalid `{name}` {work[name]!r:.60}: must be {spoken}")
+                raise BadOption.of(name, work[name], str(spoken))
 
 
 def _is_folder(given: object) -> bool:
@@ -82,7 +80,7 @@ def retry_of(work: WorkOptions) -> str:
     """Read which failures of earlier starts are tried again."""
     retry = work.get("retry", Retry.TRANSIENT.value)
     if retry not in list(Retry):
-        raise BadOption(f"invalid `retry` {retry!r}: must be one of {', '.join(Retry)}")
+        raise BadOption.of("retry", retry, f"one of {', '.join(Retry)}")
     return retry
 
 
@@ -162,9 +160,7 @@ def aspects_of(names: Sequence[str]) -> list[Aspect] | None:
 def limits_of(max_file_size: float) -> Limits:
     """Limits of decoding, with files of so many GB at most."""
     if not 1e-6 <= max_file_size <= 1e6:  # NaN is neither
-        raise BadOption(
-            f"invalid `max_file_size` {max_file_size:g}: must be 0.000001 to 1000000 GB"
-        )
+        raise BadOption.of("max_file_size", max_file_size, "0.000001 to 1000000 GB")
     return Limits(file_bytes=round(max_file_size * 1e9))
 
 

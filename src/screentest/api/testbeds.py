@@ -120,11 +120,9 @@ def build(
         options = fixed.applied(options)
         fixed.must_be_here(options, chat=chat is not None, backgrounds=backgrounds is not None)
     if not 1 <= timeout <= 10**7:  # NaN is neither
-        raise BadOption(f"invalid `timeout` {timeout:g}: must be 1 second or more")
+        raise BadOption.of("timeout", timeout, "1 second or more")
     if not 0 < max_file_size <= 100:
-        raise BadOption(
-            f"invalid `max_file_size` {max_file_size:g}: must be above 0, 100 GB at most"
-        )
+        raise BadOption.of("max_file_size", max_file_size, "above 0, 100 GB at most")
     limits = replace(limits_of(max_file_size), wall_seconds=timeout)
     check_models(options)
     cap = cap_of(work, settings)

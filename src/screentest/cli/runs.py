@@ -168,7 +168,7 @@ def merge(
       screentest merge monday tuesday --into both --prefer newest
     """
     if prefer not in list(Prefer):
-        raise BadOption(f"invalid --prefer {prefer}: must be first or newest")
+        raise BadOption.of("prefer", prefer, "first or newest")
     shares = merge_runs(folders, into, prefer=prefer)
     with RunReader(into) as merged:
         coverage = merged.coverage()

@@ -267,10 +267,8 @@ def _choice(per_shot: bool, fps: str | None, count: int | None, detector: str) -
         except BadOption:
             rate = Fraction(0)
         if rate <= 0:
-            raise BadOption(
-                f"invalid --fps {fps}: must be a number above 0",
-                advice="Examples: 2, 0.5, 24000/1001.",
-            )
+            advice = "Examples: 2, 0.5, 24000/1001."
+            raise BadOption.of("fps", fps, "a number above 0", advice=advice)
         return PerSecond(rate)
     return PerShot(detector) if count is None else Evenly(count)
 

@@ -21,7 +21,7 @@ Each error says what happened and, in ``advice``, what to do next.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 if TYPE_CHECKING:
     from screentest.core.outcome import Failure, Reason
@@ -44,12 +44,9 @@ class ScreentestError(Exception):
         return f"{self.message}\n{self.advice}" if self.advice else self.message
 
     def __reduce__(self) -> tuple[object, ...]:
-        # Exceptions cross process borders by pickle, which would lose keyword arguments.
-        return (_rebuild, (type(self), self.message, self.advice))
-
-
-def _rebuild(kind: type[ScreentestError], message: str, advice: str) -> ScreentestError:
-    return kind(message, advice=advice)
+        # Exceptions cross process borders by pickle, which would call the kind with the message
+        # alone: its fields come back as they were.
+        return (type(self).__new__, (type(self), self.message), self.__dict__)
 
 
 class UserError(ScreentestError):
@@ -63,7 +60,18 @@ class UnknownName(UserError):
 
 
 class BadOption(UserError):
-    """An option that is invalid, alone or together with another."""
+    """An option that is invalid, alone or together with another; ``param`` is the name of one."""
+
+    def __init__(self, message: str, *, advice: str = "", param: str = "") -> None:
+        super().__init__(message, advice=advice)
+        self.param = param
+
+    @classmethod
+    def of(cls, param: str, value: object, must: str, *, advice: str = "") -> Self:
+        """Return the error for the ``value`` of a parameter that is not what it must be."""
+        shown = repr(value) if isinstance(value, str) else str(value)
+        message = f"invalid `{param}` {shown:.60}: must be {must}"
+        return cls(message, advice=advice, param=param)
 
 
 class ManifestError(UserError):
@@ -109,13 +117,6 @@ class NoValue(ScreentestError):
         from screentest.core.outcome import Failure
 
         return Failure(self.reason, self.message, self.advice)
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return (_rebuild_no_value, (type(self), self.reason, self.message, self.advice))
-
-
-def _rebuild_no_value(kind: type[NoValue], reason: Reason, detail: str, advice: str) -> NoValue:
-    return kind(reason, detail, advice=advice)
 
 
 class MissingPackage(NoValue, UserError):

@@ -131,7 +131,7 @@ class Table:
             raise ValueError(f"table {name!r} has two columns of one name: {', '.join(names)}")
         for row in cells:
             if len(row) != len(given):
-                raise ValueError(f"table {name!r}: {len(row)} cells for {len(given)} columns")
+                raise ValueError(f"table {name!r}: a row of {len(row)} cells, not {len(given)}")
             for cell in row:
                 if isinstance(cell, float) and not math.isfinite(cell):
                     raise ValueError(f"table {name!r}: invalid cell {cell}; use None")

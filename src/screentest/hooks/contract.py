@@ -381,7 +381,7 @@ def open_hooks(hooks: str | Hook | Sequence[str | Hook], longest: float | None =
 
 def _guarded(hook: Hook) -> _Guarded:
     if not callable(getattr(hook, "log", None)):
-        raise BadOption(f"invalid hook {hook!r:.60}: must be a name, or an object with `log`")
+        raise BadOption.of("hooks", hook, "names, or objects with a method log")
     return _failing.get(id(hook)) or _Guarded(type(hook).__name__, lambda: hook, given=hook)
 
 

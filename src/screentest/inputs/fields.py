@@ -16,15 +16,16 @@ from screentest.core import BadOption, Clip, Item, Script, Span, Time, seconds
 
 
 class Complaint(Exception):
-    """What is wrong with a row or field, and what to do about it."""
+    """What is wrong with a row or its ``field``, and what to do about it."""
 
-    def __init__(self, message: str, advice: str = "") -> None:
+    def __init__(self, message: str, advice: str = "", field: str = "") -> None:
         super().__init__(message)
         self.message = message
         self.advice = advice
+        self.field = field
 
     def about(self, name: str) -> Complaint:
-        return Complaint(f"{name}: {self.message}", self.advice)
+        return Complaint(f"{name}: {self.message}", self.advice, name)
 
 
 def quoted(text: str) -> str:
@@ -112,7 +113,7 @@ def item_of(fields: Mapping[str, Any], folder: Path) -> tuple[Item | None, list[
 
     for name in ("id", "video"):
         if fields.get(name) in (None, ""):
-            complaints.append(Complaint(f"no {name}"))
+            complaints.append(Complaint(f"no {name}", field=name))
     name = take("id", _name, "")
     video = take("video", lambda value: folder / _path(value), Path())
     prompt = take("prompt", _text, "")
@@ -346,6 +347,8 @@ class Problem:
     """The file it is about, where there is one."""
     row: int | None = None
     """Which row, from 1, where rows are not lines: in a JSON array, in Parquet."""
+    field: str = ""
+    """The field or column of the row, where it is about one."""
 
     def __str__(self) -> str:
         place = place_of(self.line, self.row)

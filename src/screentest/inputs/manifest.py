@@ -14,6 +14,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from io import BufferedReader, BytesIO
 from pathlib import Path
 from typing import Any
@@ -170,9 +171,10 @@ def read_manifest(path: str | os.PathLike[str]) -> list[Item]:
 
 
 class BadRows(ManifestError):
-    """A file with problems; the message lists all."""
+    """A file with ``problems``; the message lists all."""
 
     def __init__(self, path: str | os.PathLike[str], problems: Sequence[Problem]) -> None:
+        self.problems = tuple(problems)
         count = len(problems)
         super().__init__(
             f"{os.fspath(path)} has {count} problem{'s' * (count > 1)}:\n{listed(problems)}"
@@ -247,15 +249,15 @@ def _examine(file: BufferedReader, path: Path) -> ManifestReading:
                 complaints += wrong
                 named.update(files_of(record.fields, path.parent))
             kind, place = ProblemKind.BAD_ROW, place_of(record.line, record.row)
+            problem = partial(Problem, line=record.line, id=name, row=record.row)
             problems += [
-                Problem(kind, each.message, each.advice, record.line, name, row=record.row)
-                for each in complaints
+                problem(kind, each.message, each.advice, field=each.field) for each in complaints
             ]
             earlier = places.setdefault(name, place) if name else place
             if earlier != place:
                 kind, words = ProblemKind.DUPLICATE_ID, f"the same id as {earlier}"
                 advice = "Every row needs an id of its own."
-                problems.append(Problem(kind, words, advice, record.line, name, row=record.row))
+                problems.append(problem(kind, words, advice, field="id"))
             elif item is not None and not complaints:
                 rows.append(ManifestRow(record.line, item, record.row))
     except NotAManifest as error:

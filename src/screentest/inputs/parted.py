@@ -98,7 +98,7 @@ def in_groups_of(items: Sequence[Item], count: int) -> Iterator[PartedSource]:
     What is left over at the end makes no source: all sources have as many parts.
     """
     if not 2 <= count <= MOST:
-        raise BadOption(f"invalid join {count}: must be from 2 to {MOST:,}")
+        raise BadOption.of("join", count, f"2 to {MOST:,}")
     for first in range(0, len(items) - count + 1, count):
         part = items[first : first + count]
         parts = tuple(SourcePart(item.video, item.text, _timed(item)) for item in part)

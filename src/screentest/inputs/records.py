@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from io import BufferedReader
 from typing import Any
 
-from screentest._util.text import plain_cell
+from screentest._util.text import plain_cell, plural
 from screentest.inputs.fields import (
     FIELDS,
     GROUP_PREFIX,
@@ -122,8 +122,8 @@ def _badly_encoded(text: str, what: str = "") -> Complaint | None:
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
-        where = f"{what}: " if what else ""
-        return Complaint(f"{where}not UTF-8 at character {error.start + 1}", _UTF8)
+        wrong = Complaint(f"not UTF-8 at character {error.start + 1}", _UTF8)
+        return wrong.about(what) if what else wrong
     return None
 
 
@@ -193,7 +193,7 @@ def _json_record(number: int, text: str) -> ManifestRecord:
         wrong = Complaint("not a JSON object", 'A row looks like {"id": "…", "video": "…"}.')
         return ManifestRecord(number, complaints=(wrong,))
     unknown = tuple(
-        Complaint(f"unknown field {one_line(name)}", did_you_mean(name, FIELDS))
+        Complaint(f"unknown field {one_line(name)}", did_you_mean(name, FIELDS), name)
         for name in value
         if name not in FIELDS
     )
@@ -267,6 +267,7 @@ def _unknown_columns(names: list[str]) -> tuple[Complaint, ...]:
         Complaint(
             f"unknown column {one_line(name)}",
             f"{did_you_mean(name, plain)} Columns to group by are named {GROUP_PREFIX}NAME.",
+            name,
         )
         for name in names
         if name not in plain and not (name.startswith(GROUP_PREFIX) and name != GROUP_PREFIX)
@@ -275,7 +276,7 @@ def _unknown_columns(names: list[str]) -> tuple[Complaint, ...]:
 
 def _csv_record(number: int, names: list[str], cells: list[str]) -> ManifestRecord:
     if len(cells) != len(names):
-        detail = f"{len(cells)} cells where the first line has {len(names)}"
+        detail = f"{plural(len(cells), 'cell')} where the first line has {len(names)}"
         wrong = Complaint(detail, "Put a cell that has commas in quotes.")
         return ManifestRecord(number, complaints=(wrong,))
     fields: dict[str, Any] = {}

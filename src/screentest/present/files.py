@@ -36,7 +36,7 @@ def must_be_formats(names: Iterable[str]) -> None:
     """Refuse a format that there is not, or that cannot be written here."""
     for name in names:
         if name not in FORMATS:
-            raise BadOption(f"invalid format {name!r}: must be one of {', '.join(FORMATS)}")
+            raise BadOption.of("formats", name, f"one of {', '.join(FORMATS)}")
         if name == "parquet":
             need("pyarrow")
 

@@ -173,9 +173,9 @@ class LocalEngine:
 
     def __post_init__(self) -> None:
         if self.workers is not None and self.workers < 1:
-            raise BadOption(f"invalid number of workers {self.workers}: must be 1 or more")
+            raise BadOption.of("workers", self.workers, "1 or more")
         if self.max_deaths < 1:
-            raise BadOption(f"invalid max_deaths {self.max_deaths}: must be 1 or more")
+            raise BadOption.of("max_deaths", self.max_deaths, "1 or more")
 
     def run(self, tasks: Sequence[Task], ledger: LedgerClient, stop: Stop) -> Ends:
         """Yield the ends of tasks, as they come."""

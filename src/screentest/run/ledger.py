@@ -139,7 +139,7 @@ class Ledger:
 def refuse_impossible_cap(max_cost: Decimal | None) -> None:
     """Check that a cap is a number, and not below zero."""
     if max_cost is not None and not (max_cost.is_finite() and max_cost >= 0):
-        raise BadOption(f"invalid cost cap {max_cost}: must be a number of 0 or more")
+        raise BadOption.of("max_cost", max_cost, "a number of 0 or more")
 
 
 def read_calls(connection: sqlite3.Connection, folder: Path) -> Iterator[Call]:

@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from screentest._util.text import plural
 from screentest.core import BadOption, Item, RunError, ScreentestError, VideoInfo
 from screentest.run.database import FILE
 from screentest.run.lease import FILE as LOCK
@@ -213,7 +214,7 @@ def _bring(
         shown = "; ".join(conflicts[:_SHOWN])
         more = f"; and {len(conflicts) - _SHOWN:,} more" if len(conflicts) > _SHOWN else ""
         raise RunError(
-            f"{len(conflicts):,} records have two values: {shown}{more}",
+            f"two values of {plural(len(conflicts), 'record')}: {shown}{more}",
             advice="Nothing was merged. Find out which run to trust, and say so: "
             "`prefer=first` or newest.",
         )

@@ -208,11 +208,11 @@ class RayEngine:
 
     def __post_init__(self) -> None:
         if self.workers is not None and self.workers < 1:
-            raise BadOption(f"invalid number of workers {self.workers}: must be 1 or more")
+            raise BadOption.of("workers", self.workers, "1 or more")
         if self.max_deaths < 1:
-            raise BadOption(f"invalid max_deaths {self.max_deaths}: must be 1 or more")
+            raise BadOption.of("max_deaths", self.max_deaths, "1 or more")
         if self.gpus < 0:
-            raise BadOption(f"invalid gpus {self.gpus:g}: must be 0 or more")
+            raise BadOption.of("gpus", self.gpus, "0 or more")
         if self.address is not None and self.address.startswith("ray://"):
             raise BadOption(
                 "a run cannot be driven from outside of the cluster (ray://)",

@@ -98,7 +98,7 @@ def settings_of(
     given = [options.get("models") or (), options.get("model") or ()]
     models = [name for names in given for name in ([names] if isinstance(names, str) else names)]
     if not all(isinstance(name, str) for name in models):
-        raise BadOption(f"invalid `models` {given!r:.60}: must be texts")
+        raise BadOption.of("models", given, "texts")
     return options.get("settings") or Settings(
         models=read_models(models),
         device=options.get("device", "auto"),
@@ -268,7 +268,7 @@ def open_engine(
             on_cpu = settings.device == "auto" and not cluster.hosts
             yield cluster, replace(settings, device="cpu") if on_cpu else settings
     elif engine != "local":
-        raise BadOption(f"invalid engine {engine!r}: must be local or ray")
+        raise BadOption.of("engine", engine, "local or ray")
     elif address:
         raise BadOption("`address` is that of a Ray cluster", advice="Give `engine=ray`.")
     else:

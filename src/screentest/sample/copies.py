@@ -50,7 +50,7 @@ def copy_checkpoints(folder: Path, prompts: int = 20) -> list[str]:
     """Clips of so many prompts by each of two checkpoints, numbered; gives the prompts."""
     shots = list(_shots())
     if not 2 <= prompts <= len(shots):
-        raise BadOption(f"invalid number of prompts {prompts}: must be from 2 to {len(shots)}")
+        raise BadOption.of("prompts", prompts, f"2 to {len(shots)}")
     _make(folder, CHECKPOINTS)
     # Spread over the films: the first few would all be of one.
     chosen = sorted(range(len(shots)), key=lambda place: (place * 7) % len(shots))[:prompts]

@@ -141,7 +141,7 @@ def _split(given: str | Sequence[str]) -> tuple[set[OperatorSet], list[str]]:
                 named.append(part)
     if nothing and (sets or named):
         raise BadOption(
-            "invalid operators: none and others", advice="Leave out none, or the others."
+            "`operators` has none beside others", advice="Leave out none, or the others."
         )
     return sets, named
 

@@ -58,28 +58,24 @@ class BuildOptions:
     def __post_init__(self) -> None:
         for severity in self.severities:
             if not 0 < severity <= 1:  # NaN is neither
-                raise BadOption(f"invalid severity {severity:g}: must be in (0, 1]")
+                raise BadOption.of("severities", severity, "in (0, 1]")
         for count in self.clips:
             if not 1 <= count <= MOST_CLIPS:
-                raise BadOption(f"invalid number of clips {count}: must be 1 to {MOST_CLIPS:,}")
+                raise BadOption.of("clips", count, f"1 to {MOST_CLIPS:,}")
         if len(self.rungs) > MOST_RUNGS:
             raise BadOption(
                 f"invalid ladder of {len(self.rungs)} rungs: must have {MOST_RUNGS} or fewer",
             )
         self._check_least()
         if self.extract not in EXTRACTORS:
-            raise BadOption(
-                f"invalid reader of captions {self.extract!r}: must be {' or '.join(EXTRACTORS)}"
-            )
+            raise BadOption.of("extract", self.extract, " or ".join(EXTRACTORS))
         if self.long_side is not None and not SMALLEST <= self.long_side <= LARGEST:
-            raise BadOption(
-                f"invalid long side {self.long_side}: must be {SMALLEST} to {LARGEST:,} pixels",
-                advice="0 keeps the source's.",
-            )
+            sides, advice = f"{SMALLEST} to {LARGEST:,} pixels", "0 keeps the source's."
+            raise BadOption.of("long_side", self.long_side, sides, advice=advice)
         if self.rate is not None and not 0 < self.rate <= FASTEST:
-            raise BadOption(f"invalid frame rate {float(self.rate):g}: must be in (0, {FASTEST}]")
+            raise BadOption.of("fps", self.rate, f"in (0, {FASTEST}]")
         if not (self.degradations or self.placebos) or not self.clips or not self.severities:
-            raise BadOption("there is nothing to build", advice="Name an operator or a placebo.")
+            raise BadOption("there is nothing to build", advice="Give `operators` or `placebos`.")
         for kind, specs in (("degradation", self.degradations), ("placebo", self.placebos)):
             names = [spec.partition(":")[0] for spec in specs]
             for name in names:
@@ -92,13 +88,11 @@ class BuildOptions:
             return
         if len(set(self.clips)) > 1:
             raise BadOption(
-                "with several numbers of clips every film needs all of them",
-                advice="Leave `min_clips` out, or give one number of `clips`.",
+                "`min_clips` goes with one number of `clips`",
+                advice="With several, a film needs as many clips as the largest.",
             )
         if not 1 <= self.least_clips <= self.clips[0]:
-            raise BadOption(
-                f"invalid least number of clips {self.least_clips}: must be 1 to {self.clips[0]}"
-            )
+            raise BadOption.of("min_clips", self.least_clips, f"1 to {self.clips[0]}")
 
     @property
     def rungs(self) -> tuple[Rung, ...]:
@@ -133,6 +127,5 @@ def frame_rate(given: str | float | Fraction | None) -> Fraction | None:
     try:
         return seconds(given) if isinstance(given, str) else Fraction(given).limit_denominator(1001)
     except (BadOption, ValueError, OverflowError):
-        raise BadOption(
-            f"{given!r} is not a frame rate", advice="Write 24, 29.97 or 30000/1001."
-        ) from None
+        advice = "Write 24, 29.97 or 30000/1001."
+        raise BadOption.of("fps", given, "a frame rate", advice=advice) from None

@@ -41,7 +41,7 @@ def sample_testbed(
     Files are hard links where the disk allows it and ``copy`` does not say otherwise.
     """
     if count < 1:
-        raise BadOption(f"invalid sample of {count} pairs: must be 1 or more")
+        raise BadOption.of("count", count, "1 or more")
     testbed = read_testbed(folder)
     if not testbed.pairs:
         raise UserError(f"{folder} has no pairs to draw from", advice="Build it first.")

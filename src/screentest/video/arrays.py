@@ -361,7 +361,7 @@ def _given_range(given: Any) -> tuple[float, float]:
     except (TypeError, ValueError, OverflowError):
         low = high = 0.0
     if isinstance(given, str | bytes) or not (1e-30 < high - low < 1e30):
-        raise BadOption(f"invalid value_range {given!r:.60}: must be (black, white)")
+        raise BadOption.of("value_range", given, "(black, white)")
     return low, high
 
 

@@ -41,7 +41,7 @@ def evenly(span: Span, count: int) -> list[Time]:
     ['5/2', '15/2']
     """
     if count < 1:
-        raise BadOption(f"invalid number of frames {count}: must be 1 or more")
+        raise BadOption.of("count", count, "1 or more")
     return [span.start + span.duration * (2 * n + 1) / (2 * count) for n in range(count)]
 
 
@@ -52,7 +52,7 @@ def every(span: Span, rate: Fraction) -> list[Time]:
     ['0', '1/2']
     """
     if rate <= 0:
-        raise BadOption(f"invalid rate {rate} per second: must be above 0")
+        raise BadOption.of("rate", rate, "above 0")
     ticks = -(-span.duration * rate // 1)
     return [span.start + n / rate for n in range(int(ticks))]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -153,7 +154,7 @@ def test_the_printed_matrix_says_what_is_missing_and_who_answered(
     assert len(lost) == 5
     assert lost[0] == "videoscore.visual_quality"  # a value of the metric, not the judge
     words = " ".join(said.split())
-    assert f"Not judged {len(lost)} judges: not_applicable: the item has no text" in words
+    assert re.search(rf"\b{len(lost)}\b[^:]*: not_applicable: ", words)
     assert "not_applicable: not_applicable" not in words
     unbroken = "".join(said.split())
     for one in made.certificates:

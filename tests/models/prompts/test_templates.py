@@ -31,6 +31,10 @@ Which is better?
 """
 SHAPE = ["Text", "Text", "Picture", "Text", "Picture", "Text", "Picture", "Text"]
 SYSTEM = "You compare films.{% if prompt %} A prompt is given.{% endif %} Mind {{ aspect }}.\n"
+# What they give with the slots below.
+SYSTEM_TEXT = "You compare films. A prompt is given. Mind colour."
+FIRST_LINE = "Judge colour. There are 3 shots.\n"
+PASSAGE = "<<<BEGIN prompt>>>\nA dog runs.\n<<<END prompt>>>"
 
 
 def write(folder: Path, **files: str) -> Path:
@@ -69,11 +73,11 @@ def shape(parts: tuple[object, ...]) -> list[str]:
 
 def test_text_and_pictures_stand_where_the_template_says(home: Path) -> None:
     rendered = Prompts(home=home).render("suite/judge", slots())
-    assert rendered.system == "You compare films. A prompt is given. Mind colour."
+    assert rendered.system == SYSTEM_TEXT
     assert shape(rendered.parts) == SHAPE
     texts = [part.text for part in rendered.parts if isinstance(part, Text)]
-    assert "Judge colour. There are 3 shots." in texts[0]
-    assert "<<<BEGIN prompt>>>\nA dog runs.\n<<<END prompt>>>" in texts[0]
+    assert FIRST_LINE in texts[0]
+    assert PASSAGE in texts[0]
     assert 'Shot 2: "A dog."' in texts[0]
     assert texts[0].endswith("The first video:")
     assert texts[-2:] == ["The second video:", "Which is better?"]
@@ -152,7 +156,7 @@ def test_hostile_text_changes_no_message_on_the_wire(home: Path, text: str) -> N
 def test_no_text_changes_the_structure(home: Path, prompt: str, caption: str) -> None:
     rendered = Prompts(home=home).render("suite/judge", slots(f"x{prompt}", caption))
     assert shape(rendered.parts) == SHAPE
-    assert rendered.system == "You compare films. A prompt is given. Mind colour."
+    assert rendered.system == SYSTEM_TEXT
     told = rendered.parts[0].text
     assert told.count("<<<BEGIN prompt>>>\n") == told.count("\n<<<END prompt>>>\n") == 1
 
@@ -218,7 +222,7 @@ def test_a_users_folder_replaces_by_path(home: Path, tmp_path: Path) -> None:
     write(tmp_path, suite___x="included")
     prompts = Prompts(mine, home=home)
     rendered = prompts.render("suite/judge", slots())
-    assert [part.text for part in rendered.parts] == ["Mine: A dog runs. included"]
+    assert [part.text for part in rendered.parts] == [f"Mine: {slots()['prompt']} included"]
     # The system text was not replaced, so ours stands.
     assert rendered.system.startswith("You compare films.")
     assert "suite/judge" in prompts.names()

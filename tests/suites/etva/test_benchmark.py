@@ -67,7 +67,7 @@ def test_a_seed_draws_the_same_and_another_another() -> None:
 
 def test_what_cannot_be_drawn() -> None:
     for count in (0, 6):
-        with pytest.raises(BadOption, match="invalid number of prompts"):
+        with pytest.raises(BadOption, match="`prompts`"):
             sub_benchmark(made(5), count)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import threading
@@ -33,7 +34,11 @@ from tests.terminal import CLEAN, fits, invoke
 
 ETVA = ("suite", "etva")
 
-PROMPTS = "A red fox runs.\n\nTwo cats sleep on a sofa.\na RED fox runs.\n"
+CATS = "Two cats sleep on a sofa."
+PROMPTS = f"A red fox runs.\n\n{CATS}\na RED fox runs.\n"
+TWO_CATS = "Are there exactly two cats in the video?"
+"""As the rules ask about them."""
+EDITED = "Can a fox be seen?"
 
 
 @pytest.fixture
@@ -57,7 +62,7 @@ def test_help_fits_and_has_examples(name: str) -> None:
     result = CliRunner().invoke(app, ["suite", "etva", name, "--help"], env={"COLUMNS": "80"})
     assert result.exit_code == 0
     assert fits(result.output)
-    assert f"\n  Examples:\n    screentest suite etva {name}" in result.output
+    assert f"screentest suite etva {name}" in result.output.partition("\n  Examples:\n")[2]
 
 
 # ---- questions
@@ -68,7 +73,7 @@ def test_questions_by_rules_need_no_model(prompts: Path) -> None:
     assert done.exit_code == 0, done.stderr
     sets = read_question_sets(prompts.parent / "questions.jsonl")
     # The same prompt in other capitals is the same prompt.
-    assert [one.prompt for one in sets] == ["A red fox runs.", "Two cats sleep on a sofa."]
+    assert [one.prompt for one in sets] == ["A red fox runs.", CATS]
     assert "2 prompts" in done.stdout
     assert fits(done.stdout)
 
@@ -79,7 +84,7 @@ def test_an_edited_file_is_kept_and_only_what_is_missing_is_paid_for(
     out = tmp_path / "questions.jsonl"
     invoke(*ETVA, "questions", prompts, "--writer", "rules", "--no-knowledge")
     edited = json.loads(out.read_text().splitlines()[0])
-    edited["questions"][0]["text"] = "Can a fox be seen?"
+    edited["questions"][0]["text"] = EDITED
     edited["knowledge"] = "Foxes are quick."
     out.write_text(json.dumps(edited) + "\n")
     with FakeChatServer(well_behaved()) as server:
@@ -90,7 +95,7 @@ def test_an_edited_file_is_kept_and_only_what_is_missing_is_paid_for(
     assert done.exit_code == again.exit_code == 0, done.stderr
     assert stages == ["elements", "graph", "knowledge", "questions"]
     kept, made = read_question_sets(out)
-    assert kept.questions[0].text == "Can a fox be seen?"
+    assert kept.questions[0].text == EDITED
     assert (kept.writer, made.writer) == ("rules", "chat")
     assert made.knowledge
 
@@ -106,20 +111,20 @@ def test_a_prompt_without_questions_is_reported_and_the_rest_written(
     with FakeChatServer(refusing) as server:
         done = invoke(*ETVA, "questions", prompts, "--model", model(server))
     assert done.exit_code == 1
-    assert "Two cats sleep on a sofa.: refused" in done.stdout
+    assert f"{CATS}: refused" in done.stdout
     assert len(read_question_sets(tmp_path / "questions.jsonl")) == 1
 
 
 def test_mistakes_are_messages(prompts: Path, tmp_path: Path) -> None:
     (tmp_path / "empty.txt").write_text("\n")
     for given, told in (
-        (["questions", prompts, "--writer", "nobody"], "'nobody' is not one of"),
-        (["questions", prompts], "`--writer rules --no-knowledge` needs none"),
+        (["questions", prompts, "--writer", "nobody"], "'nobody'"),
+        (["questions", prompts], "--writer rules --no-knowledge"),
         (["questions", tmp_path / "empty.txt"], "has no prompts"),
         (["questions", tmp_path / "missing.txt"], "is not there"),
         (["replay", tmp_path / "missing.json"], "is not there"),
         (["replay", prompts], "line 1: wrong JSON"),
-        (["replay", tmp_path / "empty.txt", "--compat", "sloppy"], "'sloppy' is not one of"),
+        (["replay", tmp_path / "empty.txt", "--compat", "sloppy"], "'sloppy'"),
         (["graph", prompts], "line 1"),
         (["benchmark", prompts], "line 1"),
         (["people", tmp_path, tmp_path / "votes.json"], ""),
@@ -177,7 +182,7 @@ def test_all_released_prompts_killed_and_resumed(shared_data: Path, tmp_path: Pa
 def test_a_graph_is_shown_and_drawn(prompts: Path, tmp_path: Path) -> None:
     invoke(*ETVA, "questions", prompts, "--writer", "rules", "--no-knowledge")
     shown = invoke(*ETVA, "graph", "questions.jsonl", "2")
-    assert "Are there exactly two cats in the video?" in shown.stdout
+    assert TWO_CATS in shown.stdout
     assert fits(shown.stdout)
     drawn = invoke(*ETVA, "graph", "questions.jsonl", "2", "--out", "graph.svg")
     assert drawn.exit_code == 0, drawn.stderr
@@ -303,7 +308,7 @@ def test_the_suite_adds_up_as_a_replay_does(scored: Path) -> None:
 
 def test_the_answers_of_a_run(scored: Path) -> None:
     table = invoke(*ETVA, "answers", scored, "poor-0")
-    assert "poor-0  no      color      Is the fox red?" in table.stdout
+    assert re.search(r"poor-0 +no +color +Is the fox red\?", table.stdout)
     assert fits(table.stdout)
     assert "Conclusion: [NO]" in invoke(*ETVA, "answers", scored, "poor-0", "--said").stdout
     told = json.loads(invoke(*ETVA, "answers", scored, "--json").stdout)
@@ -360,7 +365,7 @@ def test_a_run_is_compared_with_people(scored: Path, tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     assert "closer" in done.stdout
     (tmp_path / "strange.csv").write_text("item,x\nnobody,1\n")
-    for name, told in (("strange.csv", "no score of an item"), ("votes.json", "not a number")):
+    for name, told in (("strange.csv", "no score"), ("votes.json", "not a number")):
         refused = invoke(*ETVA, "people", scored, "votes.json", "--beside", name)
         assert refused.exit_code == 2
         assert told in refused.output

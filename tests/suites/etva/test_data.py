@@ -54,8 +54,8 @@ def test_a_text_may_hold_line_ends_of_unicode(tmp_path: Path) -> None:
     ("content", "told"),
     [
         (b"{", "line 1: wrong JSON"),
-        (b'{"prompt": "x", "questions": [1]}', "questions is not a list of texts"),
-        (b"\n[]", "line 2: not a JSON object"),
+        (b'{"prompt": "x", "questions": [1]}', "line 1: questions"),
+        (b"\n[]", r"line 2: .*object"),
         (b'{"questions": []}', "it has no prompt"),
         (b"\xff\xfe", "is not UTF-8"),
     ],
@@ -80,7 +80,7 @@ def test_broken_transcripts(tmp_path: Path) -> None:
 def test_files_of_two_benchmarks_do_not_go_together(tmp_path: Path) -> None:
     prompts = lines(tmp_path / "p.json", {"prompt": "x", "questions": ["A cat?", "A dog?"]})
     few = lines(tmp_path / "q.json", {"question": "A cat?", "type": "existence"})
-    with pytest.raises(ManifestError, match="has 1 questions, where 2 are asked"):
+    with pytest.raises(ManifestError, match=r"\b1 question\b.* 2\b"):
         read_prompts(prompts, few)
     kinds = [{"question": "A dog?", "type": "other"}, {"question": "A cat?", "type": "other"}]
     with pytest.raises(ManifestError, match="question 1"):

@@ -8,6 +8,7 @@ from screentest.suites.etva.graph import Attribute, Entity, SceneGraph, graph_sv
 from screentest.suites.etva.rules.writer import write_by_rules
 
 NAME = "{http://www.w3.org/2000/svg}"
+RELATION = "on the left side of"
 
 
 def texts(svg: str) -> list[str]:
@@ -15,12 +16,12 @@ def texts(svg: str) -> list[str]:
 
 
 def test_every_element_is_drawn() -> None:
-    written = write_by_rules("A red penguin standing on the left side of a cactus in a desert")
+    written = write_by_rules(f"A red penguin standing {RELATION} a cactus in a desert")
     assert written.graph is not None
     svg = graph_svg(written.graph, written.prompt)
     shown = texts(svg)
     assert shown[0] == written.prompt
-    assert {"penguin", "cactus", "desert", "red", "on the left side of", "in"} <= set(shown)
+    assert {"penguin", "cactus", "desert", "red", RELATION, "in"} <= set(shown)
     drawing = ElementTree.fromstring(svg)
     boxes = [one for one in drawing.iter(f"{NAME}rect") if one.get("rx")]
     assert len(boxes) == 3

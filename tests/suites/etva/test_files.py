@@ -29,11 +29,12 @@ def test_a_person_may_edit_a_line(tmp_path: Path) -> None:
     file = tmp_path / "questions.jsonl"
     write_question_sets(file, [write_by_rules("A red fox runs.")])
     row = json.loads(file.read_text())
-    row["questions"][0]["text"] = "Can a fox be seen?"
+    text = "Can a fox be seen?"
+    row["questions"][0]["text"] = text
     row["questions"].append({"id": "mine", "text": "Is it winter?", "category": "other"})
     file.write_text(json.dumps(row, indent=None))
     (edited,) = read_question_sets(file)
-    assert edited.questions[0].text == "Can a fox be seen?"
+    assert edited.questions[0].text == text
     assert edited.questions[-1].category is Category.OTHER
     assert digest_of([edited]) != digest_of([write_by_rules("A red fox runs.")])
 
@@ -72,7 +73,7 @@ def test_the_same_prompt_twice(tmp_path: Path) -> None:
     one = write_by_rules("A red fox runs.")
     assert key_of(" a  red\nFox runs.") == key_of(one.prompt)
     assert by_prompt([one])[key_of("A RED fox runs.")] == one
-    with pytest.raises(UserError, match="two lines have the prompt"):
+    with pytest.raises(UserError, match=r"(?i)'a red fox +runs\.'"):
         by_prompt([one, write_by_rules("a red fox  runs.")])
 
 

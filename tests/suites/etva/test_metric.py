@@ -30,6 +30,8 @@ from tests.suites.etva.scripted import always_yes, fenced, numbered, stage_of, w
 PROMPT = "A red fox runs through a forest."
 # By the rules: fox, forest; red, running; through the forest.
 ASKED = 5
+THROUGH = "Is the fox running through the forest?"
+GREY = "Conclusion: [NO] It is grey."
 
 
 @pytest.fixture
@@ -75,7 +77,7 @@ def evidence(outcomes: Outcomes, scene: int = 0) -> list[dict[str, Any]]:
 
 
 def test_the_share_of_yes_in_all_and_by_category(film: Item) -> None:
-    judge = saying(("red", "Conclusion: [NO] It is grey."), ("running through", "[NO]"))
+    judge = saying(("red", GREY), ("running through", "[NO]"))
     with scoring(well_behaved(judge)) as (score, server):
         outcomes = score(film)
         stages = Counter(map(stage_of, server.asked))
@@ -89,10 +91,10 @@ def test_the_share_of_yes_in_all_and_by_category(film: Item) -> None:
     assert outcomes["camera"].failure.reason is Reason.NOT_APPLICABLE
     told = {one["question"]: one for one in evidence(outcomes)}
     assert told["Is the fox red?"]["answer"] == "no"
-    assert told["Is the fox red?"]["said"] == "Conclusion: [NO] It is grey."
+    assert told["Is the fox red?"]["said"] == GREY
     (point,) = outcomes["score"].unwrap().curve
     assert point.value == pytest.approx(3 / 5)
-    assert point.note == "no: Is the fox red? Is the fox running through the forest?"
+    assert point.note == f"no: Is the fox red? {THROUGH}"
 
 
 def test_frames_are_two_a_second_and_even(film: Item, ffprobe: str) -> None:

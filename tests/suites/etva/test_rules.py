@@ -145,16 +145,23 @@ def test_what_is_asked(prompt: str, expected: dict[str, str]) -> None:
     assert expected.items() <= found.items(), found
 
 
+THERE = "Is there a {} shown in the video?"
+LEAF = "A leaf turns from green to red."
+PAINTER = "A man paints a painting."
+CLOUD = "A cloud shaped like a hand."
+EMPTY = "An empty street with no cars."
+
+
 def test_a_style_is_no_thing_and_a_change_of_colour_no_movement() -> None:
-    assert "Is the leaf turning?" not in asked("A leaf turns from green to red.")
+    assert "Is the leaf turning?" not in asked(LEAF)
     assert not any("painting shown" in text for text in asked("A pond, watercolor painting"))
     # A painting that is painted is a thing.
-    assert "Is there a painting shown in the video?" in asked("A man paints a painting.")
-    assert "Is there a hand shown in the video?" not in asked("A cloud shaped like a hand.")
+    assert THERE.format("painting") in asked(PAINTER)
+    assert THERE.format("hand") not in asked(CLOUD)
 
 
 def test_what_is_denied_is_not_asked() -> None:
-    assert not any("car" in text for text in asked("An empty street with no cars."))
+    assert not any("car" in text for text in asked(EMPTY))
 
 
 def test_graph_and_questions_belong_together() -> None:
@@ -167,10 +174,10 @@ def test_graph_and_questions_belong_together() -> None:
         "camera": EntityKind.CAMERA,
     }
     by_text = {one.text: one for one in written.questions}
-    there = by_text["Is there a dog shown in the video?"]
+    there = by_text[THERE.format("dog")]
     assert by_text["Is the dog small?"].needs == (there.id,)
     through = by_text["Is the dog running through the forest?"]
-    assert set(through.needs) == {there.id, by_text["Is there a forest shown in the video?"].id}
+    assert set(through.needs) == {there.id, by_text[THERE.format("forest")].id}
     # Every element but the camera itself has a question, in the order of the graph.
     order = [element.id for element in written.graph.walk() if element.id != "film"]
     assert [one.element for one in written.questions] == order

@@ -15,6 +15,7 @@ from screentest.core import registry
 from screentest.inputs.manifest import read_manifest
 from screentest.testing.chat_server import FakeChatServer
 from screentest.testing.films import gliding, texture, write_film
+from tests.messages import names
 from tests.suites.locot2v.answering import answering, chat
 from tests.suites.locot2v.construction.test_build import REPLIES
 from tests.terminal import fits, invoke
@@ -103,7 +104,7 @@ def test_items_with_missing_videos(tmp_path: Path) -> None:
         *("--categories", categories, "--out", manifest),
     )
     assert result.exit_code == 0
-    assert "1 item of 2 prompts; 1 missing" in result.stdout
+    assert names(result.stdout, "1 item of 2", "1 missing")
     assert "food_1" in result.stdout
     (item,) = read_manifest(manifest)
     assert item.groups == {
@@ -120,7 +121,7 @@ def test_items_of_an_empty_folder(tmp_path: Path) -> None:
     (tmp_path / "videos").mkdir()
     result = invoke("suite", "locot2v", "items", suite, "--videos", tmp_path / "videos")
     assert result.exit_code == 2
-    assert "Name each video by its prompt's id" in result.stderr
+    assert names(result.stderr, f"error: {tmp_path / 'videos'} ", "food_3.mp4")
 
 
 def build(server: FakeChatServer, videos: Path, out: Path, *more: str) -> tuple[int, str]:
@@ -137,7 +138,7 @@ def test_build_and_go_on(tmp_path: Path) -> None:
     out = tmp_path / "out"
     with answering(**REPLIES) as server:
         code, said = build(server, tmp_path / "films", out)
-        assert (code, "7 stages made, 0 kept" in said) == (0, True)
+        assert (code, names(said, "7 stages", "0 kept")) == (0, True)
         asked = len(server.asked)
         code, said = build(server, tmp_path / "films", out, "--json")
         assert len(server.asked) == asked
@@ -168,7 +169,7 @@ def test_a_bad_answer_is_asked_for_again_at_the_next_start(tmp_path: Path) -> No
     ("arguments", "message"),
     [
         (["locot2v", "build"], "Missing option '--videos'"),
-        (["locot2v", "build", "--videos", "none"], "not a folder of videos"),
+        (["locot2v", "build", "--videos", "none"], "error: none is not"),
     ],
 )
 def test_mistakes(
@@ -218,17 +219,17 @@ def test_a_prompt_suite_and_its_videos_are_scored_in_one_command(tmp_path: Path)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "there is nothing to score"),
+        ([], "nothing to score"),
         (["--videos", "a"], "--videos needs --data"),
         (["a", "--model-name", "x"], "--model-name needs --videos"),
         (["a", "--suite", "core:compat=upstream"], "It takes no options."),
         (["a", "--suite", "locot2v:compat=mine"], "compat"),
         (["a", "--suite", "locot2v:kompat=mine"], "Did you mean 'compat'?"),
-        (["a", "--data", "suite.json", "--metrics", "flicker"], "--data belongs to a suite"),
-        (["a", "--data", "suite.json"], "the suite core has no files of its own"),
+        (["a", "--data", "suite.json", "--metrics", "flicker"], "error: --data"),
+        (["a", "--data", "suite.json"], "suite core"),
         (
             ["--suite", "locot2v", "--data", "suite.json", "--videos", "none"],
-            "not a folder of videos",
+            "error: none is not",
         ),
     ],
 )

@@ -23,10 +23,13 @@ from screentest.suites.locot2v.data import (
     write_prompt_suite,
 )
 
+GREETING, ON_A_ROOF = "A man greets a woman.", "A man greets a woman on a roof."
+WITH_PLACE = "On a roof a man greets a woman."
+COOK = "A cook cuts bread. Warm light."
 FIRST: dict[str, Any] = {
     "soap_opera": {
         "soap_opera_4": {
-            "main_content": "A man greets a woman on a roof.",
+            "main_content": ON_A_ROOF,
             "summary": "A party.",
             "evaluation": {"Narrative Structure and Pacing": "It flows."},
             "herd_questions": {
@@ -37,12 +40,12 @@ FIRST: dict[str, Any] = {
             },
             "events_info": [
                 {
-                    "event": "A man greets a woman.",
+                    "event": GREETING,
                     "subject": "a man",
                     "setting": "a roof",
                     "action": "greets",
                     "camera motion": "static",
-                    "prompt": "On a roof a man greets a woman.",
+                    "prompt": WITH_PLACE,
                 }
             ],
             "prompt": "A man greets a woman on a roof. It should feel warm.",
@@ -56,7 +59,7 @@ SECOND: list[dict[str, Any]] = [
     {
         "id": "food_3",
         "source_description": "A cook at work.",
-        "prompt": "A cook cuts bread. Warm light.",
+        "prompt": COOK,
         "purified_prompt": "A cook cuts bread.",
         "duration_ref": 41,
         "scene_infos": [
@@ -84,16 +87,16 @@ def test_the_first_edition(tmp_path: Path) -> None:
     record = suite.records["soap_opera_4"]
     assert suite.problems == ()
     assert (record.theme, record.duration) == ("soap_opera", 36.5)
-    assert record.content == "A man greets a woman on a roof."
+    assert record.content == ON_A_ROOF
     assert record.prompt.endswith("It should feel warm.")
     assert record.events == (
         Event(
-            "A man greets a woman.",
+            GREETING,
             "a man",
             "a roof",
             "greets",
             "static",
-            "On a roof a man greets a woman.",
+            WITH_PLACE,
         ),
     )
     assert record.questions == {
@@ -162,7 +165,7 @@ def test_what_cannot_be_read_is_reported(tmp_path: Path) -> None:
         "'Sound', which is no",
         "no polarity",
         "no description",
-        "a human action has no text",
+        "human action",
         "no prompt",
     ):
         assert words in told
@@ -177,7 +180,7 @@ def test_items_and_what_is_missing(tmp_path: Path) -> None:
     items, missing = items_of_suite(suite, videos, "maker")
     assert missing == ["soap_opera_4"]
     (item,) = items
-    assert (item.id, item.prompt) == ("maker/food_3", "A cook cuts bread. Warm light.")
+    assert (item.id, item.prompt) == ("maker/food_3", COOK)
     life = {"category": "Human Real Life"}
     assert item.groups == {"prompt_id": "food_3", "theme": "food", "model": "maker", **life}
     assert suite.record_of(item) is suite.records["food_3"]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from screentest.core import Item, Reason
 from screentest.suites.locot2v.data import Event
 from screentest.suites.locot2v.metrics.alignment import Nearness, align, match, order_kept
+from tests.messages import names
 from tests.suites.locot2v.answering import answering, chat, event
 from tests.suites.locot2v.films import failure, score
 
@@ -85,7 +86,7 @@ def test_one_pair_has_no_order_to_lose() -> None:
 def test_nothing_shown_is_nothing_and_says_why() -> None:
     near = Nearness(np.zeros((2, 0)), np.zeros((4, 2, 0)))
     found = align(told(2), [], near)
-    assert (found.value, found.details["why"]) == (0.0, "the description tells of no events")
+    assert (found.value, names(found.details["why"], "description", "events")) == (0.0, True)
     unlike = Nearness(np.zeros((2, 2)), np.ones((4, 2, 2)))
     assert align(told(2), told(2), unlike).details["why"] == "no event resembles another"
 
@@ -119,7 +120,7 @@ def test_a_prompt_without_events_is_not_applicable(story: Item) -> None:
     with answering(describe="…", events={"events": []}) as server:
         lost = failure(NAME, story, chat(server)).failure
     assert lost is not None
-    assert (lost.reason, lost.detail) == (Reason.NOT_APPLICABLE, "the prompt tells of no events")
+    assert (lost.reason, names(lost.detail, "events")) == (Reason.NOT_APPLICABLE, True)
 
 
 def test_an_answer_without_form_is_no_score(story: Item) -> None:

@@ -21,6 +21,7 @@ from screentest.suites.locot2v.requests import Grounded, read_times
 from screentest.suites.locot2v.similarity import cut
 from screentest.testing.chat_answers import Asked
 from screentest.testing.films import texture, write_film
+from tests.messages import names
 from tests.suites.locot2v.answering import answering, chat, event
 from tests.suites.locot2v.films import measured
 
@@ -152,7 +153,7 @@ def test_one_event_has_nothing_to_be_consistent_with(story: Item) -> None:
     for name in ("inter_event_subject", "inter_event_background"):
         lost = found[name].failure
         assert lost is not None
-        assert (lost.reason, lost.detail) == (Reason.NOT_APPLICABLE, "the video shows one event")
+        assert (lost.reason, names(lost.detail, "event")) == (Reason.NOT_APPLICABLE, True)
 
 
 def test_no_detection_costs_the_subjects_only(story: Item) -> None:

@@ -169,9 +169,9 @@ def test_six_rewordings_or_six_questions(kind: str, told: str, story: Item) -> N
 @pytest.mark.parametrize(
     ("first", "told"),
     [
-        ("What is the mood of the light?", "cannot be answered with yes or no"),
-        ("is it so - 5", "is there twice"),
-        ("Is one afraid in the storm and at ease in the harbour?", "is about the example"),
+        ("What is the mood of the light?", "yes or no"),
+        ("is it so - 5", "twice"),
+        ("Is one afraid in the storm and at ease in the harbour?", "example"),
     ],
 )
 def test_what_is_no_sixth_question_is_sent_back(first: str, told: str, story: Item) -> None:

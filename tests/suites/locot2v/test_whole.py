@@ -163,4 +163,4 @@ def test_analysing_another_run(tmp_path: Path) -> None:
         pass
     result = invoke("suite", "locot2v", "analyse", tmp_path / "run")
     assert result.exit_code == 2
-    assert "there is nothing to report" in result.stderr
+    assert "nothing to report" in result.stderr

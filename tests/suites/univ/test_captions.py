@@ -18,6 +18,8 @@ from tests.suites.univ.scripted import answering, description, kind_of, measured
 from tests.suites.univ.test_schema import DOG
 
 OVERVIEW = {"style": "realistic", "subjects": ["a cockatoo"], "content": "Towers, then a bird."}
+WHOLE = "Towers stand. Shot cut. A bird turns."
+"""The scripts of two shots as one."""
 
 
 def scripted(asked: Asked) -> dict[str, str]:
@@ -43,7 +45,7 @@ def test_overview_then_shots_then_scripts(item: Item) -> None:
     # A second of 24 frames at two a second.
     assert [len(asked.picture_sizes) for asked in shots] == [2, 2]
     video = video_of(found)
-    assert video.script == "Towers stand. Shot cut. A bird turns."
+    assert video.script == WHOLE
     assert [shot.script for shot in video.shots] == ["Towers stand.", "A bird turns."]
     assert video.shots[0].end == video.shots[1].start == "1"
     # All but camera height, perspective and techniques, light effect and contrast.

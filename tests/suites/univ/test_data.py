@@ -12,6 +12,7 @@ from screentest.core import Item, ManifestError
 from screentest.suites.univ.data import read_truth, read_univbench
 from tests.terminal import invoke
 
+REFERRED = "A dog by a lake."
 TRUTH = {"global_attribute": {"video_style": "Realistic"}, "temporal_actions": []}
 
 
@@ -36,7 +37,7 @@ def bench(tmp_path: Path) -> Path:
     write(case / "reference_editing_single" / "reference_editing.txt", "Put it there.")
     for number in (1, 2, 10):
         write(case / "reference_editing_single" / f"reference_image_{number}.jpeg", b"x")
-    write(tmp_path / "R2V" / "3" / "R2V_planning.json", {"caption": "A dog by a lake."})
+    write(tmp_path / "R2V" / "3" / "R2V_planning.json", {"caption": REFERRED})
     write(tmp_path / "R2V" / "3" / "reference_image_1.png", b"x")
     return tmp_path
 
@@ -73,7 +74,7 @@ def test_items_of_every_task(bench: Path, tmp_path: Path) -> None:
     assert len(edited.references) == 3
     assert edited.source == bench / "full_list" / "3" / "3.mp4"
     (referred,) = found["r2v"]
-    assert (referred.text, len(referred.references)) == ("A dog by a lake.", 1)
+    assert (referred.text, len(referred.references)) == (REFERRED, 1)
     (again,) = found["v2v"]
     assert again.groups == {"case": "3", "task": "v2v", "model": "m", "shots": "several"}
     assert read.items("t2v", tmp_path / "nowhere") == []

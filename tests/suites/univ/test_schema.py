@@ -22,6 +22,9 @@ from screentest.suites.univ.vocabulary import (
 )
 from tests.suites.univ.paper_form import paper_form
 
+BEHIND = "The man is behind the dog"
+FIRST_FRAME = "appears in the first frame"
+"""As the paper's form has it."""
 DOG: dict[str, Any] = {
     "subjects": [
         {
@@ -34,7 +37,7 @@ DOG: dict[str, Any] = {
     ],
     "position": {
         "in_frame": ["The dog is on the left"],
-        "between_subjects": ["The man is behind the dog"],
+        "between_subjects": [BEHIND],
         "to_camera": ["The dog faces the camera"],
     },
     "actions": [{"kind": "animal action", "description": "the dog walks to the man"}],
@@ -112,7 +115,7 @@ def test_every_subdimension_has_its_statements() -> None:
     told = list(Description.model_validate(DOG).by_subdimension())
     assert ("camera_shot_size", "medium shot") in told
     assert ("colour_hue", "warm tone") in told
-    assert ("position_layout", "The man is behind the dog") in told
+    assert ("position_layout", BEHIND) in told
     assert {about for about, _ in told} <= {*ALL_SUBDIMENSIONS, ATMOSPHERE}
     assert not list(NOTHING.by_subdimension())
 
@@ -152,7 +155,7 @@ def test_the_paper_s_own_form_is_read_and_written() -> None:
     assert theirs["camera_info"]["camera_motion&speed"] == ["pan left"]
     assert theirs["camera_info"]["camera_height"] == ["None"]
     assert theirs["subjects"][0]["id"] == 0
-    assert theirs["subjects"][0]["description"].endswith("appears in the first frame")
+    assert theirs["subjects"][0]["description"].endswith(FIRST_FRAME)
     again = read_paper_form(json.loads(json.dumps(theirs)))
     assert again.camera == Description.model_validate(DOG).camera
     assert again.subjects[0].enters is None

@@ -15,6 +15,7 @@ from screentest.suites.univ.schema import match_form
 from screentest.suites.univ.text_task import ChecklistEntry, add_up, read_checklist, stands_in
 from screentest.suites.univ.vocabulary import ALL_SUBDIMENSIONS, Dimension
 from screentest.testing.chat_answers import Answer
+from tests.messages import names
 from tests.suites.univ.scripted import answering, caption_of, matches, measured
 from tests.suites.univ.test_schema import DOG
 
@@ -160,7 +161,7 @@ def test_a_bad_item_is_asked_again_alone(bad: Any, item: Item, truth: Path) -> N
         good = matches(lambda n: 1.0)(asked)
         asked_about.append(len(good))
         if len(good) == 1:
-            assert "(An earlier answer to item 1 could not be used: " in "".join(asked.texts)
+            assert "item 1 could not" in "".join(asked.texts)
             return {"item_1": good["item_1"] | {"score": "0.5"}}
         if bad is None:
             del good["item_7"]
@@ -193,12 +194,9 @@ def test_an_item_that_is_bad_twice_is_left_out_and_counted(item: Item, truth: Pa
     assert average.details["unanswered"] == 1
     items = average.details["items"]
     assert isinstance(items, list)
-    assert items[6] == {
-        "about": "colour_hue",
-        "item": "warm",
-        "score": None,
-        "problem": "score: Input should be '1', '0.5' or '0'",
-    }
+    problem = items[6].pop("problem")
+    assert items[6] == {"about": "colour_hue", "item": "warm", "score": None}
+    assert names(problem, "score: ", "'1', '0.5' or '0'")
 
 
 def test_words_that_the_caption_lacks_are_never_a_score(item: Item, truth: Path) -> None:
@@ -215,7 +213,7 @@ def test_words_that_the_caption_lacks_are_never_a_score(item: Item, truth: Path)
     assert found["coverage"].unwrap().value == pytest.approx(14 / 16)
     items: Any = found["average"].unwrap().details["items"]
     assert [one["score"] for one in items[6:8]] == [None, None]
-    assert items[6]["problem"] == "the quote 'a purple elephant' is not in the description"
+    assert "'a purple elephant'" in items[6]["problem"]
     assert items[5]["quote"]
 
 

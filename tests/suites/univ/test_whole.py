@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from screentest.analysis.runs import read_results
 from screentest.run.reader import RunReader
 from screentest.run.session import close_tools
 from screentest.testing.chat_server import FakeChatServer
+from tests.messages import names
 from tests.suites.univ.benchmark import FINE, GREY, MODELS, TASKS, Benchmark, judge, make_benchmark
 from tests.suites.univ.scripted import kind_of
 from tests.terminal import invoke
@@ -99,7 +101,7 @@ def test_by_another_group(evaluated: Evaluated) -> None:
     every = invoke(*UNIV, "table", *evaluated.runs.values(), "--json")
     assert [row["task"] for row in json.loads(every.stdout)] == [t for t in TASKS for _ in MODELS]
     plain = invoke(*UNIV, "table", evaluated.runs["v2t"])
-    assert "the ground truth says nothing about it" in plain.stdout
+    assert "ground truth" in plain.stdout
     assert all(len(line) <= 80 for line in plain.stdout.splitlines())
 
 
@@ -171,7 +173,7 @@ def test_an_estimate_says_what_would_not_be_scored(evaluated: Evaluated) -> None
     manifest = evaluated.bench.folder / "t2v_fine.jsonl"
     told = invoke(*UNIV, "estimate", manifest, "--task", "v2v")
     assert told.exit_code == 0, told.output
-    assert "not_applicable: the item has no source" in told.stdout
+    assert re.search("not_applicable: .*source", told.stdout)
     assert "Cost: unknown" in told.stdout
     for wrong in (
         ("--task", "v2t"),
@@ -231,7 +233,7 @@ def test_agree_from_the_draw_to_self_preference(evaluated: Evaluated, tmp_path: 
     run, sheet = evaluated.runs["t2v"], tmp_path / "sheet.csv"
     told = invoke(*UNIV, "agree", run, "--sample", sheet, "--share", "1")
     assert told.exit_code == 0, told.output
-    assert "4 of 4 items, 3 votes each" in told.stdout
+    assert names(told.stdout, "4 of 4", "3 votes")
     with sheet.open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 4 * 8 * 3

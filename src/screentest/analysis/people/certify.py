@@ -203,16 +203,18 @@ def _joined(table: ScoreTable, release: Release) -> tuple[ScoreTable, list[Remar
         name: name if name in release.clusters else available.get(_bare(name)) for name in table.ids
     }
     lost = sorted(name for name, video in names.items() if video is None)
-    scored = {video for video in names.values() if video is not None}
-    if len(scored) < len(names) - len(lost):
-        raise BadOption(f"{table.name} has two ids for one video of {release.name}")
+    scored = dict[str, str]()
+    for name, video in names.items():
+        if video is not None and scored.setdefault(video, name) != name:
+            both = f"{scored[video]!r} and {name!r}"
+            raise BadOption(f"{both} of {table.name} are one video of {release.name}")
     if not scored:
         raise BadOption(
             f"none of the {len(names):,} ids of {table.name} is a video of {release.name}: "
             f"{', '.join(_first(lost))}",
             advice=f"Its videos are called {', '.join(_first(sorted(release.clusters)))}.",
         )
-    without = sorted(set(release.clusters) - scored)
+    without = sorted(set(release.clusters) - scored.keys())
     values = {
         aspect: {video: item for name, item in value.items() if (video := names[name]) is not None}
         for aspect, value in table.values.items()

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from screentest._util.text import plural
 from screentest.core import ManifestError
 from screentest.inputs.fields import Complaint, Problem, ProblemKind, load_json, one_line
 
@@ -87,7 +88,7 @@ def table_rows(
             if not any(cell.strip() for cell in row):
                 continue
             if len(row) != len(header):
-                message = f"{len(row)} cells where the first line has {len(header)}"
+                message = f"{plural(len(row), 'cell')} where the first line has {len(header)}"
                 yield Problem(ProblemKind.BAD_ROW, message, path=path, line=reader.line_num)
                 continue
             yield reader.line_num, {name: row[place].strip() for name, place in places.items()}

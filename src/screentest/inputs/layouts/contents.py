@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from screentest._util.optional import optional
-from screentest._util.text import lines
+from screentest._util.text import lines, plural
 from screentest.core import Item, ManifestError
 from screentest.inputs.fields import Complaint, Problem, ProblemKind, load_json, quoted
 from screentest.inputs.files import VIDEO_SUFFIXES, identity, unlisted
@@ -99,7 +99,7 @@ def _csv_rows(text: str, separator: str) -> Iterator[TableRow]:
             yield TableRow(dict(zip(names, cells, strict=True)), line=line)
         elif any(cells):
             raise Complaint(
-                f"line {line}: {len(cells)} cells where the first line has {len(names)}",
+                f"line {line}: {plural(len(cells), 'cell')} where the first line has {len(names)}",
                 "Put a cell that has commas in quotes.",
             )
 
@@ -318,7 +318,7 @@ class Listing:
         if self.folders:
             names = ", ".join(quoted(folder.name) for folder in self.folders[:3])
             more = ", …" if len(self.folders) > 3 else ""
-            parts.append(f"{len(self.folders)} folders ({names}{more})")
+            parts.append(f"{plural(len(self.folders), 'folder')} ({names}{more})")
         return ", ".join(parts) or "nothing"
 
 

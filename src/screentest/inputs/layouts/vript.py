@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from screentest._util.text import plural
 from screentest.core import BadOption, Clip, Item, ManifestError, Script, Span, Time
 from screentest.core.item import seconds
 from screentest.inputs.fields import Complaint, Problem, ProblemKind, load_json, one_line, quoted
@@ -82,11 +83,11 @@ class _Reader:
             elif film is not None:
                 sources.append(film)
         if absent:
-            self._tell(ProblemKind.MISSING, f"{absent:,} described videos are not there")
+            self._tell(ProblemKind.MISSING, f"no file for {plural(absent, 'described video')}")
         if not places and not self.problems:
             raise _no_captions(place, here.packed)
         for name in sorted(here.clips.keys() - places.keys()):
-            message = f"{len(here.clips[name])} clips have no captions file"
+            message = f"no captions file for {plural(len(here.clips[name]), 'clip')}"
             self._tell(ProblemKind.UNLISTED, message, name)
         return Corpus("vript", tuple(items), tuple(sources), tuple(self.problems))
 
@@ -165,7 +166,7 @@ class _Reader:
             message = f"{quoted(str(file))} does not open: {error}"
             self._tell(ProblemKind.BAD_FILE, message, path=file)
         if wrong:
-            message = f"{len(wrong)} rows are not captions, the first at line {wrong[0]}"
+            message = f"no caption in {plural(len(wrong), 'row')}, the first at line {wrong[0]}"
             self._tell(ProblemKind.BAD_ROW, message, path=file)
         for name, data in clips.items():
             try:
@@ -180,7 +181,7 @@ class _Reader:
     def _film(self, video: DescribedVideo, origin: Path) -> PartedSource | Item | None:
         name, files = video.id, self.download.clips.get(video.id, {})
         if video.strange:
-            message = f"{len(video.strange)} keys do not name a clip of it: {video.strange[0]}"
+            message = f"no clip for {plural(len(video.strange), 'key')}: {video.strange[0]}"
             self._tell(ProblemKind.BAD_ROW, message, name, origin)
         numbers = sorted(video.captions.keys() | files.keys() | set(range(1, video.count + 1)))
         usable = [
@@ -225,7 +226,7 @@ class _Reader:
         untimed: list[str] = []
         self._content(file, lambda content: read_cuts(content, name, times, untimed))
         if untimed:
-            message = f"{len(untimed)} clips have no times: {untimed[0]}"
+            message = f"no times for {plural(len(untimed), 'clip')}: {untimed[0]}"
             self._tell(ProblemKind.BAD_ROW, message, name, file)
         if not times:
             return None
@@ -270,7 +271,7 @@ class _Report:
 
 def _no_captions(place: Path, packed: int) -> ManifestError:
     if packed:
-        message = f"no Vript captions in {place}: {packed} .zip files there are still packed"
+        message = f"no Vript captions in {place}: {plural(packed, '.zip file')} still packed"
         return ManifestError(message, advice="Unpack them where they are.")
     return ManifestError(
         f"no Vript captions in {place}",

@@ -227,9 +227,9 @@ class Frames:
     def __post_init__(self) -> None:
         sides = [side for side in (self.long_side, self.short_side) if side is not None]
         if self.count is not None and not 1 <= self.count <= self.most:
-            raise BadOption(f"invalid number of frames {self.count}: must be 1 to {self.most}")
+            raise BadOption.of("count", self.count, f"1 to {self.most}")
         if self.rate is not None and self.rate <= 0:
-            raise BadOption(f"invalid rate {self.rate}: must be above 0 frames a second")
+            raise BadOption.of("rate", self.rate, "above 0 frames a second")
         if not 1 <= self.least <= self.most:
             raise BadOption(f"invalid limits: at least {self.least}, at most {self.most} frames")
         if any(not 16 <= side <= 4096 for side in sides):

@@ -99,7 +99,7 @@ def _network(model: str, size: str, allow_pickle: bool) -> tuple[Any, str]:
     except RuntimeError as error:
         raise NoValue(
             Reason.MISSING_MODEL,
-            f"{model} does not hold a RAFT of this size: {str(error)[:200]}",
+            f"{model} holds no RAFT of the size {size!r}: {str(error)[:200]}",
             advice="Try size=small, or weights in torchvision's layout.",
         ) from error
     return network, weights.sha256_of(Path(model).expanduser())[:16]

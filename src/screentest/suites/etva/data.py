@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from screentest._util.text import lines
+from screentest._util.text import lines, plural
 from screentest.analysis.people.released import read_text
 from screentest.core import ManifestError, UserError
 from screentest.inputs.fields import Complaint, load_json, one_line
@@ -80,7 +80,7 @@ def _labelled(prompts: list[ReleasedPrompt], path: Path | None) -> list[Released
     asked = [item.text for each in prompts for item in each.questions]
     if len(questions) != len(asked):
         raise ManifestError(
-            f"{path} has {len(questions)} questions, where {len(asked)} are asked",
+            f"{path} has {plural(len(questions), 'question')}, not {len(asked)}",
             advice="Both files must be of the same benchmark.",
         )
     for number, (item, text) in enumerate(zip(questions, asked, strict=True), start=1):

@@ -253,10 +253,7 @@ def sub_benchmark(sets: Sequence[QuestionSet], count: int, *, seed: int = 0) -> 
     distributions together. The same seed draws the same prompts; they stand in their old order.
     """
     if not 1 <= count <= len(sets):
-        raise BadOption(
-            f"invalid number of prompts {count}: there are {len(sets)}",
-            advice=f"Draw 1 to {len(sets)}.",
-        )
+        raise BadOption.of("prompts", count, f"1 to {len(sets)}")
     rows = np.array([[*distribution([item]).values()] for item in sets], np.float64)
     rng = np.random.default_rng(seed)
     draws = [_draw(rows, count, rng) for _ in range(_TRIES)]

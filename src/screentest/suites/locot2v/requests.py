@@ -48,7 +48,7 @@ def by_rate(fps: float, most: int, long_side: int) -> Frames:
     """So many frames a second from the first to the last, but no more than ``most``."""
     rate = Fraction(str(fps)).limit_denominator(1000)
     if not 1 <= most <= 4096:
-        raise BadOption(f"invalid number of frames {most}: must be 1 to 4096")
+        raise BadOption.of("frames", most, "1 to 4096")
     return Frames(rate=rate, least=min(2, most), most=most, long_side=long_side)
 
 

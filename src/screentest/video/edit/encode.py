@@ -81,7 +81,7 @@ class EncoderSettings:
         ):
             value = getattr(self, name)
             if not low <= value <= high:
-                raise BadOption(f"invalid {name} {value}: must be from {low} to {high}")
+                raise BadOption.of(name, value, f"from {low} to {high}")
 
     @property
     def signature(self) -> Signature:

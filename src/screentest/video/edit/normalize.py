@@ -138,7 +138,7 @@ def normalize(
     source, out = Path(source), Path(out)
     refuse_to_replace(out, source)
     if rate is not None and rate <= 0:
-        raise BadOption(f"invalid rate {rate} frames per second: must be above 0")
+        raise BadOption.of("rate", rate, "above 0")
     progress = progress or Silent()
     info, table = examine(source)
     with VideoSource(source) as opened:

@@ -123,5 +123,5 @@ def test_texts_can_be_looked_over(stage: str, source: SourceVideo, tmp_path: Pat
 
 
 def test_no_other_stage_is_looked_over(tmp_path: Path) -> None:
-    with pytest.raises(BadOption, match="people do not look over 'collect'"):
+    with pytest.raises(BadOption, match="'collect'"):
         correct_stage(tmp_path, {}, "collect")
