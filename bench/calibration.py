@@ -23,6 +23,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from _figures import Table, publish
 from screentest.analysis.judges.accuracy import find_claims
 from screentest.analysis.judges.cases import read_cases
 from screentest.analysis.judges.plan import Plan, certify
@@ -807,31 +808,46 @@ def rows(runs: int = RUNS) -> Iterator[Row]:
 
 
 def main(runs: int) -> int:
-    bad = 0
-    print("| promise | nominal | found, ± its error | runs |\n|---|---|---|---|")
+    found = []
     for row in rows(runs):
-        bad += not row.holds
-        sign = "≥" if row.at_least else "≤"
-        broken = "" if row.holds else " **broken**"
-        print(
-            f"| {row.promise} | {sign} {row.nominal:.0%} |"
-            f" {row.found:.1%} ± {100 * row.spread:.1f}{broken} | {row.runs} |"
+        print(row, flush=True)
+        found.append(row)
+    promised = [
+        (
+            row.promise,
+            f"{'≥' if row.at_least else '≤'} {row.nominal:.0%}",
+            (100 * row.found, 100 * row.spread),
+            "yes" if row.holds else "**no**",
+            row.runs,
         )
-    print("\n| a worker who is right in, at this pace | flagged |\n|---|---|")
-    for right, pace in ((0.9, 1.0), (0.9, 0.3), (0.5, 1.0), (0.5, 0.3), (0.1, 1.0), (0.1, 0.2)):
-        share = flagged(right, pace, max(100, runs // 10))
-        print(f"| {right:.0%}, {pace:g} of the others' time | {share:.0%} |")
-    print("\n| right in | films needed, 1 operator | 10 | 50 |\n|---|---|---|---|")
-    for accuracy in (0.6, 0.75, 0.9):
-        needed = [
-            "–".join(
-                str(films_needed(accuracy, level=0.05 / count, noise=noise, kinds=kinds))
-                for noise, kinds in ((0, 1), (COIN, 1), (COIN, 4))
-            )
-            for count in (1, 10, 50)
-        ]
-        print(f"| {accuracy:.0%} | {' | '.join(needed)} |")
-    return bad
+        for row in found
+    ]
+    columns = {"promise": "", "nominal": "", "found": "{:.1f}% ± {:.1f}", "holds": "", "runs": ""}
+    paces = ((0.9, 1.0), (0.9, 0.3), (0.5, 1.0), (0.5, 0.3), (0.1, 1.0), (0.1, 0.2))
+    workers = [(right, pace, flagged(right, pace, max(100, runs // 10))) for right, pace in paces]
+    worker = {"right in": "{:.0%}", "time, of the others'": "{:g}", "flagged": "{:.0%}"}
+    needed = [
+        (accuracy, *(_needed(accuracy, count) for count in (1, 10, 50)))
+        for accuracy in (0.6, 0.75, 0.9)
+    ]
+    films = {"right in": "{:.0%}", "films needed, 1 operator": "{}–{}–{}"}
+    films |= {"10 operators": "{}–{}–{}", "50 operators": "{}–{}–{}"}
+    tables = {
+        "promises": Table(columns, promised),
+        "workers": Table(worker, workers),
+        "films": Table(films, needed),
+    }
+    publish("calibration", f"python bench/calibration.py {runs}", tables)
+    return sum(not row.holds for row in found)
+
+
+def _needed(accuracy: float, operators: int) -> list[int]:
+    """Films with placebos tied, one kind tossed, and four."""
+    ways = ((0.0, 1), (COIN, 1), (COIN, 4))
+    return [
+        films_needed(accuracy, level=0.05 / operators, noise=noise, kinds=kinds)
+        for noise, kinds in ways
+    ]
 
 
 if __name__ == "__main__":
