@@ -25,7 +25,15 @@ from numpy.typing import NDArray
 ROOT = Path(__file__).resolve().parents[1]
 OUT = ROOT / "bench" / "out"
 RESULTS = ROOT / "docs" / "evidence" / "results"
-PACKAGES = ("screentest", "numpy", "scipy", "opencv-python-headless", "av", "onnxruntime", "torch")
+PACKAGES = (
+    "screentest",
+    "numpy",
+    "scipy",
+    "opencv-contrib-python-headless",
+    "av",
+    "onnxruntime",
+    "torch",
+)
 
 Cell = str | float | Sequence[float] | None
 """A text, a number, numbers that belong together, or nothing."""

@@ -3,9 +3,11 @@
 Each row names a promise, its nominal rate, and the rate found over simulated runs:
 
     python bench/calibration.py [RUNS]
+    python bench/calibration.py --films
     python bench/calibration.py --testbed DIR…
 
-The second puts twenty metrics that hash the file to a testbed: none may see anything in it.
+The second says how many films a claim needs. The third puts twenty metrics that hash the file to a
+testbed: none may see anything in it.
 
 False claims must not exceed 5%, and 95% intervals must cover, both up to the error of the
 simulation itself. tests/stats/test_calibration.py holds the same rows on fewer runs.
@@ -826,28 +828,33 @@ def main(runs: int) -> int:
     paces = ((0.9, 1.0), (0.9, 0.3), (0.5, 1.0), (0.5, 0.3), (0.1, 1.0), (0.1, 0.2))
     workers = [(right, pace, flagged(right, pace, max(100, runs // 10))) for right, pace in paces]
     worker = {"right in": "{:.0%}", "time, of the others'": "{:g}", "flagged": "{:.0%}"}
-    needed = [
-        (accuracy, *(_needed(accuracy, count) for count in (1, 10, 50)))
-        for accuracy in (0.6, 0.75, 0.9)
-    ]
-    films = {"right in": "{:.0%}", "films needed, 1 operator": "{}–{}–{}"}
-    films |= {"10 operators": "{}–{}–{}", "50 operators": "{}–{}–{}"}
     tables = {
         "promises": Table(columns, promised),
         "workers": Table(worker, workers),
-        "films": Table(films, needed),
     }
     publish("calibration", f"python bench/calibration.py {runs}", tables)
     return sum(not row.holds for row in found)
 
 
-def _needed(accuracy: float, operators: int) -> list[int]:
-    """Films with placebos tied, one kind tossed, and four."""
+def needed() -> None:
+    """Films for a claim, with placebos tied, one kind tossed, and four."""
     ways = ((0.0, 1), (COIN, 1), (COIN, 4))
-    return [
-        films_needed(accuracy, level=0.05 / operators, noise=noise, kinds=kinds)
-        for noise, kinds in ways
+    rows = [
+        (
+            accuracy,
+            *(
+                [
+                    films_needed(accuracy, level=0.05 / operators, noise=noise, kinds=kinds)
+                    for noise, kinds in ways
+                ]
+                for operators in (1, 10, 50)
+            ),
+        )
+        for accuracy in (0.6, 0.75, 0.9)
     ]
+    form = "{} / {} / {}"
+    columns = {"right in": "{:.0%}", "1 operator": form, "10 operators": form, "50 operators": form}
+    publish("films_needed", "python bench/calibration.py --films", {"films": Table(columns, rows)})
 
 
 if __name__ == "__main__":
@@ -855,4 +862,7 @@ if __name__ == "__main__":
         many = coins([Path(folder) for folder in sys.argv[2:]])
         print(f"{many} of 20 metrics that hash the file earn a claim or a trend")
         sys.exit(min(1, many))
+    needed()
+    if sys.argv[1:2] == ["--films"]:
+        sys.exit(0)
     sys.exit(min(1, main(int(sys.argv[1]) if len(sys.argv) > 1 else RUNS)))

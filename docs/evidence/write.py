@@ -52,10 +52,10 @@ def shown(cell: str | float | Sequence[float] | None, form: str) -> str:
 def origin(made: dict[str, Any]) -> str:
     """When, where and by which command it was measured."""
     void = f"**Void: {made['void']}.** " if "void" in made else ""
+    how = f": `{made['command']}`" if made["command"] else "; no script of it is kept"
     if "measured_at" in made:
-        return f"{void}*Measured at {made['measured_at']}, not again since: `{made['command']}`.*"
-    at = f"{made['date']} at `{made['commit']}`, {made['machine']}"
-    return f"{void}*Measured {at}: `{made['command']}`.*"
+        return f"{void}*Measured at {made['measured_at']}, not again since{how}.*"
+    return f"{void}*Measured {made['date']} at `{made['commit']}`, {made['machine']}{how}.*"
 
 
 def main() -> None:
