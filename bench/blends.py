@@ -21,6 +21,8 @@ from pathlib import Path
 import cv2
 import numpy as np
 
+from _figures import Table, publish
+
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
@@ -49,13 +51,16 @@ def main() -> None:
     # In this order every second film was used for tuning.
     films = sorted(known, key=lambda film: (groups.index(film.group), film.path.name))
     halves = {"tuned on": films[::2], "held out": films[1::2]}
-    print("| blend | films | " + " | ".join(f"{s:g} s" for s in SECONDS) + " | all |")
-    print("|---|---|" + "---|" * (len(SECONDS) + 1))
+    rows = []
     for kind in (Transition.DISSOLVE, Transition.FADE):
         for name, half in halves.items():
             found = [_found(half, kind, seconds) for seconds in SECONDS]
-            cells = [f"{one / TRIALS:.2f}" for one in [*found, sum(found) / len(found)]]
-            print(f"| {kind.value} | {name} | " + " | ".join(cells) + " |", flush=True)
+            shares = [one / TRIALS for one in [*found, sum(found) / len(found)]]
+            rows.append((kind.value, name, *shares))
+    columns = {"blend": "", "films": "", **{f"{one:g} s": "{:.2f}" for one in SECONDS}}
+    publish(
+        "blends", "python bench/blends.py", {"found": Table({**columns, "all": "{:.2f}"}, rows)}
+    )
 
 
 def _found(films: Sequence[KnownFilm], kind: Transition, seconds: float) -> int:

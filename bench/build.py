@@ -20,7 +20,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeGuard
 
-from _figures import figure, long_video, ratio
+from _figures import figure, long_video, publish_lines, ratio
 from screentest.core import (
     BUILTIN_ASPECTS,
     Aspect,
@@ -173,6 +173,8 @@ def main() -> None:
     check = sum(cost.check for cost in costs)
     ratio(f"{len(costs)} aspects: encoding anew / splicing", anew / spliced, "≥ 5")
     ratio("the same, and all pairs checked", (anew + check) / (spliced + check))
+    if len(sys.argv) == 1:
+        publish_lines("build", "python bench/build.py")
 
 
 if __name__ == "__main__":

@@ -3,9 +3,11 @@
 Each row names a promise, its nominal rate, and the rate found over simulated runs:
 
     python bench/calibration.py [RUNS]
+    python bench/calibration.py --films
     python bench/calibration.py --testbed DIR…
 
-The second puts twenty metrics that hash the file to a testbed: none may see anything in it.
+The second says how many films a claim needs. The third puts twenty metrics that hash the file to a
+testbed: none may see anything in it.
 
 False claims must not exceed 5%, and 95% intervals must cover, both up to the error of the
 simulation itself. tests/stats/test_calibration.py holds the same rows on fewer runs.
@@ -23,6 +25,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from _figures import Table, publish
 from screentest.analysis.judges.accuracy import find_claims
 from screentest.analysis.judges.cases import read_cases
 from screentest.analysis.judges.plan import Plan, certify
@@ -807,31 +810,51 @@ def rows(runs: int = RUNS) -> Iterator[Row]:
 
 
 def main(runs: int) -> int:
-    bad = 0
-    print("| promise | nominal | found, ± its error | runs |\n|---|---|---|---|")
+    found = []
     for row in rows(runs):
-        bad += not row.holds
-        sign = "≥" if row.at_least else "≤"
-        broken = "" if row.holds else " **broken**"
-        print(
-            f"| {row.promise} | {sign} {row.nominal:.0%} |"
-            f" {row.found:.1%} ± {100 * row.spread:.1f}{broken} | {row.runs} |"
+        print(row, flush=True)
+        found.append(row)
+    promised = [
+        (
+            row.promise,
+            f"{'≥' if row.at_least else '≤'} {row.nominal:.0%}",
+            (100 * row.found, 100 * row.spread),
+            "yes" if row.holds else "**no**",
+            row.runs,
         )
-    print("\n| a worker who is right in, at this pace | flagged |\n|---|---|")
-    for right, pace in ((0.9, 1.0), (0.9, 0.3), (0.5, 1.0), (0.5, 0.3), (0.1, 1.0), (0.1, 0.2)):
-        share = flagged(right, pace, max(100, runs // 10))
-        print(f"| {right:.0%}, {pace:g} of the others' time | {share:.0%} |")
-    print("\n| right in | films needed, 1 operator | 10 | 50 |\n|---|---|---|---|")
-    for accuracy in (0.6, 0.75, 0.9):
-        needed = [
-            "–".join(
-                str(films_needed(accuracy, level=0.05 / count, noise=noise, kinds=kinds))
-                for noise, kinds in ((0, 1), (COIN, 1), (COIN, 4))
-            )
-            for count in (1, 10, 50)
-        ]
-        print(f"| {accuracy:.0%} | {' | '.join(needed)} |")
-    return bad
+        for row in found
+    ]
+    columns = {"promise": "", "nominal": "", "found": "{:.1f}% ± {:.1f}", "holds": "", "runs": ""}
+    paces = ((0.9, 1.0), (0.9, 0.3), (0.5, 1.0), (0.5, 0.3), (0.1, 1.0), (0.1, 0.2))
+    workers = [(right, pace, flagged(right, pace, max(100, runs // 10))) for right, pace in paces]
+    worker = {"right in": "{:.0%}", "time, of the others'": "{:g}", "flagged": "{:.0%}"}
+    tables = {
+        "promises": Table(columns, promised),
+        "workers": Table(worker, workers),
+    }
+    publish("calibration", f"python bench/calibration.py {runs}", tables)
+    return sum(not row.holds for row in found)
+
+
+def needed() -> None:
+    """Films for a claim, with placebos tied, one kind tossed, and four."""
+    ways = ((0.0, 1), (COIN, 1), (COIN, 4))
+    rows = [
+        (
+            accuracy,
+            *(
+                [
+                    films_needed(accuracy, level=0.05 / operators, noise=noise, kinds=kinds)
+                    for noise, kinds in ways
+                ]
+                for operators in (1, 10, 50)
+            ),
+        )
+        for accuracy in (0.6, 0.75, 0.9)
+    ]
+    form = "{} / {} / {}"
+    columns = {"right in": "{:.0%}", "1 operator": form, "10 operators": form, "50 operators": form}
+    publish("films_needed", "python bench/calibration.py --films", {"films": Table(columns, rows)})
 
 
 if __name__ == "__main__":
@@ -839,4 +862,7 @@ if __name__ == "__main__":
         many = coins([Path(folder) for folder in sys.argv[2:]])
         print(f"{many} of 20 metrics that hash the file earn a claim or a trend")
         sys.exit(min(1, many))
+    needed()
+    if sys.argv[1:2] == ["--films"]:
+        sys.exit(0)
     sys.exit(min(1, main(int(sys.argv[1]) if len(sys.argv) > 1 else RUNS)))

@@ -14,7 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from _figures import long_video
+from _figures import Table, long_video, publish
 from screentest.analysis.suites import read_suite
 from screentest.core import Item
 from screentest.measure.tasks import score_items
@@ -45,6 +45,7 @@ def main() -> None:
     print(
         f"{width} × {given.height}, {RATE} frames a second, {given.seconds} s; per minute of film:"
     )
+    rows = []
     for suite in given.suites:
         with tempfile.TemporaryDirectory() as place, FakeChatServer() as server:
             chat = ModelChoice.parse(f"chat=openai:fake,base_url={server.url}")
@@ -64,6 +65,13 @@ def main() -> None:
             f"{coverage.scored} of {coverage.total} metrics gave all values",
             flush=True,
         )
+        rows.append((f"`{suite}`", worked / minutes, spent.calls, spent.images, spent.tokens_in))
+    if given.height == 360:
+        columns = {"suite": "", "processor seconds, a minute of film": "{:.0f}"}
+        columns |= dict.fromkeys(("calls", "pictures sent", "tokens in"), "{:,}")
+        suites = "" if given.suites == SUITES else f" {' '.join(given.suites)}"
+        command = f"python bench/capacity.py{suites} --seconds {given.seconds}"
+        publish(f"capacity_{given.seconds}s", command, {"suites": Table(columns, rows)})
 
 
 if __name__ == "__main__":

@@ -12,10 +12,12 @@ import hashlib
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 from tests.testbeds.captions import long_labels
 from tests.testbeds.captions.agreement import Agreement, agreement, eligibility, keys
 
+from _figures import Table, publish
 from screentest.core import from_object
 from screentest.testbeds.captions.facts import CRITERIA, CaptionFacts
 from screentest.testbeds.captions.rules import read_caption, rules_signature
@@ -60,23 +62,22 @@ def _paired(facts: dict[str, list[object]]) -> dict[str, list[object]]:
     }
 
 
-def row(name: str, entries: Agreement, captions: Agreement) -> str:
-    cells = [
-        f"{value:.2f}" if value is not None else "–"
-        for value in (entries.precision, entries.recall, captions.precision, captions.recall)
-    ]
-    return f"| {name} | {entries.labelled} | " + " | ".join(cells) + " |"
+SHARES = ("precision", "recall", "any: precision", "any: recall")
+
+
+def row(name: str, entries: Agreement, captions: Agreement) -> list[str | float | None]:
+    shares = (entries.precision, entries.recall, captions.precision, captions.recall)
+    return [name, entries.labelled, *shares]
 
 
 def show(split: str, *, misses: bool) -> None:
     cases = labelled(split)
     pairs = [(labels, read_caption(caption)) for caption, labels in cases]
     print(f"{rules_signature()}: {len(cases)} captions ({split})\n")
-    print("| criterion | labelled | precision | recall | any: precision | any: recall |")
-    print("|---|---|---|---|---|---|")
     entries, captions = agreement(pairs), eligibility(pairs)
-    for name in CRITERIA:
-        print(row(name, entries[name], captions[name]))
+    columns = {"criterion": "", "labelled": "", **dict.fromkeys(SHARES, "{:.2f}")}
+    table = Table(columns, [row(name, entries[name], captions[name]) for name in CRITERIA])
+    publish(f"captions_{split}", f"python bench/captions.py --split {split}", {"criteria": table})
     if misses:
         for (caption, labels), (_, found) in zip(cases, pairs, strict=True):
             print(f"\n{caption}")
@@ -88,8 +89,7 @@ def show_long(split: str, vript: Path | None, *, misses: bool) -> None:
     cases = long_labels.read_labelled(split, DATA, vript)
     facts = [read_caption(case.text) for case in cases]
     print(f"{rules_signature()}: {len(cases)} long captions ({split})\n")
-    print("| criterion | found | labelled | precision | recall | any: precision | any: recall |")
-    print("|---|---|---|---|---|---|---|")
+    rows: list[list[Any]] = []
     for name in long_labels.CRITERIA:
         pairs = list(zip(cases, facts, strict=True))
         entries = [long_labels.compare(case, said, name) for case, said in pairs]
@@ -101,7 +101,12 @@ def show_long(split: str, vript: Path | None, *, misses: bool) -> None:
             for recall in (False, True)
         ]
         sums = (sum(one.found for one in entries), sum(one.labelled for one in entries))
-        print(f"| {name} | {sums[0]} | {sums[1]} | " + " | ".join(cells) + " |")
+        rows.append([name, *sums, *cells])
+    columns = {"criterion": "", "found": "", "labelled": ""}
+    columns |= dict.fromkeys(SHARES, "{:.2f} ({:.2f}–{:.2f})")
+    asked = f"--split long_{split}{' --vript FOLDER' * bool(vript)}"
+    name = f"captions_long_{split}{'_vript' * bool(vript)}"
+    publish(name, f"python bench/captions.py {asked}", {"criteria": Table(columns, rows)})
     if misses:
         for case, said in zip(cases, facts, strict=True):
             print(f"\n{case.name}: {case.text}")
@@ -110,12 +115,10 @@ def show_long(split: str, vript: Path | None, *, misses: bool) -> None:
                 _differences(name, sure, long_labels.found_keys(said, name) - may)
 
 
-def _cell(counts: list[long_labels.Counts], *, recall: bool) -> str:
+def _cell(counts: list[long_labels.Counts], *, recall: bool) -> tuple[float, ...] | None:
     value = long_labels.share(counts, recall=recall)
     between = long_labels.interval(counts, recall=recall)
-    if value is None or between is None:
-        return "–"
-    return f"{value:.2f} ({between[0]:.2f}–{between[1]:.2f})"
+    return None if value is None or between is None else (value, *between)
 
 
 def _differences(name: str, expected: set[tuple[str, ...]], said: set[tuple[str, ...]]) -> None:

@@ -14,7 +14,7 @@ from importlib.resources import files
 import av
 from pydantic import BaseModel, Field
 
-from _figures import figure, ratio
+from _figures import figure, publish_lines
 from screentest.core import Size
 from screentest.models.chat.messages import ChatRequest, Encoding, Picture, Sampling, Text, encode
 from screentest.models.chat.openai import OpenAIChat, openai_chat
@@ -73,7 +73,6 @@ def report(url: str) -> None:
     ideal = CALLS / AT_ONCE * LATENCY
     figure("calls", CALLS, "")
     figure("pictures in each, together", sum(len(p.data) for p in pictures) / 1024, "KiB")
-    figure("ideal", ideal, "s")
     walls, processor = [], []
     for _ in range(3):
         chat = openai_chat(model="judge", base_url=url, concurrency=AT_ONCE)
@@ -84,9 +83,10 @@ def report(url: str) -> None:
             walls.append(time.perf_counter() - began)
             processor.append(time.process_time() - spent)
         assert all(outcome.ok for outcome in outcomes)
-    figure("wall time, best of three, connecting included", min(walls), "s")
-    figure("CPU per call", min(processor) / CALLS * 1000, "ms")
-    ratio("share of the ideal", ideal / min(walls), "≥ 0.80")
+    figure("processor time of a call, connecting included", min(processor) / CALLS * 1000, "ms")
+    # By the clock, so that other work on the machine lowers it: printed, and not kept.
+    print(f"share of the ideal {ideal:.2f} s: {ideal / min(walls):.2f} (goal ≥ 0.80)")
+    publish_lines("chat", "python bench/chat.py")
 
 
 if __name__ == "__main__":

@@ -1,17 +1,15 @@
 """The base install's metrics: how fast they are together, against bare decode and one by one.
 
-How well their judge judges is in core_ladders.py.
+By processor time. How well their judge judges is in core_ladders.py.
 """
 
 from __future__ import annotations
 
 import argparse
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 
-from _figures import figure, long_video, ratio
+from _figures import cpu_of, figure, long_video, publish_lines, ratio
 from scan import bare_decode
 from screentest.core import Clip, Item, Metric, Outcomes, Script, build
 from screentest.measure.items import measure
@@ -46,42 +44,19 @@ def speed(video: Path, frames: int) -> None:
         for name in everything:
             together([name])
 
-    bare = taken(3, lambda: bare_decode(video))
-    streaming = taken(3, lambda: together(STREAMING))
-    all_of_them = taken(2, lambda: together(everything))
-    apart = taken(1, one_by_one)
+    bare = cpu_of(3, lambda: bare_decode(video))
+    streaming = cpu_of(3, lambda: together(STREAMING))
+    all_of_them = cpu_of(2, lambda: together(everything))
+    apart = cpu_of(1, one_by_one)
     for what, seconds in (
         ("bare PyAV decode", bare),
         (f"{len(STREAMING)} metrics in one scan", streaming),
         (f"{len(everything)} metrics, with those that read text", all_of_them),
         ("one by one", apart),
     ):
-        figure(what, frames / seconds.clock, "frames/s")
-        figure(f"{what}, of processor time", frames / seconds.processor, "frames/s")
-    for how in ("clock", "processor"):
-        decode, scan, whole, single = (
-            getattr(one, how) for one in (bare, streaming, all_of_them, apart)
-        )
-        ratio(f"by {how}: one scan / bare decode", decode / scan, "≥ 0.5")
-        ratio(f"by {how}: one by one / together", single / whole, "above 1")
-
-
-@dataclass(frozen=True)
-class Taken:
-    """Seconds of the quickest of several goes."""
-
-    clock: float
-    processor: float
-    """Over all threads: nearly the same on a busy machine."""
-
-
-def taken(times: int, work: Callable[[], object]) -> Taken:
-    goes = []
-    for _ in range(times):
-        start, begun = time.perf_counter(), time.process_time()
-        work()
-        goes.append((time.perf_counter() - start, time.process_time() - begun))
-    return Taken(min(clock for clock, _ in goes), min(processor for _, processor in goes))
+        figure(what, frames / seconds, "frames/s")
+    ratio("bare decode / one scan", bare / streaming, "≥ 0.5")
+    ratio("one by one / together", apart / all_of_them, "above 1")
 
 
 def main() -> None:
@@ -93,6 +68,10 @@ def main() -> None:
     video = long_video(width, height, frames=asked.frames, rate=24)
     print(f"{width}×{height}")
     speed(video, probe(video).frames)
+    small = " --small" if asked.small else ""
+    publish_lines(
+        f"core{'_small' * asked.small}", f"python bench/core.py --frames {asked.frames}{small}"
+    )
 
 
 if __name__ == "__main__":

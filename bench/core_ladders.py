@@ -28,6 +28,7 @@ import av
 import numpy as np
 
 import core_operators
+from _figures import Table, publish
 from core_split import (
     HELD_FILMS,
     HELD_OPERATORS,
@@ -230,8 +231,8 @@ ASPECTS = (
 )
 
 
-def _percent(shares: Collection[float]) -> str:
-    return f"{100 * np.mean(list(shares)):.0f}" if shares else "–"
+def _percent(shares: Collection[float]) -> float | None:
+    return 100 * float(np.mean(list(shares))) if shares else None
 
 
 def _held(operator: str) -> bool:
@@ -239,7 +240,7 @@ def _held(operator: str) -> bool:
 
 
 def judge(path: Path) -> None:
-    """Print the certificate."""
+    """Publish the certificate."""
     values = Values(path)
     margin = values.judge.info.margin
     tables = []
@@ -259,13 +260,13 @@ def judge(path: Path) -> None:
                 by_side[operator, side, severity] = {
                     work: float(np.mean(won)) for work, won in found.items() if won
                 }
-    print("| aspect | operator | tuned on it | films tuned on | films kept back |")
-    print("|---|---|---|---|---|")
-    for aspect, operator in tables:
-        cells = [by_side[operator, side, 1.0] for side in ("tuned", "held")]
-        shown = " | ".join(_percent(one.values()) for one in cells)
-        tuned = "yes" if operator in TUNED_OPERATORS else "no"
-        print(f"| {aspect.title} | `{operator}` | {tuned} | {shown} |")
+    seen = [
+        (
+            *(aspect.title, f"`{operator}`", "yes" if operator in TUNED_OPERATORS else "no"),
+            *(_percent(by_side[operator, side, 1.0].values()) for side in ("tuned", "held")),
+        )
+        for aspect, operator in tables
+    ]
     families: list[dict[str, float]] = []
     for aspect in ASPECTS:
         own = [by_side[name, "held", 1.0] for one, name in tables if one is aspect and _held(name)]
@@ -273,15 +274,22 @@ def judge(path: Path) -> None:
         families.append(
             {film: float(np.mean([one[film] for one in own if film in one])) for film in films}
         )
-    print("\n| aspect | operators and films kept back | films | |\n|---|---|---|---|")
-    for aspect, points, finding in zip(ASPECTS, families, claims(families), strict=True):
-        claim = claim_words(finding)
-        print(f"| {aspect.title} | {_percent(points.values())} | {len(points)} | {claim} |")
-    print("\n| aspect | placebo | ties, % | moved by at most |\n|---|---|---|---|")
-    for aspect in ASPECTS:
-        for name, moved in moved_by_placebos(values, aspect).items():
-            ties = 100 * np.mean([one <= margin for one in moved])
-            print(f"| {aspect.title} | {name} | {ties:.0f} | {max(moved):.3f} |")
+    earned = [
+        (aspect.title, _percent(points.values()), len(points), claim_words(finding))
+        for aspect, points, finding in zip(ASPECTS, families, claims(families), strict=True)
+    ]
+    fair = [
+        (aspect.title, name, 100 * float(np.mean([one <= margin for one in moved])), max(moved))
+        for aspect in ASPECTS
+        for name, moved in moved_by_placebos(values, aspect).items()
+    ]
+    own = {"aspect": "", "operator": "", "tuned on it": ""}
+    own |= dict.fromkeys(("films tuned on", "films kept back"), "{:.0f}")
+    family = {"aspect": "", "operators and films kept back": "{:.0f}", "films": "", "claim": ""}
+    placebos = {"aspect": "", "placebo": "", "ties, %": "{:.0f}", "moved by at most": "{:.3f}"}
+    made = {"operators": (own, seen), "aspects": (family, earned), "placebos": (placebos, fair)}
+    shown = {name: Table(*pair) for name, pair in made.items()}
+    publish("core_ladders", "python bench/core_ladders.py judge VALUES", shown)
 
 
 # Shots in another order: nothing has to be encoded.
@@ -295,9 +303,8 @@ def rgb(picture: Image) -> Image:
 
 
 def order(data: Path) -> None:
-    """Print how often the judge sees shots in another order, film by film."""
-    print("| film | shots | tuned on it | shuffled | two swapped | one moved | reversed |")
-    print("|---|---|---|---|---|---|---|")
+    """Publish how often the judge sees shots in another order, film by film."""
+    rows = []
     for film, spans in films(data).items():
         if film not in (*TUNED_FILMS, *HELD_FILMS) or len({one[0] for one in spans}) > 1:
             continue
@@ -309,10 +316,19 @@ def order(data: Path) -> None:
         looks = [rows for rows in looks if len(rows)]
         if len(looks) <= MOVED:
             continue
-        points = _reordered(looks)
-        shown = " | ".join(_percent(one) for one in points)
-        tuned = "yes" if film in TUNED_FILMS else "no"
-        print(f"| {film} | {len(looks)} | {tuned} | {shown} |", flush=True)
+        shares = [_percent(points) for points in _reordered(looks)]
+        rows.append((film, len(looks), "yes" if film in TUNED_FILMS else "no", *shares))
+        print(rows[-1], flush=True)
+    works = {SAME_WORK.get(film, film) for film, *_ in rows if film in HELD_FILMS}
+    kept = [
+        np.mean([row[3:] for row in rows if SAME_WORK.get(row[0], row[0]) == work], axis=0)
+        for work in works
+    ]
+    mean = np.mean(kept, axis=0).tolist()
+    rows.append((f"mean of the {len(works)} works kept back", None, "no", *mean))
+    columns = {"film": "", "shots": "", "tuned on it": ""}
+    columns |= dict.fromkeys(("shuffled", "two swapped", "one moved", "reversed"), "{:.0f}")
+    publish("reordered", "python bench/core_ladders.py order DATA", {"films": Table(columns, rows)})
 
 
 def _reordered(looks: Sequence[Any]) -> list[list[float]]:

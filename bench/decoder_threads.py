@@ -1,8 +1,7 @@
 """One decoder thread, as films are decoded here, against FFmpeg's frame threads and slice threads.
 
-Threads give other pictures of a damaged film each time (design/decoding.md). What one thread costs
-by the clock, and what it saves of processors: that is what counts where films are decoded
-side by side.
+Threads give other pictures of a damaged film each time (design/decoding.md). One thread takes
+longer by the clock. Where films are decoded side by side, processor time counts.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from pathlib import Path
 
 import av
 
-from _figures import best_of, cpu_of, figure, ratio
+from _figures import cpu_of, figure, publish_lines, ratio
 
 FRAMES = 300
 
@@ -40,17 +39,13 @@ def main() -> None:
     for film in films:
         with av.open(str(film)) as container:
             stream = container.streams.video[0]
-            print(f"{film.name}: {stream.codec_context.name}, {stream.width}×{stream.height}")
+            what = f"{film.stem}, {stream.codec_context.name}"
         kinds = {"one thread": ("NONE", 1), "frame threads": ("AUTO", 0), "slices": ("SLICE", 0)}
-        clock, cpu = {}, {}
-        for name, kind in kinds.items():
-            clock[name] = best_of(3, partial(decode, film, *kind))
-            cpu[name] = cpu_of(3, partial(decode, film, *kind))
-            figure(f"  {name}", FRAMES / clock[name], "frames/s by the clock")
-            figure(f"  {name}", FRAMES / cpu[name], "frames/s of processor time")
-        by_clock, by_cpu = (each["frame threads"] / each["one thread"] for each in (clock, cpu))
-        ratio("  one thread / frame threads, by the clock", by_clock, "none")
-        ratio("  one thread / frame threads, by processor time", by_cpu, "≥ 1")
+        spent = {name: cpu_of(3, partial(decode, film, *kind)) for name, kind in kinds.items()}
+        for name, seconds in spent.items():
+            figure(f"{what}: {name}", FRAMES / seconds, "frames/s")
+        ratio(f"{what}: frame threads / one", spent["frame threads"] / spent["one thread"], "≥ 1")
+    publish_lines("decoder_threads", "python bench/decoder_threads.py")
 
 
 if __name__ == "__main__":

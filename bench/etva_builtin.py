@@ -12,6 +12,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from _figures import Table, publish
 from screentest.core import Item, Reason
 from screentest.measure.evaluators import resolve, sign
 from screentest.measure.items import measure
@@ -52,11 +53,17 @@ def main() -> None:
                 for one in scene["questions"]:
                     if one["answer"] is not None:
                         kinds[whose][f"{one['category']} {one['answer']}"] += 1
+    rows = []
     for whose, counts in tally.items():
         yes, answered, asked = counts["yes"], counts["answered"], counts["asked"]
         print(f"{whose:6} yes {yes}/{answered} = {yes / answered:.2f}", end="  ")
         print(f"answered {answered}/{asked} = {answered / asked:.2f}")
         print("      ", dict(sorted(kinds[whose].items())))
+        name = "the film's own caption" if whose == "own" else "other films' captions"
+        rows.append((name, (yes, answered), yes / answered, (answered, asked), answered / asked))
+    columns = {"questions of": "", "yes": "{} of {}", "share of yes": "{:.0%}"}
+    columns |= {"answered": "{} of {}", "share answered": "{:.0%}"}
+    publish("etva_builtin", "python bench/etva_builtin.py", {"answers": Table(columns, rows)})
 
 
 if __name__ == "__main__":

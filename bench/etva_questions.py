@@ -13,11 +13,12 @@ import argparse
 import json
 import os
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from tests.suites.etva.agreement import LEAST, Agreement, covered
 
+from _figures import Table, publish
 from screentest.models import ModelChoice, Models
 from screentest.suites.etva.checks import complaint
 from screentest.suites.etva.graph import Category, EntityKind
@@ -27,8 +28,11 @@ from screentest.suites.etva.rules.writer import rules_signature, write_by_rules
 ROOT = Path(__file__).parent.parent
 
 
-def shown(name: str, agreement: Agreement) -> str:
-    return f"{name:34} {agreement.found:4}/{agreement.total:4} = {agreement.share:.3f}"
+Row = tuple[str, tuple[int, int], float]
+
+
+def row(name: str, agreement: Agreement) -> Row:
+    return name, (agreement.found, agreement.total), agreement.share
 
 
 def main() -> None:
@@ -53,20 +57,35 @@ def main() -> None:
     text = models.role("text_embedding")
     print(rules_signature(), models.signature("text_embedding"), f"least {given.least}")
     found = covered(released, written, text, least=given.least)
-    print(shown("released questions also asked", found))
-    for category, (some, total) in found.by_category.items():
-        print(f"  {category.value:32} {some:4}/{total:4}")
-    print(
-        shown("rule questions also released", covered(written, released, text, least=given.least))
-    )
     rotated = [*written[1:], written[0]]
-    print(
-        shown("by the next prompt's questions", covered(released, rotated, text, least=given.least))
-    )
-    vbench(shared / "vbench" / "VBench_full_info.json")
+    agreement = [
+        row("released questions that the rules ask too", found),
+        row(
+            "questions of the rules that were released too",
+            covered(written, released, text, least=given.least),
+        ),
+        row(
+            "released questions that the rules ask of another prompt",
+            covered(released, rotated, text, least=given.least),
+        ),
+    ]
+    kinds = [
+        row(category.value, Agreement(some, total, {}))
+        for category, (some, total) in found.by_category.items()
+    ]
+    unwritten = list(vbench(shared / "vbench" / "VBench_full_info.json"))
+    names = {"agreement": "questions", "categories": "category", "vbench": "prompts of VBench"}
+    tables = {
+        key: Table({names[key]: "", "count": "{:,} of {:,}", "share": "{:.0%}"}, rows)
+        for key, rows in zip(names, (agreement, kinds, unwritten), strict=True)
+    }
+    for table in tables.values():
+        print(*table.rows, sep="\n")
+    if not given.prompts:
+        publish("etva_questions", "python bench/etva_questions.py", tables)
 
 
-def vbench(path: Path) -> None:
+def vbench(path: Path) -> Iterator[Row]:
     """Prompts that nobody wrote rules for: styles, camera, and sentences that are none."""
     rows = json.loads(path.read_text(encoding="utf-8"))
     dimensions: dict[str, list[QuestionSet]] = {"": []}
@@ -76,14 +95,15 @@ def vbench(path: Path) -> None:
         for dimension in row["dimension"]:
             dimensions.setdefault(dimension, []).append(write_by_rules(row["prompt_en"]))
 
-    def told(name: str, sets: list[QuestionSet], fits: Callable[[QuestionSet], bool]) -> None:
-        print(shown(f"VBench: {name}", Agreement(sum(map(fits, sets)), len(sets), {})))
+    def told(name: str, sets: list[QuestionSet], fits: Callable[[QuestionSet], bool]) -> Row:
+        return row(name, Agreement(sum(map(fits, sets)), len(sets), {}))
 
-    told("prompts with a question", dimensions[""], lambda one: bool(one.questions))
-    told("appearance_style, style asked", dimensions["appearance_style"], has_style)
-    told("temporal_style, camera asked", dimensions["temporal_style"], has_camera)
+    yield told("all: some question", dimensions[""], lambda one: bool(one.questions))
+    yield told("`appearance_style`: style asked", dimensions["appearance_style"], has_style)
+    yield told("`temporal_style`: camera asked", dimensions["temporal_style"], has_camera)
     texts = [one.text for each in dimensions[""] for one in each.questions]
-    print(f"questions {len(texts)}, of which no sentence {sum(map(bool, map(complaint, texts)))}")
+    bad = sum(map(bool, map(complaint, texts)))
+    yield row("questions that are no sentence", Agreement(bad, len(texts), {}))
 
 
 def has_camera(one: QuestionSet) -> bool:

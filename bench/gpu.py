@@ -25,6 +25,8 @@ from typing import Any
 
 import numpy as np
 
+from _figures import Table, publish
+
 SIDE, IMAGES, SECONDS = 448, 2048, 6.0
 DECODERS = 8
 SAMPLE = Path(__file__).resolve().parents[1] / "src" / "screentest" / "sample"
@@ -194,7 +196,9 @@ def decode_alone(threads: int) -> float:
         return sum(pool.map(work, range(threads))) / (time.perf_counter() - began)
 
 
-def measure(torch: Any, name: str, load: Any, folder: Path, images: Any, peaks: Any) -> None:
+def measure(
+    torch: Any, name: str, load: Any, folder: Path, images: Any, peaks: Any
+) -> list[tuple[str | float, ...]]:
     from torch.utils.flop_counter import FlopCounterMode
 
     backend, embed = load(folder)
@@ -206,9 +210,12 @@ def measure(torch: Any, name: str, load: Any, folder: Path, images: Any, peaks: 
     work = counter.get_total_flops() / 256
     print(f"{name}: {work / 1e9:.0f} GFLOP a picture, batch {backend._stream.batch}")
 
+    rows: list[tuple[str | float, ...]] = []
+
     def report(what: str, rate: float) -> None:
         done = rate * work / 1e12
-        print(f"  {what:<46} {rate:>8,.0f} frames/s  {done / peaks[0]:.3f}  {done / peaks[1]:.3f}")
+        rows.append((name, what, rate, done / peaks[0], done / peaks[1]))
+        print(rows[-1], flush=True)
 
     def alone() -> None:
         with torch.inference_mode():
@@ -234,6 +241,7 @@ def measure(torch: Any, name: str, load: Any, folder: Path, images: Any, peaks: 
     for together in (512, 2048):
         rate = films_to_vectors(embed, max(2, 6144 // together), together)
         report(f"films to vectors, {together} frames a call", rate)
+    return rows
 
 
 def main() -> None:
@@ -260,11 +268,16 @@ def main() -> None:
         ("CLIP-L/14-336, role image_text", image_text, clip_large),
         ("DINOv2-L/14-224, role image_features", image_features, dinov2_large),
     )
+    rows = []
     with tempfile.TemporaryDirectory() as place:
         for name, load, make in towers:
             folder = Path(place) / make.__name__
             make(folder)
-            measure(torch, name, load, folder, images, peaks)
+            rows += measure(torch, name, load, folder, images, peaks)
+    columns = {"tower": "", "way": "", "frames/s": "{:,.0f}"}
+    columns |= {f"of {peaks[0]:.0f} TFLOP/s, at its quickest": "{:.2f}"}
+    columns |= {f"of {peaks[1]:.0f} TFLOP/s, when hot": "{:.2f}"}
+    publish("gpu", "python bench/gpu.py", {"towers": Table(columns, rows)})
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """How time and memory grow: with the length of a film, the number of items, the number of workers.
 
 Each measurement is a process of its own, so that its memory is its own. “Against linear” is what a
-unit costs at the largest size over what it costs at the smallest: 1 is linear, below 1 is better.
+unit costs over what it costs at the second size: 1 is linear, below 1 is better.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from _figures import peak_memory_mb
+from _figures import Table, peak_memory_mb, publish
 
 MINUTES = (1, 10, 60, 180)
 ITEMS = (10, 100, 1_000, 10_000)
@@ -85,24 +85,30 @@ def say(what: str, figures: dict[str, float], units: float) -> None:
 
 
 Sized = tuple[dict[str, float], float]
+COLUMNS = {"processor seconds": "{:.1f}", "ms a unit": "{:,.1f}", "unit against linear": "{:.2f}"}
 
 
-def against_linear(first: Sized, last: Sized) -> None:
-    unit = [figures["processor"] / units for figures, units in (first, last)]
-    memory = last[0]["memory"] / first[0]["memory"]
-    print(f"{'':<28} against linear: {unit[1] / unit[0]:.2f}; memory {memory:.2f} times\n")
+def table(of: str, sized: list[Sized]) -> Table:
+    """A row for each size; against the second, since the first is mostly the start."""
+    unit = sized[1][0]["processor"] / sized[1][1]
+    rows = [
+        (units, made["processor"], 1000 * made["processor"] / units, against, made["memory"])
+        for made, units in sized
+        for against in (made["processor"] / units / unit,)
+    ]
+    return Table({of: "{:,g}", **COLUMNS, "memory, MB": "{:.0f}"}, rows)
 
 
-def with_length(folder: Path) -> None:
+def with_length(folder: Path) -> Table:
     lengths: list[Sized] = []
     for minutes in MINUTES:
         video = film(folder / f"{minutes}.mp4", minutes)
         lengths.append((measured("_film", video, folder / f"film{minutes}"), float(minutes)))
         say(f"a film of {minutes} minutes", *lengths[-1])
-    against_linear(lengths[1], lengths[-1])  # the first is mostly the start of the process
+    return table("minutes of film", lengths)
 
 
-def with_items(folder: Path, most: int) -> None:
+def with_items(folder: Path, most: int) -> Table:
     """In one process, whose processor time and memory are then those of the whole work."""
     tiny = film(folder / "tiny.mp4", 1 / 30)
     numbers: list[Sized] = []
@@ -110,7 +116,7 @@ def with_items(folder: Path, most: int) -> None:
         figures = measured("_items", tiny, count, folder / f"items{count}", 0)
         numbers.append((figures, float(count)))
         say(f"{count:,} items of 2 seconds", *numbers[-1])
-    against_linear(numbers[1], numbers[-1])
+    return table("films of 2 seconds", numbers)
 
 
 def with_workers(folder: Path) -> None:
@@ -127,10 +133,13 @@ def main() -> None:
     wanted = sys.argv[1:] or ["length", "items", "workers"]
     with tempfile.TemporaryDirectory(dir=Path(__file__).parent) as place:
         folder = Path(place)
+        tables = {}
         if "length" in wanted:
-            with_length(folder)
+            tables["length"] = with_length(folder)
         if "items" in wanted:
-            with_items(folder, int(os.environ.get("GROWTH_ITEMS", ITEMS[-1])))
+            tables["items"] = with_items(folder, int(os.environ.get("GROWTH_ITEMS", ITEMS[-1])))
+        if len(tables) == 2:
+            publish("growth", "python bench/growth.py", tables)
         if "workers" in wanted:
             with_workers(folder)
 

@@ -23,6 +23,7 @@ import av
 import numpy as np
 from numpy.typing import NDArray
 
+from _figures import Table, publish
 from screentest.core import NoValue, build
 from screentest.models.roles import ImageText
 from screentest.sample import sample_folder
@@ -44,39 +45,36 @@ def main() -> None:
     given = options.parse_args()
     videos = Path(given.data) / "video" if given.data else sample_folder()
     films = list(_films(videos))
+    counts = [len(film.captions) for film in films]
+    columns: dict[str, list[tuple[float, ...]]] = {}
     for name in given.backends.split(","):
         try:
             backend: ImageText = build("image_text", name).thing
         except NoValue as error:
             print(f"{name} is left out: {error}")
             continue
-        _table(name, backend, films)
+        columns[f"`{name}`: first / in three / pairs"] = list(_shares(backend, films))
+    columns["chance"] = [(1 / count, min(1.0, 3 / count), 0.5) for count in counts]
+    for shares in columns.values():
+        shares.append(tuple(np.average(shares, axis=0, weights=counts).tolist()))
+    rows = zip(
+        [*(film.name for film in films), "all shots"],
+        [*counts, sum(counts)],
+        *columns.values(),
+        strict=True,
+    )
+    forms = {"film": "", "shots": "", **dict.fromkeys(columns, "{:.2f} / {:.2f} / {:.2f}")}
+    table = Table(forms, list(rows))
+    publish("image_text", "python bench/image_text.py", {"films": table})
 
 
-def _table(name: str, backend: ImageText, films: list[Film]) -> None:
-    print(f"\n{name:<34} {'shots':>6} {'first':>6} {'in three':>9} {'pairs':>6}  chance")
-    sums = np.zeros(5)
-    seconds = 0.0
-    for film in films:
-        start = time.process_time()
-        pictures = backend.embed_images(film.pictures)
-        seconds += time.process_time() - start
-        first, three, pairs = _figures(pictures @ backend.embed_texts(film.captions).T)
-        count = len(film.captions)
-        by_chance = (1 / count, min(1.0, 3 / count))
-        sums += np.array([first, three, pairs, *by_chance]) * count
-        _row(film.name, count, first, three, pairs, by_chance)
-    total = sum(len(film.captions) for film in films)
-    first, three, pairs, *by_chance = (sums / total).tolist()
-    _row("all shots", total, first, three, pairs, tuple(by_chance))
-    print(f"{seconds / total * 1000:.0f} ms of CPU per picture")
-
-
-def _row(
-    name: str, count: int, first: float, three: float, pairs: float, chance: tuple[float, ...]
-) -> None:
-    by_chance = " / ".join(f"{one:.2f}" for one in chance)
-    print(f"{name:<34} {count:>6} {first:>6.2f} {three:>9.2f} {pairs:>6.2f}  {by_chance}")
+def _shares(backend: ImageText, films: list[Film]) -> Iterator[tuple[float, ...]]:
+    start = time.process_time()
+    embedded = [backend.embed_images(film.pictures) for film in films]
+    seconds = (time.process_time() - start) / sum(len(film.captions) for film in films)
+    print(f"{1000 * seconds:.0f} ms of CPU per picture")
+    for film, pictures in zip(films, embedded, strict=True):
+        yield _figures(pictures @ backend.embed_texts(film.captions).T)
 
 
 def _figures(similar: NDArray[np.float32]) -> tuple[float, float, float]:

@@ -18,7 +18,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from _figures import figure, ratio
+from _figures import figure, publish_lines, ratio
 from screentest.core import BUILTIN_ASPECTS, Outcome, Question
 from screentest.judges.cases import Case, Order
 from screentest.judges.verdicts import judge_pairs
@@ -144,6 +144,7 @@ def main() -> None:
     try:
         asking(folder)
         rating(folder)
+        publish_lines("judging", "python bench/judging.py")
     finally:
         shutil.rmtree(folder)
 

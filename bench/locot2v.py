@@ -2,7 +2,7 @@
 
     python bench/locot2v.py [VIDEO] [--seconds 60] [--height 720]
 
-Prints processor seconds (a busy machine changes them little) and seconds by the clock. Without
+By processor time, which a busy machine changes little. Without
 a video, the packaged sample is looped and scaled up with ffmpeg.
 """
 
@@ -15,6 +15,7 @@ import time
 from importlib.resources import files
 from pathlib import Path
 
+from _figures import figure, publish_lines, ratio
 from screentest.core import Item, build
 from screentest.measure.items import measure
 from screentest.run.session import Settings, Tools
@@ -41,14 +42,14 @@ def film(folder: Path, seconds: float, height: int) -> Path:
     return out
 
 
-def timed(names: tuple[str, ...], item: Item, tools: Tools) -> tuple[float, float]:
-    """Processor and clock seconds that measuring takes."""
-    cpu, clock = time.process_time(), time.perf_counter()
+def timed(names: tuple[str, ...], item: Item, tools: Tools) -> float:
+    """Processor seconds that measuring takes."""
+    start = time.process_time()
     outcomes = measure(item, {name: build("metric", name).thing for name in names}, tools)
     for name in names:
         for outcome in outcomes[name].values():
             outcome.unwrap()
-    return time.process_time() - cpu, time.perf_counter() - clock
+    return time.process_time() - start
 
 
 def main() -> None:
@@ -66,15 +67,14 @@ def main() -> None:
         roles = ("aesthetic", "technical", "flow", "interpolation", "image_features")
         print("; ".join(f"{role}: {tools.models.signature(role)}" for role in roles))
         timed(METRICS[:1], item, tools)  # everything is loaded, the file is in memory
-        total = [0.0, 0.0]
-        for name in METRICS:
-            cpu, clock = timed((name,), item, tools)
-            total = [total[0] + cpu, total[1] + clock]
-            print(f"{name:32} {cpu:8.1f} s cpu {clock:8.1f} s", flush=True)
-        cpu, clock = timed(METRICS, item, tools)
-        print(f"{'one by one':32} {total[0]:8.1f} s cpu {total[1]:8.1f} s")
-        print(f"{'one scan':32} {cpu:8.1f} s cpu {clock:8.1f} s")
-        print(f"one by one / one scan: {total[0] / cpu:.2f} (cpu), {total[1] / clock:.2f} (clock)")
+        alone = {name: timed((name,), item, tools) for name in METRICS}
+        for name, seconds in alone.items():
+            figure(name, seconds, "s")
+        total, together = sum(alone.values()), timed(METRICS, item, tools)
+        figure("one by one", total, "s")
+        figure("one scan", together, "s")
+        ratio("one by one / one scan", total / together, "above 1")
+    publish_lines("locot2v", f"python bench/locot2v.py --seconds {given.seconds:g}")
 
 
 if __name__ == "__main__":

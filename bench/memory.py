@@ -5,7 +5,7 @@ from __future__ import annotations
 import multiprocessing
 from pathlib import Path
 
-from _figures import figure, long_video, peak_memory_mb, ratio
+from _figures import figure, long_video, peak_memory_mb, publish_lines, ratio
 from scan import consumers
 from screentest.video.scan import scan
 
@@ -25,6 +25,7 @@ def main() -> None:
             peaks[minutes] = pool.apply(peak_of_scan, (video,))
         figure(f"peak memory, {minutes} minutes", peaks[minutes], "MB")
     ratio("three hours / three minutes", peaks[180] / peaks[3], "≤ 1.15")
+    publish_lines("memory", "python bench/memory.py")
 
 
 if __name__ == "__main__":

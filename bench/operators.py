@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image as Pictures
 
-from _figures import cpu_of, figure, long_video, ratio
+from _figures import cpu_of, figure, long_video, publish_lines, ratio
 from screentest.core import Clip, Frame, Script, Size, Span, build
 from screentest.models import ModelChoice, Models
 from screentest.testbeds.captions.facts import CaptionAction, CaptionFacts, Coloured, Placed
@@ -120,6 +120,8 @@ def main() -> None:
             figure(f"{name}: operator", len(pictures) / ours, "frames/s")
             figure(f"{name}: bare call", len(pictures) / bare, "frames/s")
             ratio(f"{name}: operator / bare", ours / bare, "≤ 1.5 where the call is heavy")
+    if len(sys.argv) == 1:
+        publish_lines("operators", "python bench/operators.py")
 
 
 def _pictures(path: Path) -> Iterator[Image]:

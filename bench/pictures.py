@@ -20,11 +20,20 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from _figures import Table, publish
 from screentest.core import NoValue, build
 from screentest.sample import sample_folder
 
 Image = NDArray[np.uint8]
 LONG_SIDE = 512
+WORDS = {
+    "JPEG": "JPEG quality 60 … 5",
+    "blur": "blur, σ 0.7 … 6",
+    "resolution": "resolution 0.75 … 0.15, scaled back",
+    "noise": "noise, σ 4 … 50",
+    "inverted, flat": "SLVMEval's aesthetics: contrast inverted, 0.8",
+    "flat": "contrast 0.7 … 0.15",
+}
 
 
 def main() -> None:
@@ -36,12 +45,15 @@ def main() -> None:
     triples = [triple for path in videos for triple in _triples(path, given.frames)]
     shown = [middle for _, middle, _ in triples if middle.std() > 12]
     print(f"{len(shown)} frames of {len(videos)} videos, long side {LONG_SIDE}")
-    _ladders(shown)
-    _interpolation(triples)
-    _inpainting(shown)
+    tables = {
+        "ladders": _ladders(shown),
+        "interpolation": _interpolation(triples),
+        "inpainting": _inpainting(shown),
+    }
+    publish("pictures", "python bench/pictures.py", tables)
 
 
-def _ladders(pictures: Sequence[Image]) -> None:
+def _ladders(pictures: Sequence[Image]) -> Table:
     """How often each step of harm lowers the score, and all steps of a ladder."""
     technical = build("technical", "scene_statistics").thing
     aesthetic = build("aesthetic", "image_statistics").thing
@@ -55,39 +67,43 @@ def _ladders(pictures: Sequence[Image]) -> None:
             ("inverted, flat", "flat", "blur"),
         ),
     }
+    rows: list[list[Any]] = []
     for name, (score, harms) in scorers.items():
-        print(
-            f"\n{name:<18} {'median score, intact and after each step':<52} {'each step':>9}  all"
-        )
         for harm in harms:
             table = np.array([[score(step(one)) for step in _steps(harm)] for one in pictures])
             lower = np.diff(table, axis=1) < 0
-            medians = " ".join(f"{value:.3f}" for value in np.median(table, axis=0))
-            print(f"  {harm:<16} {medians:<52} {lower.mean():>9.2f} {lower.all(axis=1).mean():.2f}")
+            medians = np.median(table, axis=0)
+            shares = [lower.mean(), lower.all(axis=1).mean()]
+            rows.append([f"`{name}`", WORDS[harm], len(pictures), medians[[0, -1]], *shares])
+            print(rows[-1], flush=True)
+    columns = {"backend": "", "degradation, step by step": "", "frames": ""}
+    columns |= {"median, original → worst": "{:.2f} → {:.2f}"}
+    return Table(columns | {"each step lowers it": "{:.2f}", "all steps do": "{:.2f}"}, rows)
 
 
-def _interpolation(triples: Sequence[tuple[Image, Image, Image]]) -> None:
+def _interpolation(triples: Sequence[tuple[Image, Image, Image]]) -> Table:
     """PSNR against the true middle frame, where something moves."""
     moving = [
         one
         for one in triples
         if np.abs(one[0].astype(int) - one[2]).mean() > 1 and _psnr(*one[::2]) > 12
     ]
-    print(f"\ninterpolation: {len(moving)} triples in which something moves")
     plain = [_psnr((one.astype(float) + two) / 2, true) for one, true, two in moving]
-    print(f"  {'plain mean':<16} {np.mean(plain):.2f} dB")
+    rows: list[list[Any]] = [["plain mean", len(moving), np.mean(plain), None, None]]
     for name, backend in _built("interpolation", ("flow_midpoint", "rife")):
         start = time.process_time()
         found = [backend.midpoint([(one, two)])[0] for one, _, two in moving]
         seconds = (time.process_time() - start) / len(moving)
         values = [_psnr(one, true) for one, (_, true, _) in zip(found, moving, strict=True)]
         better = np.mean(np.array(values) > plain)
-        print(f"  {name:<16} {np.mean(values):.2f} dB, better in {better:.2f}, {seconds:.2f} CPU s")
+        rows.append([f"`{name}`", len(moving), np.mean(values), better, seconds])
+    columns = {"backend": "", "triples": "", "PSNR, dB": "{:.2f}", "better than the mean": "{:.2f}"}
+    return Table(columns | {"processor seconds each": "{:.2f}"}, rows)
 
 
-def _inpainting(pictures: Sequence[Image]) -> None:
+def _inpainting(pictures: Sequence[Image]) -> Table:
     """PSNR inside a round hole in the middle, against what was there."""
-    print(f"\ninpainting: a hole of 80 pixels in each of {len(pictures)} frames")
+    rows = []
     for name, backend in _built("inpainting", ("telea", "migan")):
         values, start = [], time.process_time()
         for picture in pictures:
@@ -96,7 +112,9 @@ def _inpainting(pictures: Sequence[Image]) -> None:
             filled = backend.inpaint(picture, mask)
             values.append(_psnr(filled[mask > 0.5], picture[mask > 0.5]))
         seconds = (time.process_time() - start) / len(pictures)
-        print(f"  {name:<16} {np.mean(values):.2f} dB, {seconds:.2f} CPU s")
+        rows.append([f"`{name}`", len(pictures), np.mean(values), seconds])
+    columns = {"backend": "", "frames": "", "PSNR inside the hole, dB": "{:.1f}"}
+    return Table(columns | {"processor seconds each": "{:.2f}"}, rows)
 
 
 def _steps(harm: str) -> list[Callable[[Image], Image]]:

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import screentest
+from _figures import Table, publish
 from margins import films
 from screentest.analysis.models.comparison import compare_models
 from screentest.analysis.runs import read_results
@@ -149,18 +150,36 @@ def compare(out: Path) -> None:
     with RunReader(out / "run") as reader:
         results = read_results(reader)
     models = dict.fromkeys(item.groups["model"] for item in results.items.values())
-    wrong = wins = 0
+    named = {}
     for clean in ("clean", "other"):
         for name in models:
-            if name in ("clean", clean):
-                continue
-            found = compare_models(results, f"model={clean},{name}")
-            assert found is not None
-            good = found.winner == "" if name in EQUAL else found.winner != name
-            wrong += not good
-            wins += found.winner == clean
-            print(f"{'' if good else 'WRONG '}{clean} - {name}: {found}\n")
-    print(f"{wrong} wrong; the intact one wins in {wins}")
+            if name not in ("clean", clean):
+                found = compare_models(results, f"model={clean},{name}")
+                assert found is not None
+                named[name, clean] = found.winner
+                print(f"{clean} - {name}: {found.winner or 'undecided'}", flush=True)
+    wins = sum(winner == clean for (_, clean), winner in named.items())
+    wrong = sum(winner == name for (name, _), winner in named.items() if name not in EQUAL)
+    even = sum(bool(winner) for (name, _), winner in named.items() if name in EQUAL)
+    total = {"comparisons": "", "damaged model called best": "", "equal models with a winner": ""}
+    total["original called best"] = ""
+    called = {"": "undecided", "clean": "original", "other": "original"}
+    rows = [
+        (name, *(called.get(named[pair], named[pair]) if pair in named else None for pair in pairs))
+        for name in models
+        if name != "clean"
+        for pairs in (((name, "clean"), (name, "other")),)
+    ]
+    each = {"model": "", "against the same moment": "", "against a later moment": ""}
+    held_out = "mosaic" in models
+    publish(
+        f"planted{'_held_out' * held_out}",
+        f"python bench/planted.py compare OUT{' (made with --held-out)' * held_out}",
+        {
+            "total": Table(total, [(len(named), wrong, even, wins)]),
+            "models": Table(each, rows),
+        },
+    )
 
 
 def main() -> None:

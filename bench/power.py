@@ -2,7 +2,7 @@
 
     python bench/power.py make DATA OUT        48 clips of real films, each saved by every model
     python bench/power.py measure OUT
-    python bench/power.py write OUT [DRAWS] > docs/evidence/power.md
+    python bench/power.py write OUT [DRAWS]
 
 Every draw takes some of the clips as prompts, and compares the models on them as `compare` does,
 with the margins of those clips. A fault is found where the intact model is significantly better in
@@ -24,6 +24,7 @@ from functools import cache
 from pathlib import Path
 
 import screentest
+from _figures import Table, publish
 from margins import films
 from screentest.analysis.models.comparison import ModelComparison, compare_models
 from screentest.analysis.models.margins import MOST_CLIPS, own_margins
@@ -278,15 +279,8 @@ def same(out: Path, prompts: int, draws: int) -> Count:
     return count
 
 
-def share(cell: Count) -> str:
-    return f"{cell.found / cell.draws:.0%}"
-
-
-def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    print(f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}")
-    for row in rows:
-        print(f"| {' | '.join(row)} |")
-    print()
+def share(cell: Count) -> float:
+    return cell.found / cell.draws
 
 
 def write(out: Path, draws: int = 100) -> None:
@@ -317,24 +311,10 @@ def write(out: Path, draws: int = 100) -> None:
         }
         saved = [pool.submit(same, out, prompts, draws) for prompts in PROMPTS]
     found = {key: [cell.result() for cell in cells] for key, cells in (two | several).items()}
-    print(
-        "# How often `compare` is right\n\n"
-        "Faults planted in real clips, and models that are equal. Written by "
-        f"`python bench/power.py write OUT {draws}`: "
-        f"{CLIPS} clips of {SECONDS:g} seconds at their own frame rates, {SIDE} pixels wide. Each "
-        f"draw takes some of them as prompts; {draws} draws a cell.\n\n"
-        "## Two models, the fault on all clips\n\n"
-        "The share of draws in which the intact model is significantly better where it should.\n"
-    )
-    heads = ["fault", *(f"{prompts} prompts" for prompts in PROMPTS)]
-    table(heads, [[name, *map(share, found[False, name])] for name in FAULTS])
-    print("## Two models, the fault on half of the clips\n")
-    table(heads, [[name, *map(share, found[True, name])] for name in FAULTS])
-    print("## Three and five models, the fault on all clips of one\n")
-    heads = ["fault", *(f"{models} models, {prompts} prompts" for models, prompts in more)]
-    table(heads, [[name, *map(share, found[name])] for name in names])
+    shares = {"fault": "", **{f"{prompts} prompts": "{:.0%}" for prompts in PROMPTS}}
+    crowds = {f"{models} models, {prompts} prompts": "{:.0%}" for models, prompts in more}
     cells = [cell for row in found.values() for cell in row]
-    rows = {
+    cases = {
         "the damaged model is better, or intact ones differ (all draws above)": cells,
         **{
             f"{models} equal models, {prompts} prompts: any claim": [
@@ -343,23 +323,26 @@ def write(out: Path, draws: int = 100) -> None:
             for models, prompts in alike
         },
     }
-    print("## Claims that are wrong\n")
-    table(
-        ["case", "draws", "wrong"],
-        [
-            [name, f"{total:,}", f"{sum(cell.wrong for cell in counts) / total:.1%}"]
-            for name, counts in rows.items()
-            for total in (sum(cell.draws for cell in counts),)
-        ],
-    )
-    print("## The same frames with crf 18 and crf 23\n")
-    table(
-        ["prompts", "metrics shown to be equal", "draws with a claim"],
-        [
-            [f"{prompts}", f"{cell.equal / cell.draws:.0%}", f"{cell.wrong / cell.draws:.0%}"]
-            for prompts, cell in zip(PROMPTS, (cell.result() for cell in saved), strict=True)
-        ],
-    )
+    wrong = [
+        (name, total, sum(cell.wrong for cell in counts) / total)
+        for name, counts in cases.items()
+        for total in (sum(cell.draws for cell in counts),)
+    ]
+    copies = [
+        (prompts, cell.equal / cell.draws, cell.wrong / cell.draws)
+        for prompts, cell in zip(PROMPTS, (cell.result() for cell in saved), strict=True)
+    ]
+    shown = {"prompts": "", "metrics shown to be equal": "{:.0%}", "draws with a claim": "{:.0%}"}
+    tables = {
+        "all": Table(shares, [(name, *map(share, found[False, name])) for name in FAULTS]),
+        "half": Table(shares, [(name, *map(share, found[True, name])) for name in FAULTS]),
+        "several": Table(
+            {"fault": "", **crowds}, [(name, *map(share, found[name])) for name in names]
+        ),
+        "wrong": Table({"case": "", "draws": "{:,}", "wrong": "{:.1%}"}, wrong),
+        "same": Table(shown, copies),
+    }
+    publish("power", f"python bench/power.py write OUT {draws}", tables)
 
 
 def main() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import av
 
-from _figures import best_of, figure, long_video, ratio
+from _figures import cpu_of, figure, long_video, publish_lines, ratio
 from screentest.core import Size
 from screentest.video.probe import probe
 from screentest.video.samples import evenly, sample_frames
@@ -25,10 +25,11 @@ def main() -> None:
             container.streams.video[0].thread_type = "AUTO"
             assert sum(1 for _ in container.decode(video=0)) == 36_000
 
-    seeking, decoding = best_of(3, by_seeking), best_of(2, full_decode)
+    seeking, decoding = cpu_of(3, by_seeking), cpu_of(2, full_decode)
     figure(f"{SHOTS} centre frames of one hour, by seeking", seeking, "s")
     figure("full decode of one hour", decoding, "s")
     ratio("full decode / centre frames", decoding / seeking, "above 1")
+    publish_lines("sampling", "python bench/sampling.py")
 
 
 if __name__ == "__main__":

@@ -14,6 +14,8 @@ import sys
 import time
 from pathlib import Path
 
+from _figures import Table, publish
+
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
@@ -41,9 +43,12 @@ def main() -> None:
     if not given.detectors and (transnet := _transnet(given.weights, films[0])):
         names.append(transnet)
     fits = {film: _measure(film, names) for film in films}
-    _per_film(fits, names)
-    _overall(fits, names)
-    _speed(films[-1] if len(films) < 10 else _timed(films), names)
+    tables = {
+        "overall": _overall(fits, names),
+        "films": _per_film(fits, names),
+        "speed": _speed(films[-1] if len(films) < 10 else _timed(films), names),
+    }
+    publish("shots", "python bench/shots.py", tables)
 
 
 def _transnet(weights: str, film: KnownFilm) -> str | None:
@@ -65,54 +70,40 @@ def _measure(film: KnownFilm, names: list[str]) -> dict[str, Fit]:
     return {name: fit(film, one.boundaries, rate) for name, one in detectors.items()}
 
 
-def _per_film(fits: dict[KnownFilm, dict[str, Fit]], names: list[str]) -> None:
-    print("Hard cuts (± 1 frame): F1 (precision/recall); in films without cuts, false ones\n")
-    titles = [_short(name) for name in names]
-    print("| film | cuts | " + " | ".join(titles) + " |")
-    print("|---|---|" + "---|" * len(names))
+def _per_film(fits: dict[KnownFilm, dict[str, Fit]], names: list[str]) -> Table:
+    """F1 of hard cuts (± 1 frame); in films without cuts, false ones."""
+    rows: list[list[str | float]] = []
+    quiet = 0
     for film, by_name in fits.items():
         if film.cuts:
-            cells = [_cell(by_name[name]) for name in names]
+            rows.append([film.name, len(film.cuts), *(by_name[name].f1 for name in names)])
         elif any(one.false for one in by_name.values()):
-            cells = [f"{by_name[name].false} false" for name in names]
+            rows.append([film.name, 0, *(f"{by_name[name].false} false" for name in names)])
         else:
-            continue
-        print(f"| {film.name} | {len(film.cuts)} | " + " | ".join(cells) + " |")
-    quiet = [
-        film for film, by in fits.items() if not film.cuts and not any(o.false for o in by.values())
-    ]
-    print(f"\n{len(quiet)} more films of a single shot, in which nobody finds a cut.\n")
+            quiet += 1
+    rows.append([f"{quiet} more films of a single shot", 0, *["0 false"] * len(names)])
+    return Table({"film": "", "cuts": "", **{_short(name): "{:.2f}" for name in names}}, rows)
 
 
-def _cell(one: Fit) -> str:
-    if one.f1 in (0.0, 1.0):
-        return f"{one.f1:.2f}"
-    return f"{one.f1:.2f} ({one.precision:.2f}/{one.recall:.2f})"
-
-
-def _overall(fits: dict[KnownFilm, dict[str, Fit]], names: list[str]) -> None:
-    print("Overall\n")
-    print("| detector | precision | recall | F1 | false | missed | gradual found |")
-    print("|---|---|---|---|---|---|---|")
+def _overall(fits: dict[KnownFilm, dict[str, Fit]], names: list[str]) -> Table:
+    columns = {"detector": "", **dict.fromkeys(("precision", "recall", "F1"), "{:.3f}")}
+    columns |= {"false": "", "missed": "", "gradual found": "{} of {}"}
+    rows = []
     for name in names:
-        total = sum((by_name[name] for by_name in fits.values()), Fit())
-        print(
-            f"| {_short(name)} | {total.precision:.3f} | {total.recall:.3f} | {total.f1:.3f} "
-            f"| {total.false} | {total.missed} | {total.gradual_found} of {total.gradual} |"
-        )
-    print()
+        all_ = sum((by_name[name] for by_name in fits.values()), Fit())
+        gradual = (all_.gradual_found, all_.gradual)
+        shares = (all_.precision, all_.recall, all_.f1)
+        rows.append((_short(name), *shares, all_.false, all_.missed, gradual))
+    return Table(columns, rows)
 
 
-def _speed(film: KnownFilm, names: list[str]) -> None:
-    info = probe(film.path)
-    print(f"Processor time on {film.name} ({info.width} × {info.height}), decoding included\n")
-    bare = _seconds(film, [])
-    print("| detector | ms per frame | times decoding alone |")
-    print("|---|---|---|")
-    print(f"| none: decoding alone | {bare / info.frames * 1000:.2f} | 1.00 |")
-    for name in names:
-        spent = _seconds(film, [name])
-        print(f"| {_short(name)} | {spent / info.frames * 1000:.2f} | {spent / bare:.2f} |")
+def _speed(film: KnownFilm, names: list[str]) -> Table:
+    """Processor time of one film, decoding included."""
+    frames, bare = probe(film.path).frames, _seconds(film, [])
+    spent = {"none: decoding alone": bare} | {_short(one): _seconds(film, [one]) for one in names}
+    columns = {"detector": "", "ms per frame": "{:.2f}", "times decoding alone": "{:.2f}"}
+    rows = [(name, each / frames * 1000, each / bare) for name, each in spent.items()]
+    return Table(columns, rows)
 
 
 def _seconds(film: KnownFilm, names: list[str]) -> float:

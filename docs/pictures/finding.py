@@ -1,12 +1,13 @@
-"""The picture at the top of the README, from the table of certificates in docs/evidence/trust.md.
+"""The picture at the top of the README, from the certificates of docs/evidence/trust.md.
 
 python docs/pictures/finding.py
 """
 
 from __future__ import annotations
 
-import re
+import json
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 
@@ -14,8 +15,7 @@ matplotlib.use("svg")
 from matplotlib import pyplot
 
 HERE = Path(__file__).parent
-PAGE = HERE.parent / "evidence" / "trust.md"
-TABLE = re.compile(r"<!-- fetv_generated pairs: .*?-->\n(.*?)<!-- end", re.DOTALL)
+RESULTS = HERE.parent / "evidence" / "results" / "trust.json"
 QUESTIONS = ("alignment", "static quality", "temporal quality")
 SCORES = {
     "a coin": ("#9aa0a6", "a coin"),
@@ -26,15 +26,10 @@ SCORES = {
 RATER = "one person, against the others"
 
 
-def rows() -> list[dict[str, str]]:
+def rows() -> list[dict[str, Any]]:
     """The rows of the table, by column."""
-    found = TABLE.search(PAGE.read_text(encoding="utf-8"))
-    assert found is not None
-    lines = [
-        [cell.strip() for cell in line.strip("| \n").split("|")] for line in found[1].splitlines()
-    ]
-    head, _, *body = [line for line in lines if len(line) > 1]
-    return [dict(zip(head, line, strict=True)) for line in body]
+    table = json.loads(RESULTS.read_text(encoding="utf-8"))["tables"]["fetv_generated_pairs"]
+    return [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
 
 
 def draw(path: Path) -> None:
@@ -45,11 +40,11 @@ def draw(path: Path) -> None:
     for place, question in enumerate(reversed(QUESTIONS)):
         own = {row["score"]: row for row in table if row["people were asked about"] == question}
         for number, (score, (colour, label)) in enumerate(SCORES.items()):
-            low, high = map(float, own[score]["95%"].split("–"))
+            low, high = own[score]["95%"]
             height = place + (number - 1.5) * 0.17
             axes.plot([low, high], [height, height], color=colour, lw=2.5, solid_capstyle="round")
-            axes.plot(float(own[score]["right %"]), height, "o", color=colour, ms=7, label=label)
-        ceiling = float(own["CLIPScore"]["a rater %"])
+            axes.plot(own[score]["right %"], height, "o", color=colour, ms=7, label=label)
+        ceiling = own["CLIPScore"]["a rater %"]
         axes.plot([ceiling] * 2, [place - 0.4, place + 0.4], color="black", lw=2, label=RATER)
     axes.axvline(50, color="#9aa0a6", lw=1, ls="--")
     axes.set_yticks(range(3), [f"{one}" for one in reversed(QUESTIONS)])

@@ -1,7 +1,7 @@
-"""The matrix of all metrics and all degradations: docs/evidence/matrix.md and its picture.
+"""The matrix of all metrics and all degradations: figures of matrix.md, and its picture.
 
     python docs/pictures/matrix.py run --out RUN TESTBED…    # certify every metric, or go on
-    python docs/pictures/matrix.py draw CERTIFICATES.json…   # page and picture of them
+    python docs/pictures/matrix.py draw CERTIFICATES.json…   # figures and picture of them
 
 The files are what `screentest certify --json` prints, or what `run` leaves in its folder. Metrics
 that ask a chat model are left out: their certificates are of one model, on one day.
@@ -14,6 +14,7 @@ import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import screentest
 from screentest.analysis.judges.certificate import Certificate
@@ -22,14 +23,15 @@ from screentest.core.codec import from_object, to_json
 from screentest.core.errors import BadOption
 from screentest.core.registry import build, registry
 from screentest.core.signature import split_value_name, value_name
-from screentest.present.certificates import LEGEND, summary_table
+from screentest.present.certificates import summary_table
 from screentest.present.charts import matrix_chart, save
 from screentest.stats import Claim
 
 HERE = Path(__file__).parent
-PAGE = HERE.parent / "evidence" / "matrix.md"
+sys.path.insert(0, str(HERE.parents[1] / "bench"))
+from _figures import Table, publish  # noqa: E402
+
 PICTURE = HERE / "matrix.svg"
-BEGIN, END = "<!-- matrix: made by pictures/matrix.py -->", "<!-- end of matrix -->"
 LEAST = 12
 """Pairs of a cell; fewer say nothing that would be worth a colour."""
 MOST_NAMED = 5
@@ -75,9 +77,9 @@ def describes(judge: str) -> bool:
     return bool(outputs.get(output, next(iter(outputs.values()))).descriptive)
 
 
-def by_harm(found: Matrix) -> list[str]:
-    """A table of who sees each kind of harm, who prefers it, and what else moves with it."""
-    lines = ["| degradation | pairs | seen by | preferred by | moves |", "|---|---|---|---|---|"]
+def by_harm(found: Matrix) -> Table:
+    """Who sees each kind of harm, who prefers it, and what else moves with it."""
+    rows = []
     shown = {judge: describes(judge) for judge in found.rows}
     for column in found.columns:
         aspect, _, operator = column.partition("/")
@@ -97,8 +99,10 @@ def by_harm(found: Matrix) -> list[str]:
         texts = [_listed([text for _, text in sorted(those)]) for those in cells.values()]
         harm = (operator or aspect).replace("_", " ")
         many = max(row[column].pairs for row in found.rows.values() if column in row)
-        lines.append(f"| {harm} | {many} | {' | '.join(texts)} |")
-    return lines
+        rows.append((harm, many, *texts))
+    return Table(
+        dict.fromkeys(("degradation", "pairs", "seen by", "preferred by", "moves"), ""), rows
+    )
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -106,51 +110,32 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:MOST_NAMED]) + more if names else "–"
 
 
-def section(found: Matrix) -> str:
-    """The generated section of the page."""
-    table = summary_table(found)
-    head = "| " + " | ".join(column.heading for column in table.columns) + " |"
-    rows = ["| " + " | ".join(str(cell) for cell in row) + " |" for row in _marked(table.rows)]
-    counts = sorted({found.pairs[name] for name in found.columns})
-    many = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else f"{counts[0]}"
-    picture = f"../pictures/{PICTURE.name}"
-    return "\n".join(
-        [
-            BEGIN,
-            f"{len(found.rows)} values by {len(found.columns)} columns, {many} pairs each.",
-            f"In the picture: {LEGEND}.",
-            "",
-            f"[![Which metric sees which degradation]({picture})]({picture})",
-            "",
-            "Kinds of degradation by metric. Values with a star are descriptive, without a better",
-            "direction: *sees* means that the number falls with the degradation, *prefers* that it",
-            "rises.",
-            "",
-            head,
-            "|" + "---|" * len(table.columns),
-            *rows,
-            "",
-            "By degradation, the most significant first; descriptive values in the last column:",
-            "",
-            *by_harm(found),
-            END,
-        ]
-    )
+def tables(found: Matrix) -> dict[str, Table]:
+    """The figures of the page."""
+    summary = summary_table(found)
+    counts = [found.pairs[name] for name in found.columns]
+    size = (len(found.rows), len(found.columns), (min(counts), max(counts)))
+    return {
+        "size": Table({"values": "", "columns": "", "pairs of a cell": "{} to {}"}, [size]),
+        "metrics": Table(
+            dict.fromkeys([column.heading for column in summary.columns], ""),
+            list(_marked(summary.rows)),
+        ),
+        "degradations": by_harm(found),
+    }
 
 
-def _marked(rows: Iterable[Sequence[object]]) -> Iterator[list[object]]:
+def _marked(rows: Iterable[Sequence[Any]]) -> Iterator[list[Any]]:
     for judge, *counts in rows:
         yield [f"{judge}\\*" if describes(str(judge)) else judge, *counts]
 
 
-def draw(files: Sequence[Path], page: Path = PAGE, picture: Path = PICTURE) -> Matrix:
-    """Write the page's section and the picture."""
+def draw(files: Sequence[Path], picture: Path = PICTURE) -> Matrix:
+    """Keep the page's figures, and draw the picture."""
     found = matrix(read(files)).at_least(LEAST)
     if not found.columns:
         raise SystemExit(f"no cell has {LEAST} pairs")
-    text = page.read_text(encoding="utf-8")
-    before, after = text.split(BEGIN)[0], text.split(END)[1]
-    page.write_text(f"{before}{section(found)}{after}", encoding="utf-8")
+    publish("matrix", "python docs/pictures/matrix.py draw matrix/certificates.json", tables(found))
     save(matrix_chart(found), picture)
     return found
 
@@ -176,7 +161,7 @@ def main(arguments: Sequence[str]) -> None:
         print(run(given.files, given.out, {"models": given.models, "workers": given.workers}))
     else:
         found = draw(given.files)
-        print(f"{len(found.rows)} values by {len(found.columns)} columns: {PAGE}, {PICTURE}")
+        print(f"{len(found.rows)} values by {len(found.columns)} columns: {PICTURE}")
 
 
 if __name__ == "__main__":

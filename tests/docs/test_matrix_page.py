@@ -1,8 +1,9 @@
-"""docs/pictures/matrix.py: the page's section from certificates as JSON."""
+"""docs/pictures/matrix.py: the page's figures from certificates as JSON."""
 
 from __future__ import annotations
 
 import importlib.util
+import json
 from pathlib import Path
 from types import ModuleType
 
@@ -91,11 +92,11 @@ def test_rows_of_chat_models_and_thin_cells_are_left_out(
         ("backwards", 1, 1),
         ("flow_based[a_model]", 0, 0),
     ]
-    text = script.section(found)
-    assert "| backwards | 1 | 1 | 0 | 0 |" in text
-    assert "12 to 30 pairs each" in text
-    assert "| blur | 12 | `backwards`, `good` | – | – |" in text
-    assert "| noise | 12 | `good` | `backwards` | – |" in text
+    tables = script.tables(found)
+    assert ["backwards", 1, 1, 0, 0] in tables["metrics"].rows
+    assert tables["size"].rows == [(3, 4, (12, 30))]
+    assert ("blur", 12, "`backwards`, `good`", "–", "–") in tables["degradations"].rows
+    assert ("noise", 12, "`good`", "`backwards`", "–") in tables["degradations"].rows
 
 
 def test_one_operator_is_no_judgement_of_its_aspect_where_others_had_a_family() -> None:
@@ -112,16 +113,14 @@ def test_what_only_describes_is_told_apart(script: ModuleType) -> None:
     assert not script.describes("locot2v_warping_error[raft:things]")
 
 
-def test_the_page_has_the_place_for_it(script: ModuleType) -> None:
-    page = script.PAGE.read_text(encoding="utf-8")
-    assert page.count(script.BEGIN) == page.count(script.END) == 1
-
-
 @pytest.mark.slow
-def test_the_picture_is_drawn(script: ModuleType, tmp_path: Path) -> None:
-    file, page = tmp_path / "certificates.json", tmp_path / "matrix.md"
+def test_the_picture_is_drawn(
+    script: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "certificates.json"
     file.write_text(f"[{to_json(certificate('good', 1, 1))}]", encoding="utf-8")
-    page.write_text(f"Before.\n{script.BEGIN}\n{script.END}\nAfter.\n", encoding="utf-8")
-    script.draw([file], page, tmp_path / "matrix.svg")
+    monkeypatch.setitem(script.publish.__globals__, "RESULTS", tmp_path)
+    script.draw([file], tmp_path / "matrix.svg")
     assert (tmp_path / "matrix.svg").read_text(encoding="utf-8").count("<svg") == 1
-    assert page.read_text(encoding="utf-8").startswith(f"Before.\n{script.BEGIN}\n1 values")
+    made = json.loads((tmp_path / "matrix.json").read_text(encoding="utf-8"))
+    assert made["tables"]["size"]["rows"] == [[1, 4, [12, 30]]]

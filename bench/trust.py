@@ -1,6 +1,6 @@
-"""Write the tables of docs/evidence/trust.md: released scores against human votes.
+"""Released scores against human votes: the tables of docs/evidence/trust.md.
 
-    SCREENTEST_DATA=FOLDER python docs/evidence/trust.py
+    SCREENTEST_DATA=FOLDER python bench/trust.py
 
 FOLDER has fetv/, t2vscore/, videobench/, uve/ and genai/ as they were released. Beside the released
 scores every table has two baselines: a coin, and the name of the generator alone (how far
@@ -13,19 +13,19 @@ import csv
 import json
 import os
 import random
-import re
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import screentest
+from _figures import Cell, Table, publish
 from screentest.analysis.judges.certificate import Certificate
 from screentest.analysis.people.raters import Share
 from screentest.analysis.people.releases import Release, read_release
-from screentest.stats import rank_agreement
+from screentest.stats import Interval, rank_agreement
+from screentest.stats.rank import ClusteredCorrelation
 
-PAGE = Path(__file__).parent / "trust.md"
 GENERATOR, COIN = "the generator's name alone", "a coin"
 FETV = {
     "cogvideo": "cogvideo",
@@ -107,92 +107,119 @@ def certificates(data: Path, form: str, folder: Path, scores: Scores) -> list[Ce
     return list(made.certificates)
 
 
-def percent(share: Share | None) -> str:
+PAIRS = {
+    "people were asked about": "",
+    "score": "",
+    "pairs": "{:,}",
+    "prompts": "{:,}",
+    "right %": "{:.1f}",
+    "95%": "{:.1f}–{:.1f}",
+    "claim": "",
+    **dict.fromkeys(("in a rater's place %", "a rater %", "with ties %"), "{:.1f}"),
+}
+RANK = "{:.3f} [{:.3f}, {:.3f}]"
+MARKS = {
+    "people were asked about": "",
+    "score": "",
+    "videos": "{:,}",
+    "ρ with people's mean": RANK,
+    "τ-b": RANK,
+    "τ-b within prompts": RANK,
+    **dict.fromkeys(("ρ in a rater's place", "ρ of a rater"), "{:.3f}"),
+}
+PEOPLE = {
+    "release": "",
+    "asked about": "",
+    "pairs": "{:,}",
+    "ties %": "{:.0f}",
+    "a rater %": "{:.1f}",
+    "95%": "{:.1f}–{:.1f}",
+    "without the rater's ties %": "{:.1f}",
+    "ρ of a rater": "{:.3f}",
+    "α": "{:.2f}",
+    "α without offsets": "{:.2f}",
+}
+SYSTEMS = {
+    "release": "",
+    "people were asked about": "",
+    "score": "",
+    "generators": "",
+    "ρ": "{:.2f}",
+    "p": "{:.3f}",
+    "τ-b": "{:.2f}",
+}
+Row = tuple[Cell, ...]
+
+
+def percent(share: Share | None) -> float | None:
     """A share for a cell."""
-    return "–" if share is None else f"{100 * share.value:.1f}"
+    return None if share is None else 100 * share.value
 
 
-def pairs_table(made: list[Certificate]) -> Iterator[str]:
+def percents(interval: Interval) -> tuple[float, float]:
+    """Its ends."""
+    return 100 * interval.low, 100 * interval.high
+
+
+def ranked(value: ClusteredCorrelation) -> Cell:
+    """A correlation with the ends of its interval, where there are clusters enough for one."""
+    if value.interval is None:
+        return f"{value.value:.3f}"
+    return value.value, value.interval.low, value.interval.high
+
+
+def pairs_rows(made: list[Certificate]) -> Iterator[Row]:
     """Share of pairs, interval, claim and human ceiling, per aspect and score."""
-    yield "| people were asked about | score | pairs | prompts | right % | 95% | claim "
-    yield "| in a rater's place % | a rater % | with ties % |\n"
-    yield "|---|---|---|---|---|---|---|---|---|---|\n"
     for place in range(max(len(one.aspects) for one in made)):
         for one in made:
             result, people = one.aspects[place], one.people[place]
             right, ceiling = result.accuracy.value, people.ceiling
             if right is None:  # of no pair people prefer one video
                 continue
-            ends = f"{100 * right.interval.low:.1f}–{100 * right.interval.high:.1f}"
-            cells = [
-                result.aspect.title,
-                one.judge,
-                f"{right.judgements:,}",
-                f"{result.finding.films:,}",
-                f"{100 * right.value:.1f}",
-                ends,
-                result.finding.claim.value,
-                percent(ceiling.in_place) if ceiling else "–",
-                percent(ceiling.accuracy) if ceiling else "–",
+            yield (
+                *(result.aspect.title, one.judge, right.judgements, result.finding.films),
+                *(100 * right.value, percents(right.interval), result.finding.claim.value),
+                percent(ceiling.in_place) if ceiling else None,
+                percent(ceiling.accuracy) if ceiling else None,
                 percent(people.with_ties),
-            ]
-            yield f"| {' | '.join(cells)} |\n"
+            )
 
 
-def marks_table(made: list[Certificate]) -> Iterator[str]:
+def marks_rows(made: list[Certificate]) -> Iterator[Row]:
     """Rank correlations over all videos."""
-    yield "| people were asked about | score | videos | ρ with people's mean | τ-b "
-    yield "| τ-b within prompts | ρ in a rater's place | ρ of a rater |\n"
-    yield "|---|---|---|---|---|---|---|---|\n"
     for place in range(max(len(one.people) for one in made)):
         for one in made:
             people = one.people[place]
             if people.spearman is None or people.kendall is None or people.tau_b is None:
                 continue
             ceiling = people.ceiling
-            cells = [
-                people.aspect.title,
-                one.judge,
-                f"{people.spearman.n:,}",
-                str(people.spearman),
-                str(people.kendall),
-                str(people.tau_b),
-                f"{ceiling.rank_in_place.value:.3f}" if ceiling and ceiling.rank_in_place else "–",
-                f"{ceiling.rank.value:.3f}" if ceiling and ceiling.rank else "–",
-            ]
-            yield f"| {' | '.join(cells)} |\n"
+            yield (
+                *(people.aspect.title, one.judge, people.spearman.n),
+                *map(ranked, (people.spearman, people.kendall, people.tau_b)),
+                ceiling.rank_in_place.value if ceiling and ceiling.rank_in_place else None,
+                ceiling.rank.value if ceiling and ceiling.rank else None,
+            )
 
 
-def people_table(releases: Mapping[str, list[Certificate]]) -> Iterator[str]:
+def people_rows(releases: Mapping[str, list[Certificate]]) -> Iterator[Row]:
     """People against people."""
-    yield "| release | asked about | pairs | ties % | a rater % | 95% | without the rater's ties % "
-    yield "| ρ of a rater | α | α without offsets |\n"
-    yield "|---|---|---|---|---|---|---|---|---|---|\n"
     for name, made in releases.items():
         for people in made[0].people:
             ceiling = people.ceiling
             if ceiling is None:
                 continue
-            ends = ceiling.accuracy.interval
-            cells = [
-                name,
-                people.aspect.title,
-                f"{people.decided + people.tied:,}",
-                f"{100 * people.tied / (people.decided + people.tied):.0f}",
-                percent(ceiling.accuracy),
-                f"{100 * ends.low:.1f}–{100 * ends.high:.1f}",
+            pairs = people.decided + people.tied
+            yield (
+                *(name, people.aspect.title, pairs, 100 * people.tied / pairs),
+                *(percent(ceiling.accuracy), percents(ceiling.accuracy.interval)),
                 percent(ceiling.when_decided),
-                f"{ceiling.rank.value:.3f}" if ceiling.rank else "–",
-                f"{ceiling.alpha:.2f}" if ceiling.alpha is not None else "–",
-                f"{ceiling.alpha_without_offsets:.2f}" if ceiling.alpha_without_offsets else "–",
-            ]
-            yield f"| {' | '.join(cells)} |\n"
+                ceiling.rank.value if ceiling.rank else None,
+                *(ceiling.alpha, ceiling.alpha_without_offsets),
+            )
 
 
-def systems_table(data: Path) -> Iterator[str]:
+def systems_rows(data: Path) -> Iterator[Row]:
     """Rank agreement of generators with people: means over all videos of each."""
-    yield "| release | people were asked about | score | generators | ρ | p | τ-b |\n"
-    yield "|---|---|---|---|---|---|---|\n"
     given = {
         ("FETV, with the real videos", "fetv"): ("fetv", fetv_scores(data)),
         ("FETV, generated", "fetv_generated"): ("fetv", fetv_scores(data)),
@@ -210,9 +237,8 @@ def systems_table(data: Path) -> Iterator[str]:
                     own[generator_of(release, video)].append(values["", video])
                 found = rank_agreement(means(own), means(people)).unwrap()
                 rho, tau = found.spearman, found.kendall
-                cells = [title, aspect.replace("_", " "), metric, str(rho.n)]
-                cells += [f"{rho.value:.2f}", f"{rho.p_value:.3f}", f"{tau.value:.2f}"]
-                yield f"| {' | '.join(cells)} |\n"
+                asked = aspect.replace("_", " ")
+                yield title, asked, metric, rho.n, rho.value, rho.p_value, tau.value
 
 
 def means(groups: Mapping[str, list[float]]) -> dict[str, float]:
@@ -220,17 +246,8 @@ def means(groups: Mapping[str, list[float]]) -> dict[str, float]:
     return {name: sum(values) / len(values) for name, values in groups.items()}
 
 
-def put(page: str, name: str, text: str) -> str:
-    """The page with another text between its marks."""
-    begin, end = f"<!-- {name}: made by docs/evidence/trust.py -->\n", f"<!-- end of {name} -->"
-    if begin not in page or end not in page:
-        raise SystemExit(f"{PAGE} has no place for {name}")
-    pattern = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)
-    return pattern.sub(lambda _: f"{begin}{text}{end}", page)
-
-
 def main() -> None:
-    """Certify everything, and write the page."""
+    """Certify everything."""
     data = Path(os.environ.get("SCREENTEST_DATA", "../shared/data"))
     if not data.is_dir():
         raise SystemExit(f"no released votes at {data}: set SCREENTEST_DATA to their folder")
@@ -243,21 +260,22 @@ def main() -> None:
         "genai_bench": ("genai/data.json", {}),
     }
     made: dict[str, list[Certificate]] = {}
-    page = PAGE.read_text(encoding="utf-8")
+    tables: dict[str, Table] = {}
     with tempfile.TemporaryDirectory() as folder:
         for form, (place, scores) in given.items():
             made[form] = certificates(data / place, form, Path(folder), scores)
-            page = put(page, f"{form} pairs", "".join(pairs_table(made[form])))
-            if made[form][0].people[0].spearman is not None:
-                page = put(page, f"{form} marks", "".join(marks_table(made[form])))
-            print(form, "done")
+            tables[f"{form}_pairs"] = Table(PAIRS, list(pairs_rows(made[form])))
+            if rows := list(marks_rows(made[form])):
+                tables[f"{form}_marks"] = Table(MARKS, rows)
+            print(form, "done", flush=True)
     raters = {
         "FETV, real and generated": made["fetv"],
         "FETV, generated": made["fetv_generated"],
         "Video-Bench": made["video_bench"],
     }
-    page = put(page, "people", "".join(people_table(raters)))
-    PAGE.write_text(put(page, "systems", "".join(systems_table(data))), encoding="utf-8")
+    tables["people"] = Table(PEOPLE, list(people_rows(raters)))
+    tables["systems"] = Table(SYSTEMS, list(systems_rows(data)))
+    publish("trust", "python bench/trust.py", tables)
 
 
 if __name__ == "__main__":
