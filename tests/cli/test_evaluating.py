@@ -276,6 +276,35 @@ def test_what_cannot_be_certified_is_reported(
     assert not (tmp_path / "run").exists()  # nothing was begun
 
 
+@pytest.mark.parametrize(
+    ("command", "evaluator", "options"),
+    [
+        ("score", "dense", ("--model", "chat=replay:none.jsonl")),
+        ("score", "dense", ("--prompts", "templates")),
+        ("score", "contrast", ("--detector", "scdet:depth=1")),
+        ("certify", "vlm_text", ("--model", "chat=replay:none.jsonl")),
+        ("certify", "dense.aesthetics", ("--model", "chat=replay:none.jsonl")),
+    ],
+)
+def test_what_cannot_open_leaves_no_run(
+    command: str,
+    evaluator: str,
+    options: tuple[str, str],
+    videos: Path,
+    testbed: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "templates").mkdir()
+    (tmp_path / "templates" / "of_nothing.jinja").touch()
+    asked: tuple[str | Path, ...] = (videos, "--metrics", evaluator)
+    if command == "certify":
+        asked = (evaluator, "--testbed", testbed)
+    said_wrong(command, *asked, *options, "--out", "run")
+    assert not (tmp_path / "run").exists()
+
+
 def test_no_testbed_and_no_judge_are_reported(testbed: Path, tmp_path: Path) -> None:
     out = ("--out", tmp_path / "run")
     said_wrong("certify", "contrast", "--testbed", tmp_path, *out)
