@@ -78,7 +78,7 @@ def certify(
         The certificates, one for each judge.
     """
     from screentest.analysis.judges.plan import certify as run_certify
-    from screentest.judges.verdicts import judges_roles
+    from screentest.judges.verdicts import with_metrics
 
     refuse_unknown(certify, work)
     _must_be_chart(chart)
@@ -97,8 +97,8 @@ def certify(
         kept=kept,
     )
     arguments = {"judges": list(plan.judges), "testbeds": [str(bed.absolute()) for bed in folders]}
-    roles = judges_roles(plan.judges)
-    with open_run(Path(out), "certify", arguments, work, settings, roles) as run:
+    judging = with_metrics(plan.judges)
+    with open_run(Path(out), "certify", arguments, work, settings, judging) as run:
         done = run_certify(run, plan)
         models, spent = run.models, run.spent
     return _certificates(Path(out), done, chart, models, spent)
@@ -140,7 +140,7 @@ def certify_votes(
     """
     from screentest.analysis.people.certify import certify_people
     from screentest.analysis.people.releases import read_release
-    from screentest.judges.verdicts import judges_roles
+    from screentest.judges.verdicts import with_metrics
 
     refuse_unknown(certify_votes, work)
     _must_be_chart(chart)
@@ -149,8 +149,8 @@ def certify_votes(
     settings = settings_of(work, limits=limits_of(max_file_size))
     release = read_release(Path(votes), form, tuple(aspects))
     arguments = {"judges": list(names), "people": str(Path(votes).absolute())}
-    roles = judges_roles(names)
-    with open_run(Path(out), "certify", arguments, work, settings, roles) as run:
+    judging = with_metrics(names)
+    with open_run(Path(out), "certify", arguments, work, settings, judging) as run:
         done = certify_people(run, release, names, Path(videos), orders=both, repeats=repeats)
         models, spent = run.models, run.spent
     return _certificates(Path(out), done, chart, models, spent)
@@ -262,7 +262,7 @@ def judge_videos(
     """
     from screentest.judges.cases import Case
     from screentest.judges.from_metrics import value_of
-    from screentest.judges.verdicts import judge_of, judges_roles, verdicts_of
+    from screentest.judges.verdicts import judge_of, verdicts_of, with_metrics
 
     refuse_unknown(judge_videos, work)
     settings = settings_of(work)
@@ -280,7 +280,7 @@ def judge_videos(
     alone: WorkOptions = {"workers": 1, **work}
     with (
         nullcontext(out) if out is not None else TemporaryDirectory("-screentest") as folder,
-        open_run(Path(folder), "judge", arguments, alone, settings, judges_roles([judge])) as run,
+        open_run(Path(folder), "judge", arguments, alone, settings, with_metrics([judge])) as run,
     ):
         verdicts = verdicts_of(run, cases, judge)
         models, spent = run.models, run.spent

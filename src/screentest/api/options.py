@@ -11,7 +11,7 @@ import inspect
 import os
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from decimal import Decimal
 from numbers import Real
@@ -26,11 +26,13 @@ from screentest.core.errors import BadOption
 from screentest.core.item import Clip, File, Item, Script
 from screentest.inputs.importers import examine_inputs
 from screentest.inputs.parted import Corpus
-from screentest.models import Models
+from screentest.measure.evaluators import Evaluator
+from screentest.measure.tasks import sign_all
+from screentest.run.database import FILE
 from screentest.run.execute import Retry
 from screentest.run.lease import PATIENCE
 from screentest.run.notes import MODELS
-from screentest.run.session import Session, Settings, WorkOptions, cap_of, open_engine
+from screentest.run.session import Session, Settings, Tools, WorkOptions, cap_of, open_engine
 from screentest.run.store import RunStore
 from screentest.video.limits import Limits
 
@@ -117,17 +119,20 @@ def open_run(
     arguments: Mapping[str, Any],
     work: WorkOptions,
     settings: Settings,
-    roles: Iterable[str] = (),
+    evaluators: Iterable[Evaluator] = (),
     wait: float = PATIENCE,
 ) -> Iterator[OpenRun]:
     """Open the run in ``folder``, made where there is none, and the engine that works for it.
 
-    Where a model of one of the ``roles`` cannot load, no folder is made.
+    Where one of the ``evaluators`` cannot open what it needs, no folder is made.
     """
     cap, retry = cap_of(work, settings), retry_of(work)
     progress = progress_of(work.get("progress"))
     with open_engine(work, settings) as (engine, settings):
-        Models(settings.models).must_be_here(roles)
+        if not (folder / FILE).is_file():
+            tools = Tools(settings)
+            with closing(tools.models):
+                sign_all(evaluators, tools)
         with RunStore(
             folder, command=command, arguments=arguments, max_cost=cap, retry=retry, wait=wait
         ) as store:

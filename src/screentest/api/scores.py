@@ -32,7 +32,7 @@ from screentest.core.signature import metric_names, parse, write_options
 from screentest.inputs.fields import ProblemKind
 from screentest.inputs.layouts.contents import LARGEST_ARCHIVE
 from screentest.measure.evaluators import Evaluator, resolve
-from screentest.measure.tasks import beside_earlier, roles_of, score_items
+from screentest.measure.tasks import beside_earlier, score_items
 from screentest.models.chat.costs import MemoryLedger
 from screentest.models.roles import CHAT
 from screentest.present.results import Scores
@@ -345,7 +345,7 @@ def _into_run(
         "models": settings.models,
         "own_margins": own_margins,
     }
-    with open_run(folder, "score", arguments, work, settings, roles_of(metrics), patience) as run:
+    with open_run(folder, "score", arguments, work, settings, metrics, patience) as run:
         items = items(run.store) if callable(items) else items
         if starts is not None and len(run.store.starts()) > starts + 1:
             # Another process has written since we looked.

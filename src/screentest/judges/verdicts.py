@@ -62,10 +62,10 @@ def metrics_of(one: Evaluator) -> tuple[str, ...]:
     return one.judge.metrics if isinstance(one.judge, RatingJudge) else ()
 
 
-def judges_roles(names: Sequence[str]) -> list[str]:
-    """List the roles that these judges, and the metrics that they rest on, ask for."""
+def with_metrics(names: Sequence[str]) -> list[Evaluator]:
+    """Build these judges, and the metrics that they rest on."""
     named = [judge_of(name) for name in names]
-    return roles_of([*named, *(resolve(spec) for one in named for spec in metrics_of(one))])
+    return [*named, *(resolve(spec) for one in named for spec in metrics_of(one))]
 
 
 @dataclass(frozen=True, slots=True)

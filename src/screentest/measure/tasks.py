@@ -75,7 +75,12 @@ def _metric(batch: str, spec: str) -> Metric:
 
 def signed_metrics(specs: Iterable[str], tools: Tools) -> list[Evaluator]:
     """Metrics with signatures; stops where a chosen profile's weights are not on this machine."""
-    evaluators = [resolve(spec) for spec in specs]
+    return sign_all([resolve(spec) for spec in specs], tools)
+
+
+def sign_all(evaluators: Iterable[Evaluator], tools: Tools) -> list[Evaluator]:
+    """Sign metrics or judges; stops where what they chose cannot be opened."""
+    evaluators = list(evaluators)
     tools.models.must_be_here(roles_of(evaluators))
     return [sign(evaluator, tools) for evaluator in evaluators]
 

@@ -53,8 +53,9 @@ from screentest.judges.cases import (
     strongest,
 )
 from screentest.judges.spread import in_signature
-from screentest.judges.verdicts import judge_pairs, judges_roles, metrics_of
+from screentest.judges.verdicts import judge_pairs, metrics_of, with_metrics
 from screentest.measure.evaluators import Evaluator
+from screentest.measure.tasks import roles_of
 from screentest.run.execute import Execution
 from screentest.run.notes import MODELS
 from screentest.run.reader import RunReader
@@ -252,7 +253,8 @@ def make_certificate(plan: Plan, answers: Answers) -> Certificate:
 def models_of(run: RunReader, judge: Evaluator) -> dict[str, str]:
     """Return the backends that a run has asked for the roles of a judge and its metrics."""
     available = (run.note(MODELS) or {}).get("roles", {})
-    return {role: available[role] for role in judges_roles([judge.name]) if role in available}
+    roles = roles_of(with_metrics([judge.name]))
+    return {role: available[role] for role in roles if role in available}
 
 
 class PromptChange(StrEnum):
