@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -13,14 +14,16 @@ BENCH = Path(__file__).parents[2] / "bench" / "calibration.py"
 
 
 @pytest.fixture(scope="module")
-def calibration() -> ModuleType:
+def calibration() -> Iterator[ModuleType]:
+    sys.path.insert(0, str(BENCH.parent))  # it imports what the benchmarks share
     spec = importlib.util.spec_from_file_location("calibration", BENCH)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules["calibration"] = module
     spec.loader.exec_module(module)
-    return module
+    yield module
+    sys.path.remove(str(BENCH.parent))
 
 
 @pytest.mark.parametrize(

@@ -85,5 +85,5 @@ def test_gaps_are_left_out_where_they_may_be(shorts: list[Item], tmp_path: Path)
 
 @pytest.mark.parametrize("count", [1, 0, -2, 1001])
 def test_what_cannot_be_joined(count: int) -> None:
-    with pytest.raises(BadOption, match=f"invalid join {count}: must be"):
+    with pytest.raises(BadOption, match=f"`join` {count}:"):
         list(in_groups_of([], count))

@@ -99,7 +99,7 @@ def test_a_folder_in_use_is_not_touched(built: Path, tmp_path: Path) -> None:
     (tmp_path / "small" / "mine.txt").write_text("mine")
     with pytest.raises(BadOption, match="not empty"):
         sample_testbed(built, tmp_path / "small", 3)
-    with pytest.raises(BadOption, match="invalid sample of 0 pairs"):
+    with pytest.raises(BadOption, match="`count` 0"):
         sample_testbed(built, tmp_path / "other", 0)
 
 

@@ -200,7 +200,8 @@ def _joined(table: ScoreTable, release: Release) -> tuple[ScoreTable, list[Remar
     if len(available) < len(release.clusters):  # two videos differ by their suffixes alone
         available = {video: video for video in release.clusters}
     names = {
-        name: name if name in release.clusters else available.get(_bare(name)) for name in table.ids
+        name: name if name in release.clusters else available.get(_bare(name))
+        for name in sorted(table.ids)
     }
     lost = sorted(name for name, video in names.items() if video is None)
     scored = dict[str, str]()
