@@ -21,7 +21,7 @@ from screentest.run.reader import RunReader
 
 if TYPE_CHECKING:
     from screentest.analysis.judges.certificate import PlaceboResult
-    from screentest.analysis.results import Margin
+    from screentest.analysis.results import Margin, Results
     from screentest.run.reader import Coverage
 
 CONTAINER_ONLY_PLACEBOS = frozenset({"container", "trim", "severity_zero", "painted_instruction"})
@@ -34,22 +34,32 @@ def compare(
     by: str = "",
     pool: Pool = "worst",
     margins: File | None = None,
+    lower: str | Sequence[str] = (),
 ) -> Comparison:
     """Compare models of runs of score, or judges of runs of certify, on what all of them have.
 
     Args:
-        *runs: Runs of one kind, or what ``score`` and ``certify`` returned. Of one run of score its
-            models are compared; of several, the runs themselves.
+        *runs: Runs of one kind, or what ``score`` and ``certify`` returned; or files with scores of
+            another tool. Of one run of score its models are compared; of several, the runs
+            themselves.
         judges: Of runs of certify: the judges, where a run has several.
         by: Of runs of score: the group to compare, model or model=A,B.
         pool: Take each video by its worst tenth (``worst``), or by its mean (``mean``).
         margins: A run of certify: the changes that its placebos made are the smallest that count.
+        lower: Of files with scores: the metrics of which less is better.
 
     Returns:
         The comparison, with its tables.
     """
     folders = folders_of(runs)
     names = metric_names(names_of(judges))
+    scores = _scores_in(folders, names_of(lower))
+    if scores is not None:
+        from screentest.analysis.models.comparison import must_compare
+
+        if names or margins is not None:
+            raise BadOption("`judges` and `margins` are for runs, not for files with scores")
+        return Comparison(models=must_compare(scores, by, pool))
     if _kind(folders) == "score":
         from screentest.analysis.models.comparison import compare_scores
 
@@ -68,6 +78,20 @@ def compare(
     if by:
         raise BadOption("`by` is for runs of score", advice="Name judges: `judges=A,B`.")
     return Comparison(compare_runs(folders, names))
+
+
+def _scores_in(folders: Sequence[Path], lower: Sequence[str]) -> Results | None:
+    """Read files with scores of another tool; None where runs were given."""
+    from screentest.analysis.score_files import is_score_file, read_score_files
+
+    files = [path for path in folders if is_score_file(path)]
+    if not files:
+        if lower:
+            raise BadOption("`lower` is for files with scores: runs know which way is better")
+        return None
+    if len(files) < len(folders):
+        raise BadOption("runs and files with scores cannot be mixed", advice="Give one kind.")
+    return read_score_files(files, lower)
 
 
 def _margins_in(folder: Path) -> Callable[[Sequence[str]], Mapping[str, Margin]]:
@@ -138,12 +162,14 @@ def report(
     title: str = "screentest report",
     pictures: int = 200,
     embed: bool = False,
+    lower: str | Sequence[str] = (),
     progress: Progress | bool | None = None,
 ) -> Page:
     """Write one page about one or several runs.
 
     Args:
-        *runs: Runs, or what ``score`` and ``certify`` returned.
+        *runs: Runs, or what ``score`` and ``certify`` returned; or files with scores of another
+            tool.
         out: The page.
         tables: Write every table there, too.
         formats: Formats of the tables: md, tex, csv, parquet.
@@ -154,6 +180,7 @@ def report(
         title: The page's title.
         pictures: For how many videos there are pictures.
         embed: Put the videos into the page; it may grow large.
+        lower: Of files with scores: the metrics of which less is better.
         progress: Who shows how far it is; False: nobody.
 
     Returns:
@@ -167,8 +194,12 @@ def report(
     at_least(0, pictures=pictures)
     if tables is not None:
         must_be_formats(formats)
-    folders = folders_of(runs)
-    read = read_report(folders, by=by, suites=suites, pool=pool, votes=path_of(votes))
+    given = folders_of(runs)
+    scores = _scores_in(given, names_of(lower))
+    folders = given if scores is None else []
+    read = read_report(
+        folders, by=by, suites=suites, pool=pool, votes=path_of(votes), scores=scores
+    )
     # Alarms of a watch come first; the page cannot read them, since it does not import `watch`.
     raised = [alarm for folder in folders for alarm in read_state(folder).raised.values()]
     read = replace(read, alarms=tuple(alarm.message for alarm in raised))

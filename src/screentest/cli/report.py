@@ -64,6 +64,7 @@ def compare(
     (--margins). Several runs are compared with each other.
     Runs of `certify`: two judges with their differences, or more as a ranking with the
     sets that do not differ; two runs with three judges or more by rank.
+    Files of another tool: VBench's results, or tables of model, prompt, metric, value.
 
     \b
     Examples:
@@ -72,6 +73,7 @@ def compare(
       screentest compare monday/ tuesday/
       screentest compare scores/ --margins certificates/
       screentest compare certificates/ --judges baseline,sharpness
+      screentest compare ours_eval_results.json theirs_eval_results.json
     """
     comparison = screentest.compare(*runs, **options)
     if comparison.models is None:

@@ -434,7 +434,7 @@ def _not_compared(comparison: ModelComparison, label_of: Mapping[str, str]) -> L
 def not_covered_words(covered: NotCovered) -> str:
     """Return the parts of prompts, and the faults, that nothing measures."""
     faults = [fault.replace("_", " ") for fault in covered.faults]
-    if covered.prompts is PromptCoverage.COVERED:
+    if covered.prompts in (PromptCoverage.COVERED, PromptCoverage.FOREIGN):
         return names(faults, 9)
     why = words("prompt_coverage")[covered.prompts].format(
         failures=", ".join(covered.failures).replace("_", " "),

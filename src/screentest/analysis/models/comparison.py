@@ -210,9 +210,17 @@ def compare_scores(
             runs[str(folder)] = read_results(run)
     results = side_by_side(runs) if len(runs) > 1 else next(iter(runs.values()))
     given = margins(results.names) if margins is not None else {}
-    compared = compare_models(
-        results, by or (RUN if len(runs) > 1 else ""), pool=pool, margins=given
-    )
+    return must_compare(results, by or (RUN if len(runs) > 1 else ""), pool, given)
+
+
+def must_compare(
+    results: Results,
+    by: str = "",
+    pool: Pool = "worst",
+    margins: Mapping[str, Margin] | None = None,
+) -> ModelComparison:
+    """Compare the groups of a run; raises BadOption where there are not two."""
+    compared = compare_models(results, by, pool=pool, margins=margins)
     if compared is None:
         group = by.partition("=")[0]
         known = not group or any(results.group(item, group) for item in results.items)

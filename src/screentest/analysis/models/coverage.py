@@ -38,6 +38,8 @@ class PromptCoverage(StrEnum):
     """Only heuristics read them, in place of the models of papers."""
     PARTLY = "partly"
     """Some prompts are not read."""
+    FOREIGN = "foreign"
+    """The scores are of another tool: what they read is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +60,14 @@ class NotCovered:
     @property
     def prompts_read(self) -> bool:
         """Return True where something reads the prompts, and where there are none."""
-        covered = (PromptCoverage.COVERED, PromptCoverage.HEURISTIC, PromptCoverage.PARTLY)
-        return self.prompts in (*covered, PromptCoverage.NO_PROMPTS)
+        unread = (PromptCoverage.NO_METRIC, PromptCoverage.NO_MODEL)
+        return self.prompts not in (*unread, PromptCoverage.UNKNOWN_WORDS, PromptCoverage.FAILED)
 
 
 def not_covered(results: Results) -> NotCovered:
     """Return the parts of prompts, and the faults, that no number of a run measures."""
+    if results.values and not any(value.signature for value in results.values):
+        return NotCovered(PromptCoverage.FOREIGN)
     faults = _unseen(results)
     asked = {results.unit(name) for name, item in results.items.items() if item.text.strip()}
     readers = _prompt_readers(results, asked)

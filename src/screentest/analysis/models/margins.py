@@ -79,6 +79,8 @@ def stale(value: Value) -> str:
     What is known of one version says nothing of another, and without a margin two ways of saving
     would be a difference.
     """
+    if not value.signature:  # made by another tool
+        return ""
     parts = key_of(value).split("|")
     if "|".join(parts) in _table():
         return ""

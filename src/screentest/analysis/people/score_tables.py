@@ -84,7 +84,7 @@ def read_scores(path: Path, lower: tuple[str, ...] = ()) -> tuple[list[ScoreTabl
             problems.append(Problem(ProblemKind.BAD_ROW, wrong, path=path))
             continue
         available = tables.setdefault(name, ScoreTable(name)).values.setdefault(aspect, {})
-        score = _score(value)
+        score = score_of(value)
         if video in available and available[video] != score:
             twice.append(video)
         available[video] = score
@@ -166,9 +166,10 @@ def _json_rows(path: Path) -> Iterator[_Row | Problem]:
         )
 
 
-def _score(value: Any) -> Outcome[Score]:
-    """
-    >>> _score("0.5").value.value, _score("nan").failure.detail, _score(True).failure.detail
+def score_of(value: Any) -> Outcome[Score]:
+    """Return what a cell says, or that it is no number.
+
+    >>> score_of("0.5").value.value, score_of("nan").failure.detail, score_of(True).failure.detail
     (0.5, "the value 'nan' is not a number", "the value 'True' is not a number")
     """
     if isinstance(value, str):

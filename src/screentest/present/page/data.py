@@ -103,17 +103,18 @@ def read_report(
     suites: Sequence[str] = (),
     pool: Pool = "worst",
     votes: Path | None = None,
+    scores: Results | None = None,
 ) -> Report:
     """Read runs of any kind and put together what they hold.
 
     ``by`` is the group that is compared, or ``GROUP=A,B…``; without it ``model`` is taken where
     items have more than one. ``suites`` are added up besides those that the runs were made with.
     ``pool`` takes each video by its worst tenth, or by its mean. ``votes`` is a file of what people
-    said of the models (`screentest annotate export`).
+    said of the models (`screentest annotate export`). ``scores`` are those of other tools.
     """
     people = arena_of(read_votes(votes)) if votes is not None else None
     sources: list[RunSource] = []
-    results: list[Results] = []
+    results = [scores] if scores is not None else []
     certificates: dict[tuple[str, str, tuple[str, ...]], Certificate] = {}
     judged: list[Judged] = []
     judged_items: dict[str, Item] = {}
