@@ -15,8 +15,8 @@ import typer
 from typer.testing import CliRunner
 
 import screentest as package
-from screentest.cli import Commands, app
-from screentest.cli.loader import COMMANDS, GROUPS, read_table, suite_tables
+from screentest.cli import Commands, app, options
+from screentest.cli.loader import COMMANDS, GROUPS, SECTIONS, read_table, suite_tables
 from screentest.core import BadOption, NoValue, Reason, StorageError
 from tests.terminal import CLEAN, Screentest, fits
 
@@ -40,6 +40,29 @@ def test_the_commands_that_everyone_uses_are_there() -> None:
     assert {"demo", "doctor", "probe", "shots", "validate", "score"} <= {one[-1] for one in EVERY}
     assert ["annotate", "serve"] in EVERY
     assert all(text for text, _ in (*GROUPS.values(), *suite_tables().values()))
+
+
+def test_every_command_of_ours_is_listed_under_one_heading() -> None:
+    listed = sorted(name for names in SECTIONS.values() for name in names)
+    assert listed == sorted({*read_table(COMMANDS), *GROUPS})
+    output = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "80"}).output
+    assert [f"{title}:" for title in SECTIONS] == [
+        line for line in output.splitlines() if line.rstrip(":") in SECTIONS
+    ]
+
+
+@pytest.mark.parametrize("command", ["score", "certify", "build"])
+def test_what_few_need_stands_below_what_most_do(command: str) -> None:
+    output = CliRunner().invoke(app, [command, "--help"], env={"COLUMNS": "80"}).output
+    titles = ["Arguments:", "Options:", "Seldom needed:", "Models:", "Processes and machines:"]
+    assert [line for line in output.splitlines() if line in titles] == titles
+    most = output.partition("\nSeldom needed:")[0].partition("\nOptions:")[2]
+    assert len(re.findall(r"^  --", most, re.M)) <= 14
+    app_table = tomllib.loads(Path(options.__file__).with_name("options.toml").read_text())
+    flags = set(re.findall(r"^  --(?:no-)?([\w-]+)", output, re.M))
+    named = {name.replace("_", "-") for name in app_table[command]["seldom"]}
+    renamed = {"generated": "videos", "form": "format", "severities": "severity"}
+    assert {renamed.get(name, name) for name in named} <= flags
 
 
 def test_version(screentest: Screentest) -> None:
@@ -86,8 +109,8 @@ def test_every_option_described_is_that_of_a_command(package_name: str) -> None:
         if isinstance(function, ast.FunctionDef) and function.decorator_list
     }
     parameters["common"] = set.union(*parameters.values())
-    for command, options in tables.items():
-        described = {name for name, option in options.items() if isinstance(option, dict)}
+    for command, table in tables.items():
+        described = {name for name, option in table.items() if isinstance(option, dict)}
         assert described <= parameters[command], command
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from dataclasses import replace
 from fractions import Fraction
@@ -35,6 +36,21 @@ def _small(source: Path, target: Path) -> None:
         made.mux(stream.encode())
 
 
+def _write_numbers(folder: Path) -> None:
+    """Scores of another tool: VBench's files of two models, and a table."""
+    rows = ["model,prompt,metric,value"]
+    for model in MODELS:
+        videos = [
+            {"video_path": f"{model}/{prompt}-0.mp4", "video_results": 0.5 + place / 10}
+            for place, prompt in enumerate(FILMS)
+        ]
+        (folder / model).mkdir()
+        text = json.dumps({"subject_consistency": [0.55, videos]})
+        (folder / model / "results_eval_results.json").write_text(text, encoding="utf-8")
+        rows += [f"{model},{film},{name},0.5" for film in FILMS for name in ("FVD", "flicker")]
+    (folder / "numbers.csv").write_text("\n".join(rows), encoding="utf-8")
+
+
 def set_up(folder: Path) -> None:
     """Two short films by each of two models, scored, and a testbed of two with certificates."""
     videos = folder / "videos"
@@ -58,6 +74,7 @@ def set_up(folder: Path) -> None:
     (folder / "votes.csv").write_text("\n".join(votes), encoding="utf-8")
     scores = ["id,value", f"{FILMS[0]},0.3", f"{FILMS[1]},0.5"]
     (folder / "scores.csv").write_text("\n".join(scores), encoding="utf-8")
+    _write_numbers(folder)
     screentest.score(items, metrics=["contrast", "shot_count"], out=folder / "scores")
     bed = screentest.build(
         films,

@@ -14,6 +14,8 @@ from typer.main import get_command
 from typer.testing import CliRunner, Result
 
 from screentest.cli import app
+from screentest.core.registry import registry
+from screentest.core.signature import parse
 from tests.docs.examples import PAGES, ROOT, TUTORIALS, Example, examples, help_examples
 from tests.docs.stage import set_up
 
@@ -106,6 +108,15 @@ def test_examples_in_the_help_have_options_that_exist(
     assert any(text.startswith(f"screentest {name}") for text in shown), "no example of it"
     for text in shown:
         parsed_only(Example(ROOT, 0, text))
+
+
+def test_metrics_that_pages_name_with_options_take_these() -> None:
+    texts = [page.read_text(encoding="utf-8") for page in PAGES]
+    specs = {spec for text in texts for spec in re.findall(r"--metrics ([a-z_]+:[^\s`,]+)", text)}
+    assert specs
+    for spec in specs:
+        name, options = parse(spec)
+        registry.entry("metric", name).spec(options)
 
 
 def test_every_command_has_a_page() -> None:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 import screentest
-from screentest.cli.loader import CommandGroup, all_commands
+from screentest.cli.loader import SECTIONS, CommandGroup, all_commands
 
 __all__ = ["app", "main"]
 
@@ -19,7 +19,7 @@ class Commands(CommandGroup):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.rows = all_commands()
+        self.rows, self.sections = all_commands(), SECTIONS
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command; what it raises becomes a message and an exit code."""

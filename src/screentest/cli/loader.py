@@ -12,14 +12,14 @@ import importlib
 import importlib.metadata
 import pkgutil
 import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 ENTRY_POINTS = "screentest.commands"
 _COMPLETION = {"install_completion", "show_completion"}
@@ -30,6 +30,8 @@ GROUPS: dict[str, tuple[str, str]] = {
     name: (group["help"], group["commands"]) for name, group in _TABLES["groups"].items()
 }
 """Groups of commands by name: their help and their rows."""
+SECTIONS: dict[str, list[str]] = _TABLES["sections"]
+"""Headings of the program's help, with the commands below each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +102,8 @@ class CommandGroup(TyperGroup):
 
     rows: dict[str, Row]
     """Commands that are not imported yet, by name."""
+    sections: Mapping[str, Sequence[str]] = {}
+    """Headings of the help, with the commands below each; the others come last."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of all commands; nothing is imported."""
@@ -114,19 +118,23 @@ class CommandGroup(TyperGroup):
         return command
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """List the commands with their lines of help."""
-        lines = [
-            (
-                name,
-                self.rows[name].help
-                if name in self.rows
-                else self.commands[name].get_short_help_str(),
-            )
-            for name in self.list_commands(ctx)
-        ]
-        if lines:
-            with formatter.section("Commands"):
-                formatter.write_dl(lines)
+        """List the commands with their lines of help, under headings where there are some."""
+        names = self.list_commands(ctx)
+        listed = {name for below in self.sections.values() for name in below}
+        others = [name for name in names if name not in listed]
+        for title, below in {**self.sections, "Commands": others}.items():
+            lines = [
+                (
+                    name.ljust(max(map(len, names))),
+                    self.rows[name].help
+                    if name in self.rows
+                    else self.commands[name].get_short_help_str(),
+                )
+                for name in below
+            ]
+            if lines:
+                with formatter.section(title):
+                    formatter.write_dl(lines)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find the command; suggest near names where there is none."""
@@ -147,6 +155,25 @@ class LazyGroup(CommandGroup):
         self.rows = read_table(table, package)
 
 
+class SectionedCommand(TyperCommand):
+    """A command whose help lists its options under headings."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write arguments, then options, those of a heading together."""
+        sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            if record is not None:
+                title = getattr(param, "rich_help_panel", None) or "Options"
+                title = "Arguments" if param.param_type_name == "argument" else title
+                sections.setdefault(title, []).append(record)
+        widest = max(len(flag) for rows in sections.values() for flag, _ in rows)
+        for title, rows in sections.items():
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl([(flag.ljust(min(widest, 30)), text) for flag, text in rows])
+
+
 def suggestion(wrong: str, names: Iterable[str]) -> str:
     """Near names, as the end of a message.
 
@@ -164,7 +191,7 @@ def as_command(name: str, thing: Any) -> Any:
     app = thing
     if not isinstance(thing, typer.Typer):
         app = typer.Typer(add_completion=False, rich_markup_mode=None)
-        app.command(name)(thing)
+        app.command(name, cls=SectionedCommand)(thing)
     command = typer.main.get_command(app)
     command.name = name
     # Completion belongs to the whole program, not to one of its commands.

@@ -9,7 +9,7 @@ docstring:
         screentest.score(videos, **options)
 
 Help and flags of a command's own parameters, and the names of the job's options that it has, are in
-``options.toml`` beside its module.
+``options.toml`` beside its module; options that few need are listed there as ``seldom``.
 """
 
 from __future__ import annotations
@@ -122,6 +122,11 @@ RETRY: OptionSet = {
         str, "transient", "Failures to try again: transient, all, none.", metavar="WHICH"
     ),
 }
+_TITLES: Mapping[str, str] = {
+    **dict.fromkeys(MODELS, "Models"),
+    **dict.fromkeys([*WORKERS, *ENGINE, *RETRY], "Processes and machines"),
+}
+"""Headings of options in the help, by the keyword of the option."""
 
 F = TypeVar("F", bound=Callable[..., None])
 N = TypeVar("N", int, float)
@@ -231,7 +236,8 @@ def shares(
     """
 
     def decorate(function: F) -> F:
-        texts = {key: text for key, text in _table_of(function).items() if isinstance(text, str)}
+        table = _table_of(function)
+        texts = {key: text for key, text in table.items() if isinstance(text, str)}
         written: dict[str, str | tuple[Any, Any]] = {**texts, **own}
         first = {} if job is None else options_of(job, **written)
         given = inspect.signature(described(function), eval_str=True).parameters.values()
@@ -246,6 +252,10 @@ def shares(
         rest = [parameter for parameter in mine if parameter not in begin]
         trailing = [parameter for options in sets for parameter in _parameters(options)]
         parameters = [*begin, *_parameters(first), *rest, *trailing]
+        seldom = dict.fromkeys(table.get("seldom", ()), "Seldom needed")
+        for parameter in parameters:
+            if title := {**_TITLES, **seldom}.get(parameter.name):
+                get_args(parameter.annotation)[1].rich_help_panel = title
 
         @wraps(function)
         def command(**given: Any) -> None:
