@@ -6,17 +6,23 @@ import os
 import random
 import shutil
 import signal
+import subprocess
+import sys
+import tempfile
 import time
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 
 from screentest.core import RunError
 from screentest.run.reader import RunReader
+from tests.conftest import ROOT
 from tests.run.conftest import PATIENCE, Children, dump, many_children, read_lines
+from tests.terminal import CLEAN, WITH_TESTS
 
 TASKS = 40
 KILLS = 10
@@ -176,3 +182,24 @@ def test_a_log_cut_anywhere_opens_with_a_beginning_of_what_was_written(
 def _in_order(folder: Path) -> list[str]:
     with RunReader(folder) as run:
         return [r.key.item for r in sorted(run.records(), key=lambda record: record.written)]
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.005, 0.1])
+def test_temporary_folders_of_killed_runs_are_removed(seconds: float, tmp_path: Path) -> None:
+    """Killed with its whole group, before a worker lives that could clean up."""
+    command = [sys.executable, "-m", "tests.run.child", str(tmp_path / "run"), "--tasks", "2"]
+    # The name of a socket, which goes in there, must be short.
+    with tempfile.TemporaryDirectory(prefix="st") as temporary:
+        options: dict[str, Any] = {
+            "cwd": ROOT,
+            "env": CLEAN | {"TMPDIR": temporary, "PYTHONPATH": WITH_TESTS},
+            "stdout": subprocess.DEVNULL,
+        }
+        with subprocess.Popen(command, start_new_session=True, **options) as child:
+            while child.poll() is None and not list(Path(temporary).iterdir()):
+                time.sleep(0.001)
+            time.sleep(seconds)
+            os.killpg(child.pid, signal.SIGKILL)
+        assert list(Path(temporary).iterdir())
+        subprocess.run(command, check=True, timeout=PATIENCE, **options)
+        assert not list(Path(temporary).iterdir())

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
+import sys
 from contextlib import suppress
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
 from screentest._util import atomic
-from screentest._util.atomic import atomic_output
+from screentest._util.atomic import atomic_output, own_folder
 from screentest.core import StorageError
 
 STEPS = ("write", "lseek", "fsync", "link", "replace", "open")
@@ -113,3 +117,51 @@ def test_a_name_as_long_as_names_can_be(tmp_path: Path) -> None:
     target = tmp_path / ("n" * 255)
     write(target, b"long")
     assert target.read_bytes() == b"Wong"
+
+
+def test_a_folder_is_its_makers_until_the_end(tmp_path: Path) -> None:
+    with own_folder(tmp_path, "x-") as one:
+        os.utime(one, (0, 0))  # as after a clock that jumped by years
+        with own_folder(tmp_path, "x-") as other:
+            assert one != other
+            assert sorted(tmp_path.iterdir()) == sorted([one, other])
+        assert list(tmp_path.iterdir()) == [one]
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no locks of folders")
+def test_folders_of_killed_processes_are_removed(tmp_path: Path) -> None:
+    code = f"""
+        import os, pathlib
+        from screentest._util.atomic import own_folder
+        with own_folder(pathlib.Path({str(tmp_path)!r}), "x-") as folder:
+            (folder / "file").touch()
+            os.kill(os.getpid(), {int(signal.SIGKILL)})
+    """
+    done = subprocess.run([sys.executable, "-c", dedent(code)], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert list(tmp_path.glob("x-*/file"))
+    (tmp_path / "x-kept.txt").touch()  # of somebody else
+    target = tmp_path / "target"
+    target.mkdir()
+    (tmp_path / "x-link").symlink_to(target)
+    with own_folder(tmp_path, "x-") as folder:
+        names = {path.name for path in tmp_path.iterdir()}
+        assert names == {folder.name, "x-kept.txt", "x-link", "target"}
+
+
+def test_a_folder_that_another_process_removes_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between its making and its lock it looks like one that was left."""
+    lock, removed = atomic._lock, []
+
+    def late(folder: Path) -> int | None:
+        if not removed:
+            removed.append(folder)
+            folder.rmdir()
+        return lock(folder)
+
+    monkeypatch.setattr(atomic, "_lock", late)
+    with own_folder(tmp_path, "x-") as folder:
+        assert [folder] == list(tmp_path.iterdir()) != removed

@@ -270,6 +270,20 @@ def test_tensors() -> None:
 
 
 @pytest.mark.models
+def test_a_tensor_that_another_stream_still_writes() -> None:
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("needs a GPU")
+    clip = torch.from_numpy(CLIP.copy()).cuda()
+    made = torch.zeros_like(clip)
+    torch.cuda.synchronize()
+    with torch.cuda.stream(torch.cuda.Stream()):
+        torch.cuda._sleep(100_000_000)  # cycles: some 50 ms
+        made.copy_(clip)
+    assert (read_frames(made).clips[0] == CLIP).all()
+
+
+@pytest.mark.models
 @pytest.mark.filterwarnings("ignore::UserWarning")  # of torch: some kinds are old or new
 def test_tensors_of_any_kind_are_read_or_refused() -> None:
     """What torch can hold and NumPy cannot: the same pictures, or a word on why not."""

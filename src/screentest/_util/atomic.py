@@ -2,6 +2,7 @@
 
 Where the system has nameless files (Linux), nothing is left behind even by a kill; elsewhere
 an unfinished file has a name beginning ``.screentest-`` until it is finished or given up.
+Folders that are in use are locked, so that those of killed processes can be told and removed.
 """
 
 from __future__ import annotations
@@ -9,6 +10,9 @@ from __future__ import annotations
 import io
 import os
 import secrets
+import shutil
+import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -169,3 +173,54 @@ def _put_in_place(descriptor: int, name: Path | None, target: Path) -> None:
 
 def _temporary_name(target: Path) -> Path:
     return target.parent / f".screentest-{secrets.token_hex(8)}.part"
+
+
+@contextmanager
+def own_folder(home: Path, prefix: str) -> Iterator[Path]:
+    """Make a folder, and remove it in the end; those of processes that were killed go first.
+
+    Each is locked meanwhile. The system ends a lock with its process, and clocks are not asked.
+    Where there are no such locks (Windows), nothing is taken for left.
+    """
+    for left in home.glob(f"{prefix}*"):
+        with suppress(OSError):
+            abandoned = _lock(left)
+            if abandoned is not None:
+                shutil.rmtree(left, ignore_errors=True)
+                os.close(abandoned)
+    folder, lock = _locked_folder(home, prefix)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        if lock is not None:
+            os.close(lock)
+
+
+def _locked_folder(home: Path, prefix: str) -> tuple[Path, int | None]:
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=prefix, dir=home))
+        with suppress(BlockingIOError, FileNotFoundError):
+            lock = _lock(folder)
+            if folder.is_dir():
+                return folder, lock
+            if lock is not None:
+                os.close(lock)
+        # Before it was locked, another process took it for one that was left.
+
+
+def _lock(folder: Path) -> int | None:
+    """Return the descriptor that locks a folder until it is closed; None where none can."""
+    if sys.platform == "win32":
+        return None
+    import fcntl
+
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(descriptor)
+        if isinstance(error, BlockingIOError):
+            raise
+        return None  # a file system without locks
+    return descriptor

@@ -12,19 +12,21 @@ import os
 import shutil
 import signal
 import sys
+import tempfile
 import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from multiprocessing import spawn
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from multiprocessing.util import get_temp_dir
+from multiprocessing.util import Finalize, get_temp_dir
 from pathlib import Path
 from typing import Any, Final, Generic, Self, TypeVar
 
+from screentest._util.atomic import own_folder
 from screentest._util.machine import can_be_watched, held_by
 from screentest.core import BadOption, ScreentestError, registry
 
@@ -233,7 +235,7 @@ class ProcessPool(WorkerPool[ProcessWorker[T], T]):
     def _start(self) -> ProcessWorker[T]:
         ours, theirs = self._context.Pipe()
         with theirs, self.arguments() as arguments:
-            files = get_temp_dir() if self._has_server else ""
+            files = str(process_folder()) if self._has_server else ""
             process = self._context.Process(
                 target=_live,
                 args=(theirs, files, self._silent, self._target, *arguments),
@@ -435,6 +437,20 @@ def _live(
     threading.Thread(target=_end_with_parent, args=(parents_files,), daemon=True).start()
     keep_from_children(pipe)
     target(pipe, *arguments)
+
+
+def process_folder() -> Path:
+    """Return the temporary folder of this process, which multiprocessing uses for its sockets.
+
+    Its own would stay where a process is killed before a worker lives that could remove it.
+    """
+    config: dict[str, Any] = vars(multiprocessing.current_process())["_config"]
+    if "tempdir" not in config:
+        opened = ExitStack()
+        folder = opened.enter_context(own_folder(Path(tempfile.gettempdir()), "stpool-"))
+        config["tempdir"] = str(folder)
+        Finalize(None, opened.close, exitpriority=-100)  # last, and not in a fork
+    return Path(get_temp_dir())
 
 
 def _end_with_parent(parents_files: str) -> None:

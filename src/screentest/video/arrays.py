@@ -12,6 +12,7 @@ that were cut off looks like any other. ``layout`` and ``value_range`` say it ou
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -199,6 +200,8 @@ def _as_array(given: Any) -> Array:
 def _of_tensor(given: Any) -> Array:
     """Return the values of a tensor, whatever its strides and device; raise where it has none."""
     try:
+        if given.is_cuda:  # a stream that is not the current one may still write it
+            sys.modules["torch"].cuda.synchronize(given.device)
         plain = given.detach().cpu().resolve_neg()
         if plain.numel() and not plain.untyped_storage().nbytes():
             raise RuntimeError("its storage was freed")  # NumPy would read what is there now

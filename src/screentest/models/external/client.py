@@ -29,6 +29,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from screentest._util.workers import process_folder
 from screentest.core import BadOption, NoValue, Reason
 from screentest.models.external.protocol import (
     LONGEST_LINE,
@@ -443,7 +444,7 @@ class ExternalWorker:
     def _home(self) -> Path:
         if self._folder is None:
             # Only this user may look into it: mkdtemp makes it so.
-            self._folder = Path(tempfile.mkdtemp(prefix="screentest-worker-"))
+            self._folder = Path(tempfile.mkdtemp(prefix="w-", dir=process_folder()))
         return self._folder
 
 

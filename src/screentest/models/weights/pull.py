@@ -16,9 +16,8 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
@@ -26,6 +25,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from screentest._util.atomic import own_folder
 from screentest._util.optional import installed, optional
 from screentest.core import BadOption, NoValue, Outcome, Progress, Reason, Silent, UserError
 from screentest.models import weights
@@ -402,41 +402,8 @@ def _scratch_folder() -> Iterator[Path]:
     """Yield a hidden folder beside the weights: what is moved out of it moves in one step."""
     home = weights.cache_folder() / "weights"
     home.mkdir(parents=True, exist_ok=True)
-    with ExitStack() as locks:
-        with _locked(home):  # nobody sweeps between the making of a folder and its lock
-            for left in home.glob(".pull-*"):
-                # A killed pull holds no lock. Clocks may jump and are not asked.
-                with suppress(OSError), _locked(left, wait=False) as abandoned:
-                    if abandoned:
-                        shutil.rmtree(left, ignore_errors=True)
-            made = tempfile.TemporaryDirectory(
-                prefix=".pull-", dir=home, ignore_cleanup_errors=True
-            )
-            scratch = Path(locks.enter_context(made))
-            locks.enter_context(_locked(scratch))
+    with own_folder(home, ".pull-") as scratch:
         yield scratch
-
-
-@contextmanager
-def _locked(folder: Path, *, wait: bool = True) -> Iterator[bool]:
-    """Hold a lock on a folder, which the system takes from whoever dies; says whether it is held.
-
-    Where there are no such locks, nothing is held and nothing is swept.
-    """
-    if sys.platform == "win32":
-        yield False
-        return
-    import fcntl
-
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        held = False
-        with suppress(OSError):
-            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-            held = True
-        yield held
-    finally:
-        os.close(descriptor)
 
 
 def _require_space(package: Package, entries: Sequence[Weights], scratch: Path) -> None:
