@@ -143,8 +143,6 @@ def test_only_the_top_floors_import_present() -> None:
 
 PROSE = 5
 """Words from which on a text is prose."""
-# Modules whose functions still return prose: messages of errors and problems, texts for models.
-# No module is added: the list only shrinks.
 
 
 def texts_in(value: ast.expr | None) -> Iterator[str]:
@@ -178,6 +176,89 @@ def test_a_sentence_is_not_data() -> None:
                         where = module.removeprefix("screentest.")
                         found.setdefault(where, []).append(f"{node.lineno}: {text}")
     assert not found
+
+
+PARSED_WITH = {"startswith", "endswith", "partition", "rpartition", "replace", "split", "find"}
+
+
+def test_nothing_reads_what_present_wrote() -> None:
+    """Where a decision depends on a sentence, a rewording changes the decision."""
+    wrong = []
+    for module, path in modules().items():
+        tree = tree_of(path)
+        ours = {
+            alias.asname or alias.name
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom)
+            and (node.module or "").startswith("screentest.present")
+            for alias in node.names
+        }
+        if package_of(module) == "present":
+            ours |= {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+        functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+        for function in functions if ours else ():
+            names = {
+                target.id
+                for node in ast.walk(function)
+                if isinstance(node, ast.Assign) and calls_one_of(node.value, ours)
+                for target in node.targets
+                if isinstance(target, ast.Name)
+            }
+            for node in ast.walk(function):
+                read: list[ast.expr] = []
+                if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                    read = [node.func.value] if node.func.attr in PARSED_WITH else []
+                elif isinstance(node, ast.Compare) and isinstance(node.left, ast.Constant):
+                    sought = isinstance(node.left.value, str)
+                    read = node.comparators if sought and isinstance(node.ops[0], ast.In) else []
+                for text in read:
+                    if calls_one_of(text, ours) or (
+                        isinstance(text, ast.Name) and text.id in names
+                    ):
+                        wrong.append(f"{module}:{node.lineno}: {ast.unparse(node)}")
+    assert not wrong
+
+
+def calls_one_of(node: ast.expr, names: set[str]) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names
+
+
+TESTS = Path(__file__).parent
+QUOTES = {
+    "cli/test_show.py": 1,  # a note of a curve
+    "inputs/test_commands.py": 1,  # all of --json
+    "suites/etva/test_commands.py": 1,  # a question
+    "suites/etva/test_metric.py": 1,  # a question
+    "test_toy_suite.py": 1,  # the title that its suite has
+    "testbeds/captions/test_chat.py": 1,  # a caption
+    "testbeds/test_page.py": 1,  # a program for the browser
+    "testbeds/test_preparing.py": 1,  # a caption
+    "testbeds/test_prompts.py": 3,  # prompts
+    "video/test_cutlist.py": 1,  # a line of an EDL
+}
+"""Asserts outside ``tests/present`` and ``tests/docs`` with a text of five words or more: of users,
+for models, in a format of others."""
+
+
+def test_asserts_are_about_facts() -> None:
+    """A rewording breaks no test but those of words."""
+    found: dict[str, int] = defaultdict(int)
+    for path in sorted(TESTS.rglob("*.py")):
+        name = path.relative_to(TESTS).as_posix()
+        if name.startswith(("present/", "docs/")):
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            asserted: list[ast.expr] = [node.test] if isinstance(node, ast.Assert) else []
+            if isinstance(node, ast.Call):
+                asserted += [word.value for word in node.keywords if word.arg == "match"]
+            texts = [part for each in asserted for inner in ast.walk(each) for part in words(inner)]
+            found[name] += any(len(text.split()) >= PROSE for text in texts)
+    assert not {name: count for name, count in found.items() if count > QUOTES.get(name, 0)}
+
+
+def words(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Constant | ast.JoinedStr):
+        yield from texts_in(node)
 
 
 def test_the_root_imports_nothing_before_it_is_asked() -> None:

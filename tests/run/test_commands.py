@@ -58,7 +58,7 @@ def test_calls_of_unknown_price_are_not_free(tmp_path: Path) -> None:
     done = invoke("runs")
     (line,) = [line for line in done.stdout.splitlines() if line.startswith("monday ")]
     assert line.split()[-1] == "–"
-    assert re.search(r"monday: .* 1 of 1 call\b", done.stdout)
+    assert names(done.stdout, "monday: ", " 1 of 1 call ")
     (found,) = json.loads(invoke("runs", "--json").stdout)
     assert found["cost"] is None
 

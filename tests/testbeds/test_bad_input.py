@@ -92,9 +92,9 @@ def test_without_captions_only_what_needs_none_is_made(testbed_folder: Path) -> 
         (name, "aesthetics") for name in ("none", "no times", "empty")
     }
     assert {skip.name for skip in done.testbed.skips} == {"temporal_flow"}
-    assert {skip.failure.detail for skip in done.testbed.skips} == {
-        "nowhere do 2 captioned clips follow each other"
-    }
+    (skip,) = {skip.failure for skip in done.testbed.skips}
+    assert skip.reason is Reason.NOT_APPLICABLE
+    assert "2 captioned clips" in skip.detail
     # The ranges are those of the shots: cuts after 3, 7, 10 and 12.5 s, exact by construction.
     found = {source.id: source for source in done.testbed.sources}
     starts = [clip.span.start for clip in found["none"].clips if clip.span]
@@ -148,9 +148,7 @@ def test_a_broken_background_is_named_and_left_out(tmp_path: Path, testbed_folde
     options = replace(OPTIONS, degradations=(spec, "aesthetics"), clips=(1,))
     options = replace(options, models=(), rate=Fraction(1))
     done = made([film()], testbed_folder, options)
-    assert "broken.jpg among the backgrounds cannot be read: it is left out" in map(
-        str, done.remarks
-    )
+    assert any("broken.jpg" in str(remark) for remark in done.remarks)
     assert "aesthetics" in {pair.name for pair in done.testbed.pairs}
 
 

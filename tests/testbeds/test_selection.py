@@ -44,7 +44,7 @@ def test_only_clips_whose_caption_allows_it_are_drawn(
     some = without_facts(stage, 0, 2, 4)
     for name in ("background_consistency", "object_integrity", "color", "spatial_relationship"):
         assert sorted(numbers(some, name, 2)) == [1, 3]
-        with pytest.raises(NoValue, match="2 of 5 captions mention") as caught:
+        with pytest.raises(NoValue, match="2 of 5 captions") as caught:
             some.draw(name, 3)
         assert caught.value.reason is Reason.NOT_APPLICABLE
 
@@ -100,7 +100,7 @@ def test_shuffled_clips_follow_each_other_and_are_captioned(stage: Stage) -> Non
     assert {numbers(gap, "temporal_flow", 2, seed)[0] for seed in range(12)} == {0, 3}
     with pytest.raises(NoValue, match="nowhere do 3"):
         gap.draw("temporal_flow", 3)
-    with pytest.raises(NoValue, match="one clip has no order"):
+    with pytest.raises(NoValue, match="one clip"):
         gap.draw("temporal_flow", 1)
 
 
@@ -145,8 +145,9 @@ def test_fewer_clips_are_taken_where_that_is_allowed(stage: Stage) -> None:
     assert least(some, "spatial_relationship", 1, 1) == [
         numbers(some, "spatial_relationship", 1)[0]
     ]
-    with pytest.raises(NoValue, match="3 clips are needed; 2 of 5 captions mention"):
+    with pytest.raises(NoValue, match="2 of 5 captions") as few:
         least(some, "spatial_relationship", 5, 3)
+    assert few.value.message.startswith("3 clips ")
     assert least(stage, "aesthetics", 9, 2) == [0, 1, 2, 3, 4]
     # One clip must be left, and an order needs two that follow each other.
     assert len(least(stage, "comprehensiveness", 9, 1)) == 4

@@ -90,7 +90,7 @@ def test_a_testbed_cannot_make_a_sample_of_other_files(built: Path, tmp_path: Pa
             source["prompt"] = "../secret"
 
     rewrite(bed, reach_out)
-    with pytest.raises(UserError, match="leads out of the testbed"):
+    with pytest.raises(UserError, match="out of the testbed"):
         sample_testbed(bed, tmp_path / "small", 3)
 
 
@@ -107,7 +107,7 @@ def test_a_pair_is_found_by_name_or_by_its_end(built: Path) -> None:
     testbed = read_testbed(built)
     for wanted in ("real_5shots/aesthetics", "aesthetics", "videos/real_5shots/aesthetics.mp4"):
         assert pair_name(find_pair(testbed, wanted)) == "real_5shots/aesthetics"
-    with pytest.raises(UserError, match="2 pairs are called 'placebo_trim'"):
+    with pytest.raises(UserError, match=r"2 pairs .*'placebo_trim'"):
         find_pair(testbed, "placebo_trim")
     with pytest.raises(UserError, match="no pair 'beauty'"):
         find_pair(testbed, "beauty")

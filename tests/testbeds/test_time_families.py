@@ -150,9 +150,9 @@ def test_parameters_that_no_call_would_fill_are_refused() -> None:
     def shuffled(count: int, severity: float, rate: float) -> list[int]:
         return list(range(count))
 
-    with pytest.raises(ValueError, match=r"late: invalid parameter number.* takes rate, rng"):
+    with pytest.raises(ValueError, match=r"late: .*\bnumber\b.* rate, rng"):
         degradation(aspect="dynamics_degree")(late)
-    with pytest.raises(ValueError, match=r"shuffled: invalid parameter rate.* takes rng"):
+    with pytest.raises(ValueError, match=r"shuffled: .*\brate\b.* rng"):
         degradation(aspect="temporal_flow", of="clips")(shuffled)
 
 

@@ -23,24 +23,26 @@ def as_float(clip: Any, low: float, high: float) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("given", "words"),
+    ("given", "layout", "kind", "value_range"),
     [
-        (BATCH, "2 clips of 5 frames, 24×16, NTHWC uint8 read as 0 to 255"),
-        (BATCH.transpose(0, 1, 4, 2, 3), "NTCHW"),
-        (BATCH.transpose(0, 4, 1, 2, 3), "NCTHW"),
-        (as_float(BATCH, 0, 1).transpose(0, 4, 1, 2, 3), "NCTHW float32 read as 0 to 1"),
-        (as_float(BATCH, -1, 1), "NTHWC float32 read as -1 to 1"),
-        (as_float(BATCH, 0, 255), "NTHWC float32 read as 0 to 255"),
-        (BATCH.astype(np.int64), "NTHWC int64 read as 0 to 255"),
-        (list(BATCH), "2 clips of 5 frames"),
-        ([list(CLIP), list(CLIP[::-1])], "2 clips of 5 frames"),
-        ([list(map(Pictures.fromarray, clip)) for clip in BATCH], "2 clips of 5 frames"),
+        (BATCH, "NTHWC", "uint8", (0, 255)),
+        (BATCH.transpose(0, 1, 4, 2, 3), "NTCHW", "uint8", (0, 255)),
+        (BATCH.transpose(0, 4, 1, 2, 3), "NCTHW", "uint8", (0, 255)),
+        (as_float(BATCH, 0, 1).transpose(0, 4, 1, 2, 3), "NCTHW", "float32", (0, 1)),
+        (as_float(BATCH, -1, 1), "NTHWC", "float32", (-1, 1)),
+        (as_float(BATCH, 0, 255), "NTHWC", "float32", (0, 255)),
+        (BATCH.astype(np.int64), "NTHWC", "int64", (0, 255)),
+        (list(BATCH), "NTHWC", "uint8", (0, 255)),
+        ([list(CLIP), list(CLIP[::-1])], "NTHWC", "uint8", (0, 255)),
+        ([list(map(Pictures.fromarray, clip)) for clip in BATCH], "NTHWC", "uint8", (0, 255)),
     ],
 )
-def test_a_batch_is_the_same_however_it_is_laid_out(given: Any, words: str) -> None:
+def test_a_batch_is_the_same_however_it_is_laid_out(
+    given: Any, layout: str, kind: str, value_range: tuple[int, int]
+) -> None:
     found = read_frames(given)
     assert found.batch
-    assert words in found.words
+    assert (found.layout, found.kind, found.value_range) == (layout, kind, value_range)
     assert all((one == two).all() for one, two in zip(found.clips, BATCH, strict=True))
 
 
@@ -155,7 +157,7 @@ def test_clips_of_one_array_share_its_range() -> None:
     """A bright clip of -1 to 1 has no values below 0: in a batch it is read as the others."""
     bright = np.maximum(CLIP, 128)
     found = read_frames(as_float(np.stack([CLIP, bright]), -1, 1))
-    assert "read as -1 to 1" in found.words
+    assert found.value_range == (-1, 1)
     assert (found.clips[1] == bright).all()
     said = read_frames([as_float(CLIP, -1, 1), as_float(bright, -1, 1)], value_range=(-1, 1))
     assert (said.clips[1] == bright).all()
@@ -191,12 +193,14 @@ def test_a_range_is_black_and_white_or_refused(value_range: Any) -> None:
         low, high = map(float, value_range)
         assert np.isfinite(high - low)
         assert low < high
-        assert f"read as {low:g} to {high:g}" in found.words
+        assert found.value_range == (low, high)
 
 
 def test_one_is_one() -> None:
-    assert read_frames(BATCH[:1, :1]).words.startswith("1 clip of 1 frame, 24×16")
-    assert read_frames(CLIP[:1]).words.startswith("1 frame, 24×16")
+    (clip,) = read_frames(BATCH[:1, :1]).clips
+    assert clip.shape == (1, 16, 24, 3)
+    assert read_frames(BATCH[:1, :1]).batch
+    assert not read_frames(CLIP[:1]).batch
 
 
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
@@ -224,25 +228,26 @@ def test_a_range_that_the_first_picture_does_not_show() -> None:
     levels = CLIP.copy()
     levels[0] = 128
     found = read_frames(as_float(levels, -1, 1))
-    assert "read as -1 to 1" in found.words
+    assert found.value_range == (-1, 1)
     assert (found.clips[0] == levels).all()
     levels[0] = 0
     found = read_frames([as_float(levels, 0, 255), as_float(CLIP, 0, 255)])
-    assert "read as 0 to 255" in found.words
+    assert found.value_range == (0, 255)
     assert (found.clips[0] == levels).all()
 
 
 def test_black_is_a_picture() -> None:
     """A model that makes nothing else has collapsed, and that is a result."""
     found = read_frames(np.zeros((5, 16, 24, 3), np.float32))
-    assert found.words == "5 frames, 24×16, THWC float32 read as 0 to 1"
+    assert (found.layout, found.kind, found.value_range) == ("THWC", "float32", (0, 1))
     assert not found.clips[0].any()
     assert not read_frames(np.zeros((5, 16, 24, 3), np.uint8)).clips[0].any()
 
 
 def test_clips_of_several_sizes_are_said_as_they_are() -> None:
     found = read_frames([CLIP, CLIP[:3, :, :16]])
-    assert found.words == "2 clips of 3 to 5 frames, 24×16 and 16×16, THWC uint8 read as 0 to 255"
+    assert [clip.shape[:3] for clip in found.clips] == [(5, 16, 24), (3, 16, 16)]
+    assert (found.layout, found.kind, found.value_range) == ("THWC", "uint8", (0, 255))
 
 
 def test_it_can_be_said_outright() -> None:
@@ -265,7 +270,7 @@ def test_tensors() -> None:
     assert (read_frames(plain).clips[0] == CLIP).all()
     half = torch.from_numpy(as_float(BATCH, 0, 1)).requires_grad_(True).permute(0, 4, 1, 2, 3)
     found = read_frames(half.to(torch.bfloat16))
-    assert found.words.startswith("2 clips of 5 frames, 24×16, NCTHW bfloat16")
+    assert (found.layout, found.kind) == ("NCTHW", "bfloat16")
     assert np.abs(found.clips[0].astype(int) - CLIP).max() <= 1
 
 

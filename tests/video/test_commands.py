@@ -17,6 +17,7 @@ import pytest
 from screentest.cli.video import _choice, _format_of, _size
 from screentest.core import NATIVE, BadOption, Size
 from screentest.video.stills import Evenly, PerSecond, PerShot
+from tests.messages import names
 from tests.terminal import Screentest, fits, invoke
 
 # ---- probe
@@ -63,8 +64,7 @@ def test_many_videos_are_a_table_and_the_bad_ones_are_listed(
     assert fits(done.stdout)
     assert f"In {videos}" in done.stdout.replace("\n", "")
     assert "sintel_trailer_30s_640x272.mp4" in done.stdout
-    assert "Cannot be read (1 of 5)" in done.stdout
-    assert "bad.mp4: cannot be read as a video" in done.stdout
+    assert names(done.stdout, "(1 of 5)", "bad.mp4: ")
 
 
 def test_a_bad_file_alone_is_an_error(screentest: Screentest, tmp_path: Path) -> None:
@@ -74,12 +74,12 @@ def test_a_bad_file_alone_is_an_error(screentest: Screentest, tmp_path: Path) ->
     assert done.stderr.startswith("error: 'empty.mp4' is empty\n")
 
     (told,) = json.loads(screentest("probe", "empty.mp4", "--json").stdout)
+    assert told.pop("advice")
     assert {name: value for name, value in told.items() if value is not None} == {
         "path": "empty.mp4",
         "ok": False,
         "reason": "empty_file",
         "detail": "'empty.mp4' is empty",
-        "advice": "Copy, download or generate it again.",
     }
 
 
@@ -106,7 +106,7 @@ def test_frames_and_a_contact_sheet(screentest: Screentest, sample: Path, tmp_pa
     done = screentest("frames", film, "--count", "2", "--out", "stills", "--format", "jpg")
 
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "2 frames and contact_sheet.jpg in stills\n"
+    assert names(done.stdout, "2 frames", "contact_sheet.jpg", "stills")
     assert sorted(path.name for path in (tmp_path / "stills").iterdir()) == [
         "0000_000003.875s.jpg",
         "0001_000011.625s.jpg",
@@ -183,8 +183,9 @@ def test_a_table(screentest: Screentest, film: Path) -> None:
 
     assert (done.returncode, done.stderr) == (0, "")
     assert fits(done.stdout)
-    assert "   2  0:00:03.000  0:00:07.000  4.000 s  cut" in done.stdout
-    assert "real_5shots_640x360.mp4: 5 shots in 0:00:15.500" in done.stdout
+    rows = [line.split()[:6] for line in done.stdout.splitlines()]
+    assert ["2", "0:00:03.000", "0:00:07.000", "4.000", "s", "cut"] in rows
+    assert names(done.stdout, "real_5shots_640x360.mp4", "5 shots", "0:00:15.500")
 
 
 def test_json_is_exact_and_names_the_detector_with_its_options(film: Path) -> None:
@@ -210,13 +211,13 @@ def test_files_are_written_in_the_form_their_name_says(film: Path, tmp_path: Pat
 def test_a_wrong_detector_suggests_a_right_one(film: Path) -> None:
     done = invoke("shots", film, "--detector", "scdt")
     assert done.exit_code == 2
-    assert done.stderr == "error: there is no detector 'scdt'\nDid you mean 'scdet'?\n"
+    assert names(done.stderr, "detector 'scdt'", "'scdet'")
 
 
 def test_a_file_that_cannot_be_written_is_an_error(film: Path) -> None:
     done = invoke("shots", film, "--out", "missing/cuts.csv")
     assert done.exit_code == 74
-    assert done.stderr == "error: missing/cuts.csv: No such file or directory\n"
+    assert done.stderr.startswith("error: missing/cuts.csv: ")
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ from screentest.video.edit.encode import EncoderSettings
 from screentest.video.edit.normalize import NormalizedVideo
 from screentest.video.edit.pictures import ClipOrigin, Keep, Reencode, VideoPart, frame_by_frame
 from screentest.video.edit.splice import splice
+from tests.messages import names
 from tests.video.outside import left_behind
 
 Image = NDArray[np.uint8]
@@ -53,7 +54,7 @@ def test_a_changed_source_is_noticed(film: NormalizedVideo, sample: Path, tmp_pa
     other = tmp_path / "source.mp4"
     shutil.copy(sample / "bbb_first30s_640x360.mp4", other)
     changed = replace(film, source=other)
-    with pytest.raises(BadOption, match="no longer gives the pictures"):
+    with pytest.raises(BadOption, match=r"source\.mp4"):
         splice(changed, [Reencode(film.clips[3], same)], tmp_path / "out.mp4")
     with pytest.raises(VideoError) as gone:
         splice(
@@ -67,7 +68,7 @@ def test_another_encoder_is_noticed(film: NormalizedVideo, tmp_path: Path) -> No
     older = replace(film, encoder=film.encoder.replace("core", "core 1"))
     other = replace(film, settings=EncoderSettings(preset="fast"))
     for video in (older, other):
-        with pytest.raises(BadOption, match="another build of the encoder"):
+        with pytest.raises(BadOption, match="the encoder"):
             splice(video, [Reencode(film.clips[3], same)], tmp_path / "out.mp4")
     assert list(tmp_path.iterdir()) == []
 
@@ -76,8 +77,8 @@ def test_a_part_must_begin_and_end_at_keyframes(film: NormalizedVideo, tmp_path:
     out = tmp_path / "out.mp4"
     with pytest.raises(BadOption) as wrong:
         splice(film, [Keep(Span(Fraction(3, 5), Fraction(1)))], out)
-    assert "no keyframe at 0:00:00.600 (3/5 s)" in wrong.value.message
-    assert "The nearest are at 1/2 s and 1 s" in wrong.value.advice
+    assert names(wrong.value.message, "0:00:00.600 (3/5 s)")
+    assert names(wrong.value.advice, " 1/2 s ", " 1 s")
     with pytest.raises(BadOption, match="no keyframe at 0:01:40"):
         splice(film, [Keep(Span(Fraction(0), Fraction(100)))], out)
     with pytest.raises(BadOption, match="no keyframe at -0:00:01"):
@@ -203,7 +204,7 @@ def test_a_full_disk(
 
     honest = atomic.os.write
     monkeypatch.setattr(atomic.os, "write", fill_up)
-    with pytest.raises(StorageError, match=r"out.mp4' cannot be written: no space left") as full:
+    with pytest.raises(StorageError, match=r"out\.mp4'.*: no space left") as full:
         splice(film, [Keep(clip) for clip in film.clips], tmp_path / "out.mp4")
     assert full.value.advice
     assert list(tmp_path.iterdir()) == []

@@ -3,8 +3,8 @@
 >>> import numpy as np
 >>> batch = np.random.default_rng(0).random((2, 3, 16, 64, 96), np.float32)
 >>> found = read_frames(batch)
->>> len(found.clips), found.words
-(2, '2 clips of 16 frames, 96×64, NCTHW float32 read as 0 to 1')
+>>> len(found.clips), found.layout, found.kind, found.value_range
+(2, 'NCTHW', 'float32', (0.0, 1.0))
 
 What can be read in two ways is refused with what was seen: a score of the wrong axis or of values
 that were cut off looks like any other. ``layout`` and ``value_range`` say it outright.
@@ -51,7 +51,12 @@ class Frames:
 
     clips: tuple[NDArray[np.uint8], ...]
     """Each frames × height × width × 3, or without the last axis where they are grey."""
-    words: str
+    layout: str
+    """The axes; those of one clip where a list holds clips of several shapes."""
+    kind: str
+    """The type of the values."""
+    value_range: tuple[float, float]
+    """The values that are black and white."""
     batch: bool
     """Whether several were given, even if there is only one in it."""
 
@@ -140,16 +145,11 @@ def _clips(
     order = [axes.index(axis) for axis in ("THWC" if "C" in axes else "THW")]
     moved = [clip.transpose(order) for clip in clips]
     eight, low, high = _levels(moved, value_range, kind, several=several)
-    lengths = {len(clip) for clip in eight}
-    sizes = list(dict.fromkeys(f"{clip.shape[2]}×{clip.shape[1]}" for clip in eight))
-    words = f"{len(clips)} clip{'s' * (len(clips) > 1)} of " if batch else ""
-    words += f"{min(lengths)} to {max(lengths)}" if len(lengths) > 1 else f"{max(lengths)}"
-    words += f" frame{'s' * (max(lengths) > 1)}, "
-    words += f"{' and '.join(sizes[:3])}{' and more' if len(sizes) > 3 else ''}, "
     # Arrays of several shapes cannot be one: each is a clip of that layout in a list.
     same_shape = len({clip.shape for clip in clips}) == 1
-    words += f"{'N' if batch and same_shape else ''}{axes} {kind} read as {low:g} to {high:g}"
-    return Frames(tuple(_without_alpha(clip) for clip in eight), words, batch)
+    layout = f"{'N' if batch and same_shape else ''}{axes}"
+    pictures = tuple(_without_alpha(clip) for clip in eight)
+    return Frames(pictures, layout, kind, (low, high), batch)
 
 
 def _is_tensor(given: Any) -> bool:
