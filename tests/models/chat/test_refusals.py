@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,9 +24,11 @@ from screentest.models.chat.parsing import parse_yes_no
 from screentest.suites.etva.answers import read_answer
 from screentest.suites.locot2v.metrics.alignment import OCCURS
 from screentest.suites.locot2v.metrics.herd import Marks
+from screentest.suites.univ.schema import Inspection
 from screentest.testing.chat_answers import Act, Answer, Asked
 from tests.models.chat import refusals
 from tests.models.chat.kit import serving
+from tests.suites.univ.scripted import finding, inspection
 
 PICTURE = encode(np.full((32, 32, 3), 120, np.uint8), Encoding())
 SHOWN = Pictures((Text("[1.00 second]"), PICTURE))
@@ -159,6 +162,27 @@ def test_honest_objects_are_read() -> None:
     ]
     outcomes = answered(texts, framed(len(texts)))
     assert [one.unwrap().better for one in outcomes] == ["second"] * len(texts)
+
+
+REPORTS = [
+    line
+    for line in Path(__file__).with_name("honest_reports.txt").read_text("utf-8").splitlines()
+    if not line.startswith("[")
+]
+"""Written as an inspector, in six languages, with the words that refusals are made of."""
+
+
+def test_no_honest_report_is_refused() -> None:
+    assert len(set(REPORTS)) == 200
+    assert not failed(answered(REPORTS, numbered(len(REPORTS))))
+    found = [json.dumps(inspection(finding(description=one, fix=one))) for one in REPORTS]
+    inspected = answered(found, numbered(len(found), schema=Inspection))
+    said = [outcome.unwrap().findings[0].description for outcome in inspected]
+    assert said == REPORTS
+    for report in REPORTS:
+        for token, yes in (("[YES]", True), ("[NO]", False)):
+            assert read_answer(f"{report} Conclusion: {token}").unwrap() is yes, report
+            assert read_answer(f"{token} {report}").unwrap() is yes, report
 
 
 def test_honest_words_are_read() -> None:
