@@ -107,16 +107,19 @@ class StorageError(ScreentestError):
 class NoValue(ScreentestError):
     """Raised where a value cannot be had; the engine turns it into a failed Outcome."""
 
-    def __init__(self, reason: Reason, detail: str, *, advice: str = "") -> None:
+    def __init__(
+        self, reason: Reason, detail: str, *, advice: str = "", answer: str = ""
+    ) -> None:
         super().__init__(detail, advice=advice)
         self.reason = reason
+        self.answer = answer
 
     @property
     def failure(self) -> Failure:
         """The same as a value that can be stored."""
         from screentest.core.outcome import Failure
 
-        return Failure(self.reason, self.message, self.advice)
+        return Failure(self.reason, self.message, self.advice, self.answer)
 
 
 class MissingPackage(NoValue, UserError):

@@ -123,6 +123,8 @@ class Failure:
     reason: Reason
     detail: str = ""
     advice: str = ""
+    answer: str = field(default="", repr=False)
+    """All that a model answered, where that could not be used; records keep it in details."""
 
     def __str__(self) -> str:
         return f"{self.reason.value}: {self.detail}" if self.detail else self.reason.value
@@ -165,7 +167,9 @@ class Outcome(Generic[T]):
         """Return the value; raises NoValue with the typed reason where there is none."""
         if self.failure is not None:
             failed = self.failure
-            raise NoValue(failed.reason, failed.detail, advice=failed.advice)
+            raise NoValue(
+                failed.reason, failed.detail, advice=failed.advice, answer=failed.answer
+            )
         assert self.value is not None
         return self.value
 

@@ -29,7 +29,7 @@ from screentest.run.store import RunStore
 from screentest.suites.etva.questions import read_question_sets
 from screentest.testing.chat_answers import Act, Answer, Asked
 from screentest.testing.chat_server import FakeChatServer
-from tests.suites.etva.scripted import always_yes, stage_of, well_behaved
+from tests.suites.etva.scripted import always_yes, fenced, stage_of, well_behaved
 from tests.terminal import CLEAN, fits, invoke
 
 ETVA = ("suite", "etva")
@@ -286,6 +286,49 @@ def test_a_run_is_replayed(scored: Path) -> None:
     assert gaps["good", "poor"]["low"] is None
     table = invoke(*ETVA, "replay", scored).stdout.partition("Side by side")[2]
     assert table.split("all questions")[1].split()[:3] == ["0.800", "1.000", "0.400"]
+
+
+def test_unusable_answers_are_replayed_by_the_released_rules(
+    prompts: Path, sample: Path, tmp_path: Path
+) -> None:
+    """Two refusals, one text that was cut off; `environment` has no column in published tables."""
+    said = {"red": "I am unable to view the video. [NO]", "runs": "I cannot see the video."}
+    cut = "The fox may be there: [YES], but"
+
+    def act(asked: Asked) -> Act:
+        question = fenced(asked, "question")
+        if "quick" in question:
+            return Answer(cut, finish="length")
+        for word, text in said.items():
+            if word in question:
+                return Answer(text)
+        return Answer("Conclusion: [YES]")
+
+    kinds = {"red": "color", "runs": "motion", "quick": "motion", "wood": "environment"}
+    asked = [
+        {"id": name, "text": f"Is it {name}?", "category": kind} for name, kind in kinds.items()
+    ]
+    line = {"prompt": "A red fox runs.", "questions": asked, "knowledge": ""}
+    (tmp_path / "q.jsonl").write_text(json.dumps(line) + "\n")
+    item = Item("fox", sample / "frenchgp_1906_214x160.mp4", "A red fox runs.")
+    with FakeChatServer(act) as server:
+        settings = Settings(models=(ModelChoice.parse(model(server)),))
+        with RunStore(tmp_path / "run", command="score") as store:
+            spec = f"etva:questions={tmp_path / 'q.jsonl'},knowledge=false,max_frames=4"
+            score_items(store, [item], [spec], settings, engine=InlineEngine())
+        close_tools()
+
+    def counts(*options: str) -> dict[str, tuple[int, int, int]]:
+        rows = json.loads(invoke(*ETVA, "replay", "run", *options, "--json").stdout)
+        return {row["part"]: (row["yes"], row["answered"], row["asked"]) for row in rows}
+
+    assert counts()["all questions"] == (1, 1, 4)
+    assert counts()["environment"] == (1, 1, 1)
+    # [YES] stands in the text that was cut off, and the released code looks for nothing else.
+    upstream = counts("--compat", "upstream")
+    assert upstream["all questions"] == (1, 3, 3)
+    assert upstream["motion"] == (1, 2, 2)
+    assert "environment" not in upstream
 
 
 def test_the_suite_adds_up_as_a_replay_does(scored: Path) -> None:

@@ -169,6 +169,19 @@ def test_an_answer_without_one_token_lowers_coverage_not_the_score(film: Item) -
     assert value(upstream["color"]) == 0.0
 
 
+def test_upstream_counts_every_text_as_released_and_strict_keeps_it(film: Item) -> None:
+    refusal, guess = "I am unable to view the video.", "[YES] This is a random guess."
+    judge = saying(("red", refusal), ("Is there a fox", guess))
+    with scoring(well_behaved(judge)) as (score, _):
+        strict = score(film)
+        upstream = score(film, "etva:writer=rules,compat=upstream")
+    lost = {one["said"]: one["failed"] for one in evidence(strict) if one["answer"] is None}
+    assert lost == {refusal: "refused", guess: "refused"}
+    # The released code looks for [YES] and for nothing else.
+    assert value(upstream["coverage"]) == 1.0
+    assert value(upstream["score"]) == pytest.approx(4 / 5)
+
+
 def test_nothing_read_is_no_score(film: Item) -> None:
     with scoring(well_behaved(saying(("", "I cannot tell.")))) as (score, _):
         outcomes = score(film)

@@ -117,7 +117,7 @@ def test_end_to_end(item: Item, truth: Path) -> None:
         failure = found[name].failure
         assert failure is not None
         assert failure.reason is Reason.NOT_APPLICABLE
-    assert len(found) == 2 + 8 + len(ALL_SUBDIMENSIONS) + 1
+    assert len(found) == 3 + 8 + len(ALL_SUBDIMENSIONS) + 1
     assert found["coverage"].unwrap().value == 1
 
 
@@ -146,9 +146,6 @@ BAD: list[Any] = [
     {"reason": "  "},
     {"reason": "I'm sorry, I can't help with that."},
     {"score": None},
-    {"quote": "a purple elephant"},
-    {"quote": ""},
-    {"quote": "None."},
     None,
 ]
 
@@ -199,22 +196,26 @@ def test_an_item_that_is_bad_twice_is_left_out_and_counted(item: Item, truth: Pa
     assert names(problem, "score: ", "'1', '0.5' or '0'")
 
 
-def test_words_that_the_caption_lacks_are_never_a_score(item: Item, truth: Path) -> None:
-    """Whatever the score, and also where it is 0: "it says a purple elephant"."""
+@pytest.mark.parametrize("quote", ["a purple elephant", "", "No mention."])
+def test_a_quotation_changes_no_score(quote: str, item: Item, truth: Path) -> None:
+    """Only scores above 0 have one: to drop those would lower the mean, and nothing raises it."""
 
     def reply(asked: Any) -> Any:
         good = matches(lambda n: float(n % 2))(asked)
-        names = good if len(good) < 16 else ["item_7", "item_8"]
-        return good | {name: good[name] | {"quote": "a purple elephant"} for name in names}
+        return good | {name: good[name] | {"quote": quote} for name in ("item_7", "item_8")}
 
     with answering(match=reply) as server:
         found = measured(f"univ_v2t:truth={truth}", item, server)
-        assert [len(asked.fields) for asked in server.asked] == [16, 2]
-    assert found["coverage"].unwrap().value == pytest.approx(14 / 16)
+        assert len(server.asked) == 1
+    assert found["coverage"].unwrap().value == 1
+    scores = [float(n % 2) for n in range(1, 17)]
+    expected = add_up(read_checklist(TRUTH), scores)
+    assert found["average"].unwrap().value == pytest.approx(expected.average)
+    # Of the eight ones, the seventh item's quotation is not the caption's.
+    assert found["quoted"].unwrap().value == pytest.approx(7 / 8)
     items: Any = found["average"].unwrap().details["items"]
-    assert [one["score"] for one in items[6:8]] == [None, None]
-    assert "'a purple elephant'" in items[6]["problem"]
-    assert items[5]["quote"]
+    assert items[6]["quoted"] is False
+    assert "quoted" not in items[7]
 
 
 CAPTION = "A woman -- in a RED coat -- walks along\n the beach.  She's calm; then she waves."

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
 from screentest.core import BadOption, Clip, Item, Reason, Script, Span, build
-from screentest.suites.univ.schema import Inspection
+from screentest.suites.univ.schema import Inspection, Marks
 from screentest.suites.univ.vocabulary import Dimension
 from screentest.testing.chat_answers import MALFORMED, Answer, Asked, Status
 from tests.suites.univ.scripted import answering, finding, inspection, kind_of, marks, measured
@@ -66,7 +67,7 @@ def test_the_order_is_references_instruction_original_result(item: Item) -> None
         )
     ]
     assert places == sorted(places)
-    assert all(min(size) <= 480 for size in asked.picture_sizes)
+    assert all(min(size) <= 480 for size in asked.picture_sizes[2:])
 
 
 @pytest.mark.parametrize(
@@ -166,14 +167,11 @@ def test_a_shot_that_was_refused_is_left_out_and_counted(item: Item) -> None:
             return Answer(None, refusal="no")
         return inspection()
 
-    def mostly(asked: Asked) -> Any:
-        return Answer(None, refusal="no")
-
     with answering(inspect=reply, score=marks(9)) as server:
         found = measured("univ_t2v:level=shots", item, server)
     assert found["average"].unwrap().value == 9
     assert found["average"].unwrap().details["judged"] == {"shots": 1, "of": 2}
-    with answering(inspect=mostly, score=marks(9)) as server:
+    with answering(inspect=Answer(None, refusal="no"), score=marks(9)) as server:
         lost = measured("univ_t2v:level=shots", item, server)
     assert {o.failure.reason for o in lost.values() if o.failure} == {Reason.REFUSED}
     assert len(lost) == 9
@@ -185,7 +183,8 @@ def test_a_shot_whose_service_failed_makes_no_score_of_the_rest(item: Item) -> N
 
     with answering(inspect=reply, score=marks(9)) as server:
         found = measured("univ_t2v:level=shots", item, server)
-    assert not any(outcome.ok for outcome in found.values())
+    assert {o.failure.reason for o in found.values() if o.failure} == {Reason.SERVICE_FAILED}
+    assert len(found) == 9
 
 
 def _spoil(name: str) -> Any:
@@ -224,15 +223,73 @@ def test_a_spoilt_score_is_never_points(spoilt: str, item: Item) -> None:
         {"severity": -0.1},
         {"start": 2.0, "end": 1.0},
         {"start": -1.0},
+        {"start": "soon"},
         {"dimension": "plot"},
         {"part": "everything"},
     ],
 )
-def test_an_impossible_finding_is_no_inspection(bad: dict[str, Any], item: Item) -> None:
-    with answering(inspect=inspection(finding(**bad)), score=marks()) as server:
+def test_an_impossible_finding_is_lost_alone(bad: dict[str, Any], item: Item) -> None:
+    """Its words reach whoever gives points: to drop a fault would raise the score."""
+    seen = inspection(finding(), finding(description="a hat melts", **bad))
+    with answering(inspect=seen, score=marks(5)) as server:
         found = measured("univ_t2v:fps=0.5", item, server)
-        assert not asked_of(server, "score")
-    assert {o.failure.reason for o in found.values() if o.failure} == {Reason.UNPARSABLE}
+        (scored,) = asked_of(server, "score")
+        assert len(server.asked) == 2
+    assert "a hat melts" in "\n".join(scored.texts)
+    assert found["average"].unwrap().value == 5
+    video: Any = found["average"].unwrap().details["video"]
+    assert (len(video["findings"]), len(video["unread"])) == (1, 1)
+    assert next(iter(bad)) in video["unread"][0]["problem"] or "ends before" in str(video)
+    assert len(found["average"].unwrap().curve) == 1
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ({"start": "0:01", "end": "00:00:01.5"}, {"start": 1.0, "end": 1.5}),
+        ({"start": "0.5 s", "end": "1 second"}, {"start": 0.5, "end": 1.0}),
+        ({"severity": "0.6"}, {"severity": 0.6}),
+        ({"dimension": "Color"}, {"dimension": "colour"}),
+        ({"dimension": "video style"}, {"dimension": "style"}),
+        ({"dimension": "Relative Position"}, {"dimension": "position"}),
+        ({"part": "Content Fidelity"}, {"part": "content_fidelity"}),
+        ({"part": "6. IP & Privacy Compliance"}, {"part": "ip_and_privacy"}),
+    ],
+)
+def test_a_finding_is_read_as_judges_spell_it(
+    written: dict[str, Any], read: dict[str, Any], item: Item
+) -> None:
+    points = marks(5)
+    points["action"]["score"] = 6.5
+    with answering(inspect=inspection(finding(**written)), score=points) as server:
+        found = measured("univ_t2v:fps=0.5", item, server)
+        assert len(server.asked) == 2
+    video: Any = found["average"].unwrap().details["video"]
+    assert video["findings"] == [finding() | read]
+    assert found["action"].unwrap().value == 6.5
+
+
+def test_points_have_the_released_scale_and_dimensions_their_meaning(item: Item) -> None:
+    """FACTS B5: 10 is no defect, 0 severe; the points are whole numbers in the form."""
+    with answering(inspect=inspection(), score=marks()) as server:
+        measured("univ_t2v:fps=0.5", item, server)
+        (scored,) = asked_of(server, "score")
+    told = "\n".join(scored.texts)
+    assert "10: no defect" in told
+    assert "0: severe problems" in told
+    for name in Dimension:
+        assert f"- {name.value}: " in told
+    mark = Marks.model_json_schema()["$defs"]["Mark"]["properties"]["score"]
+    assert mark == {"type": "integer", "minimum": 0, "maximum": 10, "title": "Score"}
+
+
+def test_references_are_sent_whole(item: Item, tmp_path: Path) -> None:
+    large = tmp_path / "large.png"
+    Image.new("RGB", (2400, 1600), (90, 20, 20)).save(large)
+    with answering(inspect=inspection(), score=marks()) as server:
+        measured("univ_r2v:fps=0.5", replace(item, references=(large,)), server)
+        (asked,) = asked_of(server, "inspect")
+    assert asked.picture_sizes[0] == (2400, 1600)
 
 
 def test_an_inspection_must_not_contradict_itself() -> None:
@@ -263,8 +320,6 @@ def test_a_reference_that_cannot_be_read_has_a_reason(
     if problem == "text":
         path.write_text("not a picture")
     elif problem == "huge":
-        from PIL import Image
-
         Image.new("1", (9_000, 8_000)).save(path)
     with answering() as server:
         found = measured("univ_r2v", replace(item, references=(path,)), server)

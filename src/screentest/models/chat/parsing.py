@@ -177,11 +177,19 @@ _NOT_SEEN = re.compile(r"\[\s*not seen\s*\]", re.IGNORECASE)
 
 
 def conclude(request: ChatRequest, reply: ModelReply) -> ChatAnswer:
-    """Return the answer; raises NoValue where there is none.
+    """Return the answer; raises NoValue, with the text, where there is none.
 
     The same rules for every backend, so that a recorded or stored reply can be read again later
     without asking again.
     """
+    try:
+        return _concluded(request, reply)
+    except NoValue as error:
+        error.answer = reply.text
+        raise
+
+
+def _concluded(request: ChatRequest, reply: ModelReply) -> ChatAnswer:
     if reply.refusal.strip():
         raise NoValue(Reason.REFUSED, f"the model declined: {_start(reply.refusal)}")
     if reply.finish in _STOPPED:

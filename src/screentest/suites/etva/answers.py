@@ -187,8 +187,13 @@ class ChatAnswerer:
     def _read(
         self, questions: Sequence[PromptQuestion], outcome: Outcome[str | AnswersAnswer]
     ) -> list[Answered]:
-        if outcome.failure is not None:
-            return [Answered(question, Outcome(failure=outcome.failure)) for question in questions]
+        if (failure := outcome.failure) is not None:
+            # Of a batch, nobody can tell which answer the text belongs to.
+            said = failure.answer if self.batch == 1 else ""
+            failed: Outcome[bool] = Outcome(failure=failure)
+            if said and self.compat is Compat.UPSTREAM:
+                failed = read_answer(said, self.compat)
+            return [Answered(question, failed, said) for question in questions]
         answer = outcome.unwrap()
         if isinstance(answer, AnswersAnswer):
             return _numbered(questions, answer)

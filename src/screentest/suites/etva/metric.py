@@ -193,7 +193,7 @@ def _evidence(answered: Answered) -> Json:
         "said": answered.said,
     }
     if failure is not None:
-        record["reason"] = str(failure)
+        record |= {"reason": str(failure), "failed": failure.reason.value}
     if answered.gated:
         record["gated"] = True
     return record

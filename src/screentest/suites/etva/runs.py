@@ -60,6 +60,7 @@ def judge_run(folder: Path, *, compat: Compat = Compat.STRICT) -> list[JudgedQue
             results.group(item, "model"),
         )
         for metric, item, question in recorded(results)
+        if _has_column(read_category(question["category"]), compat)
     ]
     if not judged:
         raise UserError(
@@ -136,14 +137,17 @@ def by_prompt_and_model(results: Results, values: Mapping[str, float]) -> Rating
 
 def _read_anew(question: Question, metric: str, compat: Compat) -> Outcome[bool]:
     by_chat = metric.partition(":")[0] == _CHAT
-    if by_chat and not question.get("gated") and question["said"]:
+    # A text that was cut off may hold a token that it was going to take back.
+    cut = question.get("failed") == Reason.TRUNCATED and compat is Compat.STRICT
+    if by_chat and not cut and not question.get("gated") and question["said"]:
         return read_answer(question["said"], compat)
     return _as_read(question)
 
 
 def _as_read(question: Question) -> Outcome[bool]:
     if question["answer"] is None:
-        return Outcome.failed(Reason.NOT_APPLICABLE, str(question.get("reason", "")))
+        reason = Reason(question.get("failed", Reason.NOT_APPLICABLE))
+        return Outcome.failed(reason, str(question.get("reason", "")))
     return Outcome.of(question["answer"] == "yes")
 
 
@@ -157,6 +161,10 @@ def judge_transcripts(
         )
         for prompt in transcripts
         for asked in prompt.questions
-        # Printed averages leave out the label that has no column.
-        if compat is Compat.STRICT or asked.category is not Category.ENVIRONMENT
+        if _has_column(asked.category, compat)
     ]
+
+
+def _has_column(category: Category, compat: Compat) -> bool:
+    """Return whether a category counts: published averages leave out the label without a column."""
+    return compat is Compat.STRICT or category is not Category.ENVIRONMENT

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from screentest.core import Item, NoValue, Reason, Resources, Shot, Size, Span
+from screentest.core import Item, NoValue, Reason, Resources, Shot, Span
 from screentest.models.ask import Frames, Placing, Query
 from screentest.models.ask.templates import Pictures, Slot
 from screentest.models.chat.messages import ChatRequest, Encoding, Sampling, encode
@@ -90,10 +90,12 @@ MOST_PIXELS = 64_000_000
 _FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "TIFF")
 
 
-def show_references(paths: Sequence[Path], short_side: int) -> list[Pictures]:
-    """Return each reference as a picture on its own; one that cannot be read fails them all."""
-    encoding = Encoding(Size(short_side=short_side))
-    return [Pictures([encode(_read(path), encoding)]) for path in paths]
+_WHOLE = Encoding(quality=95)
+
+
+def show_references(paths: Sequence[Path]) -> list[Pictures]:
+    """Return each reference whole, in a picture of its own; an unreadable one fails them all."""
+    return [Pictures([encode(_read(path), _WHOLE)]) for path in paths]
 
 
 def _read(path: Path) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:

@@ -7,11 +7,13 @@ nothing is made up for it. Lists are in order of time: a second entry is what it
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import (
     BaseModel,
@@ -20,6 +22,7 @@ from pydantic import (
     Field,
     ValidationError,
     ValidatorFunctionWrapHandler,
+    WithJsonSchema,
     WrapValidator,
     create_model,
     model_validator,
@@ -27,7 +30,7 @@ from pydantic import (
 
 from screentest.core import NoValue, Span, seconds
 from screentest.models.ask import Explanation
-from screentest.suites.univ.vocabulary import VOCABULARIES, Dimension
+from screentest.suites.univ.vocabulary import PAPER_NAMES, VOCABULARIES, Dimension
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,18 +217,44 @@ class Part(StrEnum):
     RIGHTS = "ip_and_privacy"
 
 
+_CLOCK = re.compile(r"(?:(?:(\d+):)?(\d+):)?(\d+(?:\.\d+)?) *(?:s|sec|seconds?)?", re.IGNORECASE)
+
+
+def _named(written: object) -> object:
+    """Return a part or a dimension by its name here: judges write "Content Fidelity", "Color"."""
+    if not isinstance(written, str):
+        return written
+    plain = " ".join(re.findall(r"[a-z]+", written.casefold()))
+    if plain in ("", "none", "null", "none of the eight"):
+        return None
+    name = PAPER_NAMES["judgements"].get(plain, plain).replace(" ", "_")
+    return next((item for item in (*Part, *Dimension) if item.value == name), written)
+
+
+def _number(written: object) -> object:
+    """Return a number that is written as text, and a time in seconds: "0.6", "0:01", "1.5 s"."""
+    clock = _CLOCK.fullmatch(written.strip()) if isinstance(written, str) else None
+    if clock is None:
+        return written
+    hours, minutes, rest = (float(part or 0) for part in clock.groups())
+    return 3600 * hours + 60 * minutes + rest
+
+
+Written: TypeAlias = Annotated[float, BeforeValidator(_number), Field(ge=0, strict=True)]
+
+
 class Finding(_Form):
     """One fault."""
 
-    part: Part
-    dimension: Dimension | None
+    part: Annotated[Part, BeforeValidator(_named)]
+    dimension: Annotated[Dimension | None, BeforeValidator(_named)]
     """None where it touches none of the eight, such as a logo."""
-    start: Annotated[float, Field(ge=0, allow_inf_nan=False)]
-    end: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    start: Annotated[Written, Field(allow_inf_nan=False)]
+    end: Annotated[Written, Field(allow_inf_nan=False)]
     kind: str
     description: str
     fix: str
-    severity: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+    severity: Annotated[Written, Field(le=1, allow_inf_nan=False)]
 
     @model_validator(mode="after")
     def _ends_after_it_starts(self) -> Finding:
@@ -245,12 +274,45 @@ class Remarks(_Form):
     ip_and_privacy: str
 
 
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A part of an answer that cannot be read, why, and what it says."""
+
+    problem: str
+    text: str = ""
+
+
+def _or_unread(given: Any, read: ValidatorFunctionWrapHandler) -> Any:
+    """One part that cannot be read costs that part, not all others of its answer."""
+    text = json.dumps(given, ensure_ascii=False)
+    try:
+        return read(given)
+    except (ValidationError, ValueError) as error:
+        problems = error.errors() if isinstance(error, ValidationError) else []
+        if not problems:
+            return Unread(str(error), text)
+        place = ".".join(str(step) for step in problems[0]["loc"])
+        message = str(problems[0]["msg"])
+        return Unread(f"{place}: {message}" if place else message, text)
+    except NoValue as error:
+        return Unread(error.message, text)
+
+
 class Inspection(_Form):
     """What a look at the video found."""
 
     remarks: Remarks
-    findings: list[Finding]
+    findings: list[Annotated[Finding, WrapValidator(_or_unread)]]
     approved: bool
+
+    @property
+    def readable(self) -> list[Finding]:
+        return [item for item in self.findings if isinstance(item, Finding)]
+
+    @property
+    def unread(self) -> list[Unread]:
+        """The findings that could not be read; whoever gives points reads their words."""
+        return [item for item in self.findings if isinstance(item, Unread)]
 
     @model_validator(mode="after")
     def _approved_is_without_findings(self) -> Inspection:
@@ -263,7 +325,12 @@ class Mark(_Form):
     """Points with a reason; the reason comes first."""
 
     reason: Explanation
-    score: Annotated[int, Field(ge=0, le=MOST, strict=True)]
+    score: Annotated[
+        float,
+        Field(ge=0, le=MOST, strict=True),
+        WithJsonSchema({"type": "integer", "minimum": 0, "maximum": MOST}),
+    ]
+    """Whole points are asked for; a judge that writes 6.5 means 6.5."""
 
 
 class Marks(_Form):
@@ -320,27 +387,6 @@ class Match(_Form):
     @property
     def present(self) -> bool:
         return self.points > 0
-
-
-@dataclass(frozen=True, slots=True)
-class Unread:
-    """An item whose answer cannot be read or rests on no word of the caption, and why."""
-
-    problem: str
-
-
-def _or_unread(given: Any, read: ValidatorFunctionWrapHandler) -> Any:
-    """One answer that cannot be read costs that item, not all others of its batch."""
-    try:
-        return read(given)
-    except (ValidationError, ValueError) as error:
-        problems = error.errors() if isinstance(error, ValidationError) else []
-        if not problems:
-            return Unread(str(error))
-        place = ".".join(str(step) for step in problems[0]["loc"])
-        return Unread(f"{place}: {problems[0]['msg']}" if place else str(problems[0]["msg"]))
-    except NoValue as error:
-        return Unread(error.message)
 
 
 class _Matches(_Form):

@@ -113,8 +113,7 @@ class Inspector:
             "pictures": self.frames.show(self.resources, item.video, piece.span),
         }
         if "references" in needs:
-            short_side = self.frames.short_side or 480
-            slots["references"] = [*show_references(item.references, short_side)]
+            slots["references"] = [*show_references(item.references)]
         if "text" in needs:
             slots["text"] = piece.text
         if "instruction" in needs:
@@ -129,7 +128,8 @@ class Inspector:
             "part": _part(piece),
             "seconds": round(float(piece.span.duration), 2),
             "remarks": dict(inspection.remarks.model_dump()),
-            "findings": [_finding_slots(finding) for finding in inspection.findings],
+            "findings": [_finding_slots(finding) for finding in inspection.readable],
+            "unread": [lost.text for lost in inspection.unread],
         }
         return request(self.resources, SCORE_TEMPLATE, slots, Marks, self.task.use("score"))
 
@@ -155,7 +155,8 @@ def _must_be_whole(judged: Sequence[JudgedPiece]) -> None:
     """Raise what the next try could fix; what was answered is in the ledger by then."""
     for item in judged:
         if item.failure is not None and item.failure.reason.transient:
-            Outcome[Marks](failure=item.failure).unwrap()
+            lost: Outcome[Marks] = Outcome(failure=item.failure)
+            lost.unwrap()
 
 
 AVERAGE = "average"
@@ -264,7 +265,7 @@ def _findings(judged: JudgedPiece | None) -> list[tuple[Finding, Point]]:
     if judged is None or judged.inspection is None:
         return []
     result = []
-    for finding in sorted(judged.inspection.findings, key=lambda item: (item.start, item.end)):
+    for finding in sorted(judged.inspection.readable, key=lambda item: (item.start, item.end)):
         span = _inside(finding, judged.piece.span)
         value = MOST * (1 - finding.severity)
         result.append((finding, Point(span, value, f"{finding.kind}: {finding.description}")))
@@ -289,7 +290,11 @@ def _record(judged: JudgedPiece) -> Json:
         "end": float(span.end),
     }
     if judged.inspection is not None:
-        result |= judged.inspection.model_dump(mode="json")
+        result |= judged.inspection.model_dump(mode="json", exclude={"findings"})
+        result["findings"] = [item.model_dump(mode="json") for item in judged.inspection.readable]
+        result["unread"] = [
+            {"problem": lost.problem, "text": lost.text} for lost in judged.inspection.unread
+        ]
     if judged.marks is not None:
         result["comment"] = judged.marks.comment
         result["scores"] = {

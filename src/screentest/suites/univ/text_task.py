@@ -2,8 +2,9 @@
 
 The item's text is the caption under test. The ground truth is a file or folder of checklists;
 a judge says of each entry whether the caption has it: 1, 0.5 or 0, with a reason and the caption's
-words that it goes by. An entry whose answer cannot be read, or whose words are not in the caption,
-is asked about once more, alone; one that has none then is left out and counted.
+words that it goes by. An entry whose answer cannot be read is asked about once more, alone; one
+that has none then is left out and counted. Quotations change no score, since only scores above 0
+have one: the share of them that stand in the caption is a value beside the mean.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ from typing import Any
 from pydantic import ValidationError
 
 from screentest._util.collect import grouped
-from screentest._util.text import one_line
 from screentest.core import ManifestError
 from screentest.core.errors import BadOption, NoValue
 from screentest.core.frames import Consumer
@@ -113,7 +113,7 @@ def _benchmark_entries(document: Mapping[str, Any]) -> Iterator[ChecklistEntry]:
             yield ChecklistEntry(SUBDIMENSIONS[Dimension.ACTION][0], text)
 
 
-AVERAGE, COVERAGE = "average", "coverage"
+AVERAGE, COVERAGE, QUOTED = "average", "coverage", "quoted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,9 @@ def add_up(entries: Sequence[ChecklistEntry], scores: Sequence[float]) -> Levels
     return Levels(by_about, dimensions, average)
 
 
-def outcomes_of(entries: Sequence[ChecklistEntry], matches: Sequence[Match | Unread]) -> Outcomes:
+def outcomes_of(
+    caption: str, entries: Sequence[ChecklistEntry], matches: Sequence[Match | Unread]
+) -> Outcomes:
     """Return every output; NoValue where fewer than half of the entries have an answer."""
     pairs = list(zip(entries, matches, strict=True))
     answered = [(entry, match) for entry, match in pairs if isinstance(match, Match)]
@@ -163,7 +165,7 @@ def outcomes_of(entries: Sequence[ChecklistEntry], matches: Sequence[Match | Unr
     kept = [entry for entry, _ in answered]
     levels = add_up(kept, [match.points for _, match in answered])
     details: dict[str, Json] = {
-        "items": [_evidence(entry, match) for entry, match in pairs],
+        "items": [_evidence(caption, entry, match) for entry, match in pairs],
         "unanswered": len(pairs) - len(answered),
         "dimensions": {"had": len(levels.dimensions), "of": len(Dimension)},
     }
@@ -173,6 +175,7 @@ def outcomes_of(entries: Sequence[ChecklistEntry], matches: Sequence[Match | Unr
         if levels.average is None
         else Outcome.of(Score(levels.average, curve, details)),
         COVERAGE: Outcome.of(Score(len(answered) / len(pairs))),
+        QUOTED: _quoted(caption, [match for _, match in answered]),
     }
     for dimension in Dimension:
         if dimension in levels.dimensions:
@@ -228,22 +231,23 @@ def _within(passage: str, said: str) -> bool:
     return passage.replace(" ", "") in said.replace(" ", "")  # scripts without spaces
 
 
-def _checked(caption: str, match: Match | Unread) -> Match | Unread:
-    """Return a score only where the words that it goes by are the caption's."""
-    if isinstance(match, Unread):
-        return match
-    if not stands_in(caption, match.quote):
-        return Unread(f"the quote {one_line(match.quote, 80)!r} is not in the description")
-    if match.present and not _passages(match.quote):
-        return Unread("a score above 0 needs a quote from the description")
-    return match
+def _rests(caption: str, match: Match) -> bool:
+    """Return whether a score goes by words of the caption."""
+    return bool(_passages(match.quote)) and stands_in(caption, match.quote)
 
 
-def _evidence(entry: ChecklistEntry, match: Match | Unread) -> Json:
+def _quoted(caption: str, matches: Sequence[Match]) -> Outcome[Score]:
+    above = [float(_rests(caption, match)) for match in matches if match.present]
+    return Outcome.of(Score(fmean(above))) if above else _none("no score is above 0")
+
+
+def _evidence(caption: str, entry: ChecklistEntry, match: Match | Unread) -> Json:
     about: dict[str, Json] = {"about": entry.about, "item": entry.text}
     if isinstance(match, Unread):
         return about | {"score": None, "problem": match.problem}
     answer: dict[str, Json] = {"score": match.points, "quote": match.quote, "reason": match.reason}
+    if match.present:
+        answer["quoted"] = _rests(caption, match)
     return about | {"present": match.present} | answer
 
 
@@ -268,6 +272,7 @@ TEMPLATE = "univ/match"
 OUTPUTS = {
     AVERAGE: OutputInfo("the mean of the dimensions that have items"),
     COVERAGE: OutputInfo("share of the items that have an answer", descriptive=True),
+    QUOTED: OutputInfo("share of scores above 0 with a verbatim quotation", descriptive=True),
     **{dimension.value: OutputInfo(TITLES[dimension]) for dimension in Dimension},
     **{
         name: OutputInfo(f"{TITLES[OWNER[name]]}: {name.partition('_')[2].replace('_', ' ')}")
@@ -339,12 +344,12 @@ class Comparing:
         if lost:
             for at, match in zip(lost, self._ask_again(lost), strict=True):
                 matches[at] = match if isinstance(match, Match) else matches[at]
-        return outcomes_of(self.entries, matches)
+        return outcomes_of(self.caption, self.entries, matches)
 
     def _ask(self, requests: Sequence[ChatRequest]) -> list[Match | Unread]:
         answers = send(self.resources.role(JUDGE), requests, together=AT_ONCE)
         return [
-            _checked(self.caption, getattr(form, name))
+            getattr(form, name)
             for form in (answer.unwrap() for answer in answers)
             for name in type(form).model_fields
         ]
