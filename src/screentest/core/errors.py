@@ -107,9 +107,7 @@ class StorageError(ScreentestError):
 class NoValue(ScreentestError):
     """Raised where a value cannot be had; the engine turns it into a failed Outcome."""
 
-    def __init__(
-        self, reason: Reason, detail: str, *, advice: str = "", answer: str = ""
-    ) -> None:
+    def __init__(self, reason: Reason, detail: str, *, advice: str = "", answer: str = "") -> None:
         super().__init__(detail, advice=advice)
         self.reason = reason
         self.answer = answer

@@ -167,9 +167,7 @@ class Outcome(Generic[T]):
         """Return the value; raises NoValue with the typed reason where there is none."""
         if self.failure is not None:
             failed = self.failure
-            raise NoValue(
-                failed.reason, failed.detail, advice=failed.advice, answer=failed.answer
-            )
+            raise NoValue(failed.reason, failed.detail, advice=failed.advice, answer=failed.answer)
         assert self.value is not None
         return self.value
 

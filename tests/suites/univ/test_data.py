@@ -12,7 +12,7 @@ from screentest.core import Item, ManifestError
 from screentest.suites.univ.data import read_truth, read_univbench
 from tests.terminal import invoke
 
-REFERRED = "A dog by a lake."
+REFERRED, PLANNED = "A dog by a lake.", "A dog.\nIt runs."
 TRUTH = {"global_attribute": {"video_style": "Realistic"}, "temporal_actions": []}
 
 
@@ -78,6 +78,63 @@ def test_items_of_every_task(bench: Path, tmp_path: Path) -> None:
     (again,) = found["v2v"]
     assert again.groups == {"case": "3", "task": "v2v", "model": "m", "shots": "several"}
     assert read.items("t2v", tmp_path / "nowhere") == []
+
+
+def test_chinese_instructions_in_gbk(bench: Path) -> None:
+    """Some were released so; the English one in their place would be another task."""
+    file = write(bench / "full_list" / "3" / "text_editing_cn.txt", "变红。".encode("gbk"))
+    read = read_univbench(bench, language="cn")
+    edit = read.cases["3"].edit
+    assert edit is not None
+    assert (edit.instruction, read.problems) == ("变红。", ())
+    write(file, b"\xff\xff")
+    write(bench / "full_list" / "3" / "text_editing.txt", "Make it red.")
+    spoilt = read_univbench(bench, language="cn")
+    assert spoilt.cases["3"].edit is None
+    assert [(problem.id, problem.path) for problem in spoilt.problems] == [("3", file)]
+
+
+@pytest.mark.parametrize(
+    ("planned", "text"),
+    [
+        ({"shots": [{"shot": 1, "prompt": "A dog."}, {"shot": 2, "prompt": "It runs."}]}, PLANNED),
+        ({"title": "x", "shots": {"1": {"script": "A dog."}, "2": ["It runs."]}}, PLANNED),
+        ([{"text": "A dog."}, {"text": "It runs."}], PLANNED),
+        ({"images": ["reference_image_1.png"], "plan": {"caption": PLANNED}}, PLANNED),
+        ({"image": "reference_image_10.png", "words": PLANNED}, PLANNED),
+        ({"caption": REFERRED, "shots": [{"prompt": "A dog."}]}, REFERRED),
+    ],
+)
+def test_plans_may_be_nested(bench: Path, planned: object, text: str) -> None:
+    write(bench / "R2V" / "3" / "R2V_planning.json", planned)
+    read = read_univbench(bench)
+    given = read.cases["3"].from_references
+    assert given is not None
+    assert (given.instruction, read.problems) == (text, ())
+
+
+def test_each_task_has_a_folder_of_its_own(bench: Path, tmp_path: Path) -> None:
+    made = tmp_path / "made"
+    for name in ("3.mp4", "4_single.mp4"):
+        write(made / name, b"x")
+    read = read_univbench(bench)
+    # 3.mp4 is not the single edit where another result says which it is.
+    assert read.items("rv2v", made) == []
+    assert read.missing("rv2v", made) == ["3_single"]
+    write(made / "3_single.mp4", b"x")
+    assert [item.video.name for item in read.items("rv2v", made)] == ["3_single.mp4"]
+    mixed = {task: [p.path for p in read.mixed(task, made)] for task in ("v2t", "tv2v", "rv2v")}
+    assert mixed == {"v2t": [], "tv2v": [made], "rv2v": [made]}
+    out = tmp_path / "manifest.jsonl"
+    told = invoke(
+        *("suite", "univ", "import", bench, made, "--task", "tv2v", "--out", out, "--json")
+    )
+    assert any("3_single" in row["problem"] for row in json.loads(told.stdout)["problems"])
+    suite = read_suite("univ:task=tv2v")
+    assert suite.read is not None
+    assert any("3_single" in problem for problem in suite.read(bench, made, "m").problems)
+    (made / "3.mp4").unlink()
+    assert read.mixed("rv2v", made) == []
 
 
 def test_results_that_are_missing_are_reported(bench: Path, tmp_path: Path) -> None:

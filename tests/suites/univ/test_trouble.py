@@ -72,11 +72,10 @@ def test_a_service_that_fails_for_a_while(manifest: Path, tmp_path: Path) -> Non
 def test_a_judge_that_answers_amiss(spoilt: str, manifest: Path, tmp_path: Path) -> None:
     """One case has no points, with the reason; asked again only where that is wanted."""
     out = tmp_path / "scores"
-    bad = (
-        Answer(json.dumps(inspection(finding(severity=40))))
-        if spoilt == "number out of range"
-        else MALFORMED[spoilt](inspection(finding()))
-    )
+    # A finding whose number is out of range is lost alone; the form has no number beside them.
+    contradiction = Answer(json.dumps(inspection(finding()) | {"approved": True}))
+    ranged = spoilt == "number out of range"
+    bad = contradiction if ranged else MALFORMED[spoilt](inspection(finding()))
     acts = {"inspect": for_grey(bad)}
     with answering(inspect=lambda asked: acts["inspect"](asked), score=marks(8)) as server:
         first = score(manifest, server, out)

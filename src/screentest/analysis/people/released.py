@@ -20,7 +20,7 @@ LARGEST = 256 * 2**20
 _SEPARATORS = (",", ";", "\t")
 
 
-def read_text(path: Path, *, limited: bool = True) -> str:
+def read_text(path: Path, *, limited: bool = True, encoding: str = "utf-8-sig") -> str:
     """Return the text of a plain file, without a byte order mark; else raises ManifestError.
 
     Line ends are left as they are.
@@ -34,7 +34,7 @@ def read_text(path: Path, *, limited: bool = True) -> str:
             raise ManifestError(
                 f"{path} is larger than {LARGEST // 2**20} MiB", advice="Split it by aspects."
             )
-        return path.read_bytes().decode("utf-8-sig")
+        return path.read_bytes().decode(encoding)
     except OSError as error:
         raise ManifestError(f"{path} does not open: {error.strerror}") from None
     except UnicodeDecodeError:

@@ -139,9 +139,7 @@ class ReplayChat:
             )
         if line.failure is not None:
             failed = line.failure
-            raise NoValue(
-                failed.reason, failed.detail, advice=failed.advice, answer=failed.answer
-            )
+            raise NoValue(failed.reason, failed.detail, advice=failed.advice, answer=failed.answer)
         if line.reply is None:
             raise NoValue(Reason.UNPARSABLE, f"the recorded line of {request.key[:12]} is empty")
         return conclude(request, line.reply)

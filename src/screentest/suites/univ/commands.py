@@ -85,7 +85,8 @@ def import_benchmark(
 ) -> None:
     """Write a manifest of one model's results at one task.
 
-    Results that are missing are listed; they are not scored, and never zeros.
+    Results that are missing are listed; they are not scored, and never zeros. Each
+    task has a folder of its own: names alone do not tell 3.mp4 of two tasks apart.
 
     \b
     Examples:
@@ -103,14 +104,15 @@ def import_benchmark(
             advice=f"Results are called {kind}, by the number of their case.",
         )
     write_manifest(out, items)
-    missing = bench.missing(task.value, videos)
+    missing, problems = bench.missing(task.value, videos), bench.mixed(task.value, videos)
+    problems += bench.problems
     show(
         Table("missing", f"Missing: {len(missing):,}", ("result",), [(item,) for item in missing]),
         Table(
             "problems",
-            f"Problems: {len(bench.problems):,}",
+            f"Problems: {len(problems):,}",
             ("problem",),
-            [(str(problem),) for problem in bench.problems],
+            [(str(problem),) for problem in problems],
         ),
         as_json=as_json,
         manifest=str(out),

@@ -65,7 +65,8 @@ class Benchmark:
         """Return what there is to score of one model: its videos (or texts, for V2T) in a folder.
 
         A result is called by its case: ``<n>.mp4`` or another video, ``<n>.txt`` for V2T; for
-        RV2V ``<n>_single`` and ``<n>_multiple``, or ``<n>`` alone for the single one.
+        RV2V ``<n>_single`` and ``<n>_multiple``, or ``<n>`` alone for the single one where no
+        result has ``_single``. Each task has a folder of its own.
         """
         result = []
         for case in self.cases.values():
@@ -79,6 +80,16 @@ class Benchmark:
                     label = f"{model}/{name}" if model else name
                     result.append(replace(item, id=f"{task}/{label}", groups=groups))
         return result
+
+    def mixed(self, task: str, videos: Path) -> list[Problem]:
+        """Return what says that a folder has results of several tasks: which are which?"""
+        names = {path.stem for path in videos.iterdir() if path.suffix.lower() in _VIDEOS}
+        kinds = [f"{number}_{kind}" for number in self.cases for kind in ("single", "multiple")]
+        edited = [name for name in kinds if name in names]
+        twice = [name for name in edited if name.removesuffix("_single") in names]
+        wrong = twice if task == "rv2v" else edited if task != "v2t" else []
+        message = f"the folder has results of several tasks, such as {''.join(wrong[:1])}"
+        return [Problem(ProblemKind.BAD_FILE, message, path=videos)] if wrong else []
 
     def missing(self, task: str, videos: Path) -> list[str]:
         """Results that a model could have, and has not, by the name they would have."""
@@ -161,11 +172,11 @@ def _case(
             Problem(ProblemKind.MISSING, "the case has no video", id=number, path=place)
         )
     caption, truth = _caption(place / "caption.json", number, problems)
-    instruction = _instruction(place, "text_editing", language)
+    instruction = _instruction(number, place, "text_editing", language, problems)
     edits = {}
     for kind in ("single", "multiple"):
         inside = place / f"reference_editing_{kind}"
-        text = _instruction(inside, "reference_editing", language)
+        text = _instruction(number, inside, "reference_editing", language, problems)
         pictures = _pictures(inside)
         if text and pictures:
             edits[kind] = Edit(text, pictures)
@@ -192,7 +203,9 @@ def _results(case: BenchmarkCase, task: str, folder: Path) -> Iterator[tuple[str
             text = _read_text(folder / f"{number}.txt")
             yield number, Item(number, source, prompt=text) if text else None
         return
+    told = task == "rv2v" and next(folder.glob("*_single.*"), None) is not None
     for names, fields in _wanted(case, task):
+        names = names[:1] if told else names
         paths = (folder / f"{name}{suffix}" for name in names for suffix in _VIDEOS)
         video = next((path for path in paths if path.is_file()), None)
         yield names[0], None if video is None else Item(number, video, **fields)
@@ -244,14 +257,16 @@ def _checklist(document: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 def _longest_text(document: Mapping[str, Any]) -> str:
     """Return the caption: a field that is named like one, else the longest text there is."""
-    texts = {
-        name: text for name, text in document.items() if isinstance(text, str) and name != "json"
-    }
-    for wanted in _TEXT_FIELDS:
-        for name in (f"{wanted}{_ENGLISH}", wanted):
-            if texts.get(name, "").strip():
-                return texts[name].strip()
-    return max(texts.values(), key=len, default="").strip()
+    texts = (text for name, text in document.items() if isinstance(text, str) and name != "json")
+    plain = (text for text in texts if not text.lower().endswith(_PICTURES))
+    return _named_text(document) or max(plain, key=len, default="").strip()
+
+
+def _named_text(document: Mapping[str, Any]) -> str:
+    """Return the text of a field that is named like a caption; empty where there is none."""
+    names = (name for wanted in _TEXT_FIELDS for name in (f"{wanted}{_ENGLISH}", wanted))
+    texts = (document.get(name) for name in names)
+    return next((text.strip() for text in texts if isinstance(text, str) and text.strip()), "")
 
 
 def _planning(place: Path, problems: list[Problem]) -> Edit | None:
@@ -261,9 +276,7 @@ def _planning(place: Path, problems: list[Problem]) -> Edit | None:
     except ManifestError as error:
         problems.append(Problem(ProblemKind.UNREADABLE, error.message, id=place.name, path=path))
         return None
-    text = document.strip() if isinstance(document, str) else ""
-    if isinstance(document, dict):
-        text = _longest_text(document)
+    text = "\n".join(_planned(document)).strip()
     pictures = _pictures(place)
     if not text or not pictures:
         message = f"the R2V case has no {'pictures' if text else 'text to film'}"
@@ -272,10 +285,33 @@ def _planning(place: Path, problems: list[Problem]) -> Edit | None:
     return Edit(text, pictures)
 
 
-def _instruction(folder: Path, stem: str, language: str) -> str:
+def _planned(node: Any) -> Iterator[str]:
+    """Yield the texts to film in their order, however deep they stand, such as in ``shots``."""
+    if isinstance(node, str) and not node.lower().endswith(_PICTURES):
+        yield node.strip()
+    elif isinstance(node, list):
+        for inner in node:
+            yield from _planned(inner)
+    elif isinstance(node, dict):
+        named = _named_text(node)
+        inside = [inner for inner in node.values() if isinstance(inner, list | dict)]
+        texts = [] if named else [text for text in _planned(inside) if text]
+        yield named or "\n".join(texts) or _longest_text(node)
+
+
+def _instruction(
+    number: str, folder: Path, stem: str, language: str, problems: list[Problem]
+) -> str:
     """Return the instruction in the wanted language; the file without one is next."""
     wanted = _CHINESE if language == "cn" else _ENGLISH
-    return _read_text(folder / f"{stem}{wanted}.txt") or _read_text(folder / f"{stem}.txt")
+    for path in (folder / f"{stem}{wanted}.txt", folder / f"{stem}.txt"):
+        if path.is_file():
+            if text := _read_text(path):
+                return text
+            message = f"{path.name} is empty, or neither UTF-8 nor GBK"
+            problems.append(Problem(ProblemKind.UNREADABLE, message, id=number, path=path))
+            return ""
+    return ""
 
 
 def _pictures(folder: Path) -> tuple[Path, ...]:
@@ -298,11 +334,16 @@ def _shot_count(path: Path) -> int | None:
 
 
 def _read_text(path: Path) -> str:
-    """Return the text with its lines ended in one way; empty where there is none."""
-    try:
-        return re.sub("\r\n?", "\n", read_text(path)).strip()
-    except ManifestError:
-        return ""
+    """Return the text with its lines ended in one way; empty where there is none.
+
+    What is not UTF-8 is read as GBK, in which some instructions were released.
+    """
+    for encoding in ("utf-8-sig", "gb18030"):
+        try:
+            return re.sub("\r\n?", "\n", read_text(path, encoding=encoding)).strip()
+        except ManifestError:
+            continue
+    return ""
 
 
 def _object(document: Any, path: Path) -> dict[str, Any]:

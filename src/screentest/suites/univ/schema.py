@@ -307,12 +307,14 @@ class Inspection(_Form):
 
     @property
     def readable(self) -> list[Finding]:
-        return [item for item in self.findings if isinstance(item, Finding)]
+        listed: list[Any] = self.findings
+        return [item for item in listed if isinstance(item, Finding)]
 
     @property
     def unread(self) -> list[Unread]:
         """The findings that could not be read; whoever gives points reads their words."""
-        return [item for item in self.findings if isinstance(item, Unread)]
+        listed: list[Any] = self.findings
+        return [item for item in listed if isinstance(item, Unread)]
 
     @model_validator(mode="after")
     def _approved_is_without_findings(self) -> Inspection:

@@ -81,6 +81,7 @@ def read_items(task: UnivTask, folder: Path, videos: Path | None, model: str) ->
     if videos is None:
         return SuiteItems((), problems=problems)
     items = bench.items(task.value, videos, model=model)
+    problems += tuple(str(problem) for problem in bench.mixed(task.value, videos))
     return SuiteItems(tuple(items), tuple(bench.missing(task.value, videos)), problems)
 
 
