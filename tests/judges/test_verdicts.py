@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+from screentest.analysis.models import margins
 from screentest.api.certificates import judge_videos
 from screentest.core import (
     Aspect,
@@ -21,9 +23,11 @@ from screentest.core import (
 from screentest.judges.cases import Case, Order
 from screentest.judges.verdicts import verdict
 from screentest.run.engine import InlineEngine
+from screentest.sample import sample_folder
 from screentest.testing.chat_answers import Answer
 from screentest.testing.chat_server import FakeChatServer
 from screentest.testing.films import gliding, write_film
+from tests.metrics.films import filtered
 
 
 def rated(value: float) -> Outcome[Score]:
@@ -119,4 +123,25 @@ def test_a_metric_judges_one_thing_and_leaves_nothing_behind(
     with pytest.raises(UnknownName, match=r"metric 'sharpnes'\n.*'sharpness'"):
         judge_videos("sharpnes", film, film)
     one = judge_videos("sharpness", film, film, aspects=["color"], engine=InlineEngine())
+    assert one.margin == found.margin
     assert repr(one).startswith("Verdicts on 1 aspect\n")
+
+
+@pytest.mark.parametrize(("change", "better"), [("null", "tie"), ("gblur=sigma=2", "first")])
+def test_what_saving_a_film_again_changes_is_a_tie(
+    ffmpeg: str, tmp_path: Path, change: str, better: str
+) -> None:
+    """The same frames by another encoder setting, and blurred ones."""
+    first, second = tmp_path / "first.mp4", tmp_path / "second.mp4"
+    film = sample_folder() / "real_5shots_640x360.mp4"
+    filtered(ffmpeg, film, first, "scale=320:-2", seconds=1)
+    filtered(ffmpeg, first, second, change, seconds=1)
+    found = judge_videos("sharpness", first, second, engine=InlineEngine())
+    (row,) = found.table().records()
+    verdict = next(iter(found.outcomes.values()))[0]
+    assert verdict is not None
+    assert verdict.unwrap().first != verdict.unwrap().second
+    assert row["better"] == better
+    assert json.loads(Path(margins.__file__).with_suffix(".json").read_text())["margins"][
+        "sharpness|v:1"
+    ]["worst"] == pytest.approx(found.margin)

@@ -22,7 +22,7 @@ from screentest.core.errors import BadOption, Stopped
 from screentest.core.item import File, Item
 from screentest.core.metric import Metric
 from screentest.core.registry import build
-from screentest.core.signature import value_name
+from screentest.core.signature import split_value_name, value_name
 from screentest.present.results import BuiltTestbed, Certificates, Verdicts
 from screentest.run.database import FILE
 from screentest.run.reader import RunReader
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from screentest.analysis.forecast import Forecast
     from screentest.analysis.judges.plan import Certification, Plan, PromptChange
     from screentest.judges.cases import Case, Order
+    from screentest.run.store import RunStore
 
 Testbeds = File | BuiltTestbed | Sequence[File | BuiltTestbed]
 
@@ -270,11 +271,10 @@ def judge_videos(
     text = prompt or (captions.text if captions is not None else "")
     left = Item("first", Path(first), text, captions)
     right = Item("second", Path(second), text, captions)
-    chosen, value = aspects_of(aspects), ""
-    if chosen is None:
-        chosen = list(BUILTIN_ASPECTS)
-        value = value_of(judge_of(judge).judge, chosen)
-        chosen = chosen[:1] if value else chosen
+    given = aspects_of(aspects)
+    chosen = list(BUILTIN_ASPECTS) if given is None else given
+    value = value_of(judge_of(judge).judge, chosen)
+    chosen = chosen[:1] if value and given is None else chosen
     cases = [Case("pair", aspect, text, left, right) for aspect in chosen]
     arguments = {"judge": judge, "first": str(first), "second": str(second)}
     alone: WorkOptions = {"workers": 1, **work}
@@ -284,7 +284,25 @@ def judge_videos(
     ):
         verdicts = verdicts_of(run, cases, judge)
         models, spent = run.models, run.spent
-    return Verdicts(path_of(out), verdicts, models, spent, value)
+        margin = _margin_of(value, run.store) if value else None
+    by = value if given is None else ""
+    return Verdicts(path_of(out), verdicts, models, spent, by, margin)
+
+
+def _margin_of(name: str, store: RunStore) -> float | None:
+    """Return what encoding a video anew may change in a value; None where that is not known."""
+    from screentest.analysis.models.margins import margin_of
+    from screentest.analysis.results import Value
+    from screentest.core.outcome import Outcome, Score
+
+    metric, output = split_value_name(name)
+    for record in store.records():
+        if record.key.evaluator == metric and not record.key.aspect:
+            score = Outcome.of(Score(0.0))  # a margin depends on the signature alone
+            value = Value(record.key.item, metric, output, score, record.key.signature)
+            margin = margin_of(value, "worst")
+            return margin.value if margin is not None else None
+    return None
 
 
 def _judges(judges: str | Sequence[str], suite: str) -> tuple[str, ...]:

@@ -12,10 +12,10 @@ from screentest.analysis.models.comparison import ModelComparison
 from screentest.core.aspects import Aspect
 from screentest.core.outcome import Outcome, Point
 from screentest.core.table import Cell, Column, Table
-from screentest.core.verdict import Verdict
+from screentest.core.verdict import Choice, Verdict
 from screentest.present.notebook import Shown
 from screentest.present.screens import Screen, comparison_screen
-from screentest.present.text import number, p_value, percent
+from screentest.present.text import because, number, p_value, percent
 
 if TYPE_CHECKING:  # a job loads what it needs, not what the results of others are made of
     from screentest.analysis.judges.compare import Compared, RankedRow
@@ -35,6 +35,8 @@ class Verdicts(Shown):
     """What chat models took; empty where none was asked."""
     by: str = ""
     """The value of a metric that decides, whatever the aspect; empty where aspects differ."""
+    margin: float | None = None
+    """The smallest difference of that value that counts, where it is known."""
 
     def _headline(self) -> str:
         count = len(self.outcomes)
@@ -54,7 +56,8 @@ class Verdicts(Shown):
             Column("evidence", detail=True),
         )
         rows = [
-            (self.by or aspect.value, *_choice(*both)) for aspect, both in self.outcomes.items()
+            (self.by or aspect.value, *_choice(*both, self.margin))
+            for aspect, both in self.outcomes.items()
         ]
         return Table("verdicts", "Verdicts", columns, rows)
 
@@ -65,9 +68,10 @@ class Verdicts(Shown):
 
 
 def _choice(
-    as_given: Outcome[Verdict] | None, swapped: Outcome[Verdict] | None
+    as_given: Outcome[Verdict] | None, swapped: Outcome[Verdict] | None, margin: float | None
 ) -> tuple[Cell, Cell, Cell]:
-    """Return the choice where both orders agree, and why."""
+    """Return the choice where both orders agree, and why; a tie where scores are within the
+    margin."""
     for outcome in (as_given, swapped):
         if outcome is None:
             return None, "not judged yet: start the same command again", None
@@ -83,6 +87,9 @@ def _choice(
     note = verdict.rationale
     if verdict.first is not None and verdict.second is not None:
         note = f"{number(verdict.first)} against {number(verdict.second)}"
+        gap = abs(verdict.first - verdict.second)
+        if margin is not None and choice is not Choice.TIE and gap <= margin:
+            return Choice.TIE.value, because(note, f"re-encoding noise: {number(margin)}"), None
     sides = {"first": verdict.evidence_first, "second": verdict.evidence_second}
     if sides.get(choice.flipped.value):
         worst = min(sides[choice.flipped.value], key=lambda point: point.value)
