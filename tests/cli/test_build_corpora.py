@@ -131,3 +131,59 @@ def test_films_without_captions_sorted_and_captioned_by_a_model(
     testbed = read_testbed(tmp_path / "testbed")
     assert testbed.sources[0].groups == {"category": "Animals"}
     assert [pair.name for pair in testbed.pairs] == ["spatial_relationship"]
+
+
+@pytest.fixture
+def plain(tmp_path: Path, ffmpeg: str) -> Path:
+    """Two clips of one shot each, named as VBench does."""
+    folder = tmp_path / "videos"
+    folder.mkdir()
+    source = sample_videos()[2].item.video
+    for place, name in enumerate(("a dog runs-0.mp4", "a cat sits-0.mp4")):
+        take = ("-ss", str(4 * place), "-t", "1", "-i", str(source))
+        subprocess.run(
+            [ffmpeg, "-v", "error", *take, "-an", "-vf", "scale=64:-2", str(folder / name)],
+            check=True,
+        )
+    return folder
+
+
+def test_videos_that_score_reads_are_films_of_one_clip(
+    plain: Path, tmp_path: Path, screentest: Screentest
+) -> None:
+    done = screentest("build", plain, "--out", "bed", "--aspects", "aesthetics", *SMALL)
+    assert done.returncode == 0, done.stderr
+    bed = read_testbed(tmp_path / "bed")
+    prompts = {(tmp_path / "bed" / source.prompt).read_text() for source in bed.sources}
+    assert prompts == {"a dog runs\n", "a cat sits\n"}
+    made = sorted(pair.name for pair in bed.pairs)
+    assert made == ["aesthetics"] * 2 + ["reencode"] * 2
+    done = screentest(
+        *("build", plain, "--out", "none", "--aspects", "aesthetics", "--placebos", "none"),
+        *("--min-clips", "5", *SMALL),
+    )
+    assert done.returncode == 1
+    assert not read_testbed(tmp_path / "none").pairs
+
+
+def test_a_judge_is_certified_on_videos_in_one_command(
+    plain: Path, tmp_path: Path, screentest: Screentest
+) -> None:
+    judged = ("certify", "sharpness", "--on", plain, "--out", "run", "--aspects", "aesthetics")
+    done = screentest(*judged, "--json")
+    assert done.returncode == 0, done.stderr
+    assert len(read_testbed(tmp_path / "run" / "testbed").pairs) == 4
+    (certificate,) = json.loads(done.stdout)
+    assert certificate["judge"] == "sharpness"
+    again = screentest(*judged)
+    assert again.returncode == 0
+    assert names(again.stdout, "run/testbed", "2 videos")
+
+
+def test_a_folder_with_nothing_to_build_from_says_so(
+    tmp_path: Path, screentest: Screentest
+) -> None:
+    (tmp_path / "empty").mkdir()
+    done = screentest("build", "empty", "--out", "bed")
+    assert done.returncode == 2
+    assert names(done.stderr, "empty")

@@ -39,7 +39,7 @@ def build(
     out: File = "testbed",
     operators: str | Sequence[str] = "paper",
     aspects: str | Sequence[str] = "all",
-    placebos: str | Sequence[str] = (),
+    placebos: str | Sequence[str] | None = None,
     seed: int = 7,
     clips: int | Sequence[int] = 5,
     min_clips: int | None = None,
@@ -59,14 +59,16 @@ def build(
     """Build a testbed of captioned films: pairs of an intact and a degraded video.
 
     Args:
-        films: Items, a manifest, or the folder of a download.
+        films: Items, a manifest, the folder of a download, or videos as ``score`` reads them.
         out: The testbed's folder.
         operators: The paper's ten (``paper``), ``family``, ``all``, ``none``, or names.
         aspects: Only operators that degrade these.
-        placebos: Names, or ``all``.
+        placebos: Names, ``all`` or ``none``. None: ``reencode`` of videos without captions, else
+            none.
         seed: Decides every choice.
         clips: How many clips of a film to degrade; several numbers make a ladder.
-        min_clips: Take films with fewer eligible clips than ``clips``, but at least so many.
+        min_clips: Take films with fewer eligible clips than ``clips``, but at least so many. None:
+            one clip of videos without captions, else as many as ``clips``.
         severities: How strongly to degrade, above 0; several make a ladder.
         backgrounds: Pictures for the operator background_consistency.
         long_side: Pixels of all videos; None keeps the source's.
@@ -103,6 +105,11 @@ def build(
             extract=extract,
         )
         operators, fps, extract = fixed.operators, fixed.options.rate, fixed.options.extract
+    corpus = _corpus(films, form)
+    if not corpus.format and fixed is None:
+        one = isinstance(clips, int) or len(set(clips)) == 1
+        min_clips = 1 if min_clips is None and one else min_clips
+        placebos = "reencode" if placebos is None else placebos
     options = BuildOptions(
         degradations=_with_backgrounds(choose_operators(operators, aspects), backgrounds),
         placebos=placebo_specs(placebos or "none"),
@@ -127,7 +134,7 @@ def build(
     check_models(options)
     cap = cap_of(work, settings)
     folder, progress = Path(out), progress_of(work.get("progress"))
-    joined, remarks = _sources(_corpus(films, form), join, folder, options, work, limits)
+    joined, remarks = _sources(corpus, join, folder, options, work, limits)
     with open_engine(work, settings, timeout=timeout) as (engine, _):
         done = build_testbed(
             joined.items,
@@ -215,7 +222,7 @@ def _sources(
             progress=progress_of(work.get("progress")),
         )
         joined = replace(made, items=(*whole, *made.items))
-    remarks = [*map(str, corpus.problems), *joined.faults]
+    remarks = [*filter(None, [corpus.seen]), *map(str, corpus.problems), *joined.faults]
     rest = len(corpus.items) % join
     if rest:
         left = ", ".join(item.id for item in corpus.items[-rest:])

@@ -64,7 +64,13 @@ def _categories(text: str | None) -> tuple[str, ...]:
         show_default="paper",
     ),
     aspects=option(str, "all", "Only operators that degrade these, with commas.", metavar="NAMES"),
-    placebos=option(str, "none", "all, none, or some, with commas.", metavar="NAMES"),
+    placebos=option(
+        str | None,
+        None,
+        "all, none, or some, with commas. If not given: reencode of videos without captions, "
+        "else none.",
+        metavar="NAMES",
+    ),
     clips=option(
         str,
         "5",
@@ -99,12 +105,14 @@ def build(
     """Build pairs of original and degraded videos from captioned films.
 
     Every operator degrades a few clips of each film in one aspect and leaves the
-    rest bit-identical. A film that cannot be used is skipped with the reason. Start
-    the same command again to resume. `screentest testbed operators` lists operators.
+    rest bit-identical. The clips of videos without captions are their shots. A film
+    that cannot be used is skipped with the reason. Start the same command again to
+    resume. `screentest testbed operators` lists operators.
 
     \b
     Examples:
       screentest build corpus.jsonl --out testbed/
+      screentest build videos/ --out testbed/ --operators all
       screentest build corpus.jsonl --out testbed/ --aspects color --clips 3
       screentest build corpus.jsonl --out testbed/ --operators all
       screentest build corpus.jsonl --out testbed/ --severity 0.25,0.5,1

@@ -40,7 +40,7 @@ from screentest.cli.tables import (
 from screentest.core.signature import short_signature
 from screentest.present.certificates import certificate_screen, headline_of_all
 from screentest.present.forecast import forecast_tables
-from screentest.present.results import Certificates
+from screentest.present.results import BuiltTestbed, Certificates
 
 
 @shares(
@@ -53,8 +53,9 @@ from screentest.present.results import Certificates
     probes=names("none", "none, all, or of swapped,shuffled,empty,hinted: other prompts."),
 )
 def certify(
-    testbeds: list[Path],
     judges: list[str] | None = None,
+    testbeds: list[Path] = [],  # noqa: B006
+    videos: Path | None = None,
     dry_run: bool = False,
     signature: SignatureOption = "short",
     as_json: JsonOption = False,
@@ -64,10 +65,12 @@ def certify(
 
     Any metric is a judge too. Both orders of presentation are asked by default.
     Certificates are stored in the run folder; `screentest report` makes a page of them.
+    With --on the testbed is built first, as `screentest build` does, in the run folder.
 
     \b
     Examples:
       screentest certify baseline --testbed testbed/
+      screentest certify my_metric --plugin my.py --on videos/
       screentest certify sharpness flicker --testbed testbed/ --aspects aesthetics
       screentest certify --suite core --testbed testbed/ --chart matrix.svg
       screentest certify vlm_video --testbed testbed/ --dry-run \\
@@ -79,7 +82,20 @@ def certify(
         expected = forecast(judges or (), testbeds, **accepted(forecast, options))
         show(*forecast_tables(expected), as_json=as_json)
         return
-    job = partial(screentest.certify, judges or (), testbeds, **options)
+    beds: list[Path | BuiltTestbed] = [*testbeds]
+    if videos is not None:
+        shared = {name: options[name] for name in (*MODELS, *WORKERS, *RETRY) if name in options}
+        aspects, folder = options["aspects"] or "all", Path(options["out"]) / "testbed"
+        build = partial(screentest.build, videos, out=folder, aspects=aspects, **shared)
+        made, exit_code = until_stopped(build)
+        beds.append(made)
+        if not as_json:
+            sources, pairs = len(made.testbed.sources), len(made.testbed.pairs)
+            words = f"{plural(pairs, 'pair')} of {plural(sources, 'video')}, in {folder}"
+            print_indented(words, indent=0)
+        if exit_code:
+            raise typer.Exit(exit_code)
+    job = partial(screentest.certify, judges or (), beds, **options)
     _run(job, brief=bool(options["suite"]), full=signature == "full", as_json=as_json)
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import inspect
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
@@ -33,7 +34,7 @@ from screentest.inputs.layouts.contents import (
     shown_name,
     surplus,
 )
-from screentest.inputs.layouts.vript import LONGEST_FILE, read_vript
+from screentest.inputs.layouts.vript import LONGEST_FILE, NoCaptions, read_vript
 from screentest.inputs.manifest import BadRows, examine_manifest, read_manifest
 from screentest.inputs.parted import Corpus
 
@@ -68,12 +69,21 @@ class Importer(Protocol):
 
 
 def read_corpus(path: Path, form: str | None = None) -> Corpus:
-    """Films with captions; ``form`` names the importer, ``name`` or ``name:option=value,…``.
+    """Films, with captions where they have some; ``form`` names the importer, ``name`` or
+    ``name:option=value,…``.
 
-    A bad row is one of the problems, and the others are taken. Raises ManifestError where there
-    is not a corpus, or not one source in it.
+    A bad row is one of the problems, and the others are taken. A corpus without a format is videos
+    in a layout that ``score`` reads. Raises ManifestError where there is not one source.
     """
-    return importer_of(path, form, films=True).read(path)
+    if form is None and path.suffix.lower() in VIDEOS and not path.is_dir():
+        return examine_inputs([path])
+    try:
+        return importer_of(path, form, films=True).read(path)
+    except NoCaptions:
+        if form is None and path.is_dir():
+            with suppress(NoLayout):
+                return examine_inputs([path])
+        raise
 
 
 def read_inputs(inputs: Sequence[Path], prompt: str = "", form: str | None = None) -> list[Item]:

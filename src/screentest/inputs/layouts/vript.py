@@ -269,11 +269,15 @@ class _Report:
         self(ProblemKind.MISMATCH, numbers, "have no caption", advice)
 
 
+class NoCaptions(ManifestError):
+    """A folder without captions of Vript."""
+
+
 def _no_captions(place: Path, packed: int) -> ManifestError:
     if packed:
         message = f"no Vript captions in {place}: {plural(packed, '.zip file')} still packed"
         return ManifestError(message, advice="Unpack them where they are.")
-    return ManifestError(
+    return NoCaptions(
         f"no Vript captions in {place}",
         advice="Films with captions are a manifest; docs/captions.md says how to write one for a"
         ' folder of videos. Vript has JSON files with "meta" and "data".',
