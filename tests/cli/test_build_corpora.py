@@ -175,9 +175,19 @@ def test_a_judge_is_certified_on_videos_in_one_command(
     assert len(read_testbed(tmp_path / "run" / "testbed").pairs) == 4
     (certificate,) = json.loads(done.stdout)
     assert certificate["judge"] == "sharpness"
+    (plain / "a bird flies-0.mp4").write_text("hello")
     again = screentest(*judged)
     assert again.returncode == 0
-    assert names(again.stdout, "run/testbed", "2 videos")
+    assert names(again.stdout, "run/testbed", "2 sources", "a bird flies-0")
+
+
+def test_nothing_to_judge_leaves_nothing_behind(tmp_path: Path, screentest: Screentest) -> None:
+    done = screentest("certify", "sharpness")
+    assert done.returncode == 2
+    assert names(done.stderr, "--testbed", "--on")
+    done = screentest("certify", "sharpness", "--on", "videos", "--dry-run")
+    assert done.returncode == 2
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_folder_with_nothing_to_build_from_says_so(

@@ -6,14 +6,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from string import Formatter
+from typing import Any
 
+import numpy as np
 import pytest
 
 from screentest.analysis.models.comparison import ModelComparison
 from screentest.core import Outcome, OutputInfo, Score
 from screentest.present.screens import LONGEST, comparison_screen, comparison_table, scores_screen
 from screentest.present.sentences import SENTENCES, say
-from screentest.present.text import labels, words
+from screentest.present.text import frames_words, labels, words
+from screentest.video.arrays import read_frames
 from tests.analysis.test_comparison import (
     compared,
     drawn,
@@ -141,7 +144,8 @@ def test_one_winner() -> None:
         "Picture  noise ↓  45.8*  49.9   20/20  < .001",
         "         sharp ↑  54.0*  49.9   20/20  < .001",
         "Time     jerks ↓  49.5   49.8   12/20    0.37",
-        "* significantly better, by more than re-encoding noise; p is adjusted for all rows",
+        "* significantly better, beyond re-encoding noise where it is known; "
+        "p is adjusted for all rows",
         "Re-encoding noise is not known for noise, sharp, jerks.",
         "To measure prompt following: screentest models pull light, then --models light.",
     ]
@@ -288,6 +292,18 @@ def test_two_values_with_one_label_go_by_their_names() -> None:
         "sharp": "sharp",
         "sharp.other": "sharp.other",
     }
+
+
+@pytest.mark.parametrize(
+    ("frames", "expected"),
+    [
+        (np.zeros((2, 5, 16, 24, 3), np.uint8), "2 clips of 5 frames, 24×16, NTHWC uint8 read"),
+        ([np.zeros((n, 16, 24, 3), np.uint8) for n in (1, 2)], "2 clips of 1 to 2 frames, 24×16"),
+        (np.zeros((1, 16, 24, 3), np.uint8), "1 frame, 24×16, THWC uint8 read as 0 to 255, 8 fps"),
+    ],
+)
+def test_frames_are_described_as_they_were_read(frames: Any, expected: str) -> None:
+    assert frames_words(read_frames(frames), 8.0).startswith(expected)
 
 
 if __name__ == "__main__":

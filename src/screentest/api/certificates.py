@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import nullcontext
+from dataclasses import replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -31,6 +33,8 @@ from screentest.run.session import WorkOptions, settings_of
 if TYPE_CHECKING:
     from screentest.analysis.forecast import Forecast
     from screentest.analysis.judges.plan import Certification, Plan, PromptChange
+    from screentest.core.outcome import Outcome
+    from screentest.core.verdict import Verdict
     from screentest.judges.cases import Case, Order
     from screentest.run.store import RunStore
 
@@ -285,8 +289,18 @@ def judge_videos(
         verdicts = verdicts_of(run, cases, judge)
         models, spent = run.models, run.spent
         margin = _margin_of(value, run.store) if value else None
+    if margin is not None:
+        counted = partial(_counted, margin=margin)
+        verdicts = {aspect: (counted(a), counted(b)) for aspect, (a, b) in verdicts.items()}
     by = value if given is None else ""
     return Verdicts(path_of(out), verdicts, models, spent, by, margin)
+
+
+def _counted(outcome: Outcome[Verdict] | None, margin: float) -> Outcome[Verdict] | None:
+    """Return a verdict by the differences that count."""
+    if outcome is None or outcome.value is None:
+        return outcome
+    return replace(outcome, value=outcome.value.within(margin))
 
 
 def _margin_of(name: str, store: RunStore) -> float | None:

@@ -15,7 +15,6 @@ from typing import Any, TypeAlias
 from urllib.parse import quote
 
 from screentest._util.atomic import storage_error
-from screentest._util.text import plural
 from screentest.analysis.results import Results, Value
 from screentest.api import texts_of
 from screentest.core.calls import Progress
@@ -26,10 +25,11 @@ from screentest.core.signature import value_name
 from screentest.measure.evaluators import Evaluator
 from screentest.measure.items import measure
 from screentest.measure.tasks import signed_metrics
+from screentest.present.text import frames_words
 from screentest.run.inputs import hash_file
 from screentest.run.session import Settings, Tools, open_tools
 from screentest.run.store import RunStore
-from screentest.video.arrays import Frames, read_frames
+from screentest.video.arrays import read_frames
 from screentest.video.memory import LOSSLESS, MemoryVideo, held
 
 
@@ -126,18 +126,7 @@ def read_clips(
         (Item(name, Path(), text, groups=groups), MemoryVideo(pictures, rate))
         for name, text, pictures in zip(names, prompts, read.clips, strict=True)
     ]
-    return clips, f"{_how_read(read)}, {float(rate):g} fps"
-
-
-def _how_read(read: Frames) -> str:
-    lengths = {len(clip) for clip in read.clips}
-    sizes = list(dict.fromkeys(f"{clip.shape[2]}×{clip.shape[1]}" for clip in read.clips))
-    words = f"{plural(len(read.clips), 'clip')} of " if read.batch else ""
-    words += f"{min(lengths)} to " if len(lengths) > 1 else ""
-    words += f"{plural(max(lengths), 'frame')}, "
-    words += f"{' and '.join(sizes[:3])}{' and more' if len(sizes) > 3 else ''}, "
-    low, high = read.value_range
-    return f"{words}{read.layout} {read.kind} read as {low:g} to {high:g}"
+    return clips, frames_words(read, float(rate))
 
 
 @contextmanager

@@ -154,25 +154,34 @@ def build_prompts(
 
 def _run(job: Callable[..., BuiltTestbed], *, as_json: bool) -> None:
     """Build and print the counts; exits with 1 where there is no pair."""
+    run_build(job, _print_json if as_json else _print)
+
+
+def run_build(
+    job: Callable[..., BuiltTestbed], report: Callable[[BuiltTestbed], None]
+) -> BuiltTestbed:
+    """Build, and give the testbed to what prints it; exits with 1 where there is no pair."""
     with watched() as progress:
         made, exit_code = until_stopped(partial(job, progress=progress))
-    testbed = made.testbed
-    if as_json:
-        show(
-            made.skips,
-            as_json=True,
-            testbed=str(made.folder),
-            sources=len(testbed.sources),
-            pairs=len(testbed.pairs),
-            pending=testbed.pending,
-            made=made.made,
-            reused=made.reused,
-            remarks=list(made.remarks),
-        )
-    else:
-        _print(made)
-    if exit_code or not testbed.pairs or made.changed:
+    report(made)
+    if exit_code or not made.testbed.pairs or made.changed:
         raise typer.Exit(exit_code or 1)
+    return made
+
+
+def _print_json(made: BuiltTestbed) -> None:
+    testbed = made.testbed
+    show(
+        made.skips,
+        as_json=True,
+        testbed=str(made.folder),
+        sources=len(testbed.sources),
+        pairs=len(testbed.pairs),
+        pending=testbed.pending,
+        made=made.made,
+        reused=made.reused,
+        remarks=list(made.remarks),
+    )
 
 
 _SAME = 20
@@ -180,12 +189,22 @@ _SAME = 20
 
 
 def _print(made: BuiltTestbed) -> None:
-    """Print a table of pairs, and the reasons for what was skipped, each reason once."""
-    testbed = made.testbed
+    """Print a table of pairs, and the reasons for what was skipped."""
     show(made.counts)
+    print_built(made)
+
+
+def print_built(made: BuiltTestbed, *, brief: bool = False) -> None:
+    """Print the reasons for what was skipped, each once, and the number of pairs.
+
+    ``brief`` leaves out those of sources that have some pair.
+    """
+    testbed = made.testbed
+    served = {pair.source for pair in testbed.pairs} if brief else set()
+    skips = [skip for skip in testbed.skips if skip.source not in served]
     reasons: dict[tuple[str, str], list[str]] = {}
-    shared = Counter(skip.failure.detail for skip in testbed.skips)
-    for skip in testbed.skips:
+    shared = Counter(skip.failure.detail for skip in skips)
+    for skip in skips:
         many = shared[skip.failure.detail]
         source = skip.source if many <= _SAME else plural(many, "time")
         place = (source, str(skip.failure.detail or skip.failure.reason).splitlines()[-1])
@@ -195,7 +214,7 @@ def _print(made: BuiltTestbed) -> None:
     for (source, detail), names in reasons.items():
         which = ", ".join(dict.fromkeys(names)) if len(set(names)) < 4 else f"{len(names)} pairs"
         print_indented(f"{source}: {which}: {detail}")
-    failures = [skip.failure for skip in testbed.skips]
+    failures = [skip.failure for skip in skips]
     missing = [failure for failure in failures if failure.reason is Reason.MISSING_MODEL]
     for advice in dict.fromkeys(failure.advice for failure in missing):
         print_indented(advice)
@@ -203,6 +222,9 @@ def _print(made: BuiltTestbed) -> None:
     if testbed.pending:
         words += f"; {testbed.pending:,} still to be made: start the same command again"
     print_indented(f"{words}, in {made.folder}", indent=0)
+    if len(skips) < len(testbed.skips):
+        others = len(testbed.skips) - len(skips)
+        print_indented(f"{others:,} skipped, reasons in {made.folder / 'testbed.json'}", indent=0)
     print_models(testbed.recipe.get("models", ""))
     if testbed.pairs:
         print_indented(f"Look at them side by side: {made.page}", indent=0)

@@ -12,6 +12,7 @@ import typer
 import screentest
 from screentest._util.text import plural
 from screentest.api.certificates import forecast, judge_videos
+from screentest.cli.build import print_built, run_build
 from screentest.cli.console import out as console
 from screentest.cli.console import print_json
 from screentest.cli.errors import until_stopped
@@ -37,6 +38,7 @@ from screentest.cli.tables import (
     print_screen,
     show,
 )
+from screentest.core.errors import BadOption
 from screentest.core.signature import short_signature
 from screentest.present.certificates import certificate_screen, headline_of_all
 from screentest.present.forecast import forecast_tables
@@ -78,7 +80,14 @@ def certify(
       screentest certify vlm_video --testbed testbed/ --probes all \\
           --model chat=openai:gpt-5 --prices prices.toml --max-cost 20
     """
+    if not testbeds and videos is None:
+        raise BadOption(
+            "there are no pairs to judge",
+            advice="Give --testbed, a folder made by `build`, or videos with --on.",
+        )
     if dry_run:
+        if not testbeds:
+            raise BadOption("--dry-run needs a testbed: make one of the videos with `build`")
         expected = forecast(judges or (), testbeds, **accepted(forecast, options))
         show(*forecast_tables(expected), as_json=as_json)
         return
@@ -87,14 +96,8 @@ def certify(
         shared = {name: options[name] for name in (*MODELS, *WORKERS, *RETRY) if name in options}
         aspects, folder = options["aspects"] or "all", Path(options["out"]) / "testbed"
         build = partial(screentest.build, videos, out=folder, aspects=aspects, **shared)
-        made, exit_code = until_stopped(build)
-        beds.append(made)
-        if not as_json:
-            sources, pairs = len(made.testbed.sources), len(made.testbed.pairs)
-            words = f"{plural(pairs, 'pair')} of {plural(sources, 'video')}, in {folder}"
-            print_indented(words, indent=0)
-        if exit_code:
-            raise typer.Exit(exit_code)
+        printing = (lambda _: None) if as_json else partial(print_built, brief=True)
+        beds.append(run_build(build, printing))
     job = partial(screentest.certify, judges or (), beds, **options)
     _run(job, brief=bool(options["suite"]), full=signature == "full", as_json=as_json)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from screentest.core.item import Time
@@ -72,6 +72,12 @@ class Verdict:
     def points(self) -> float:
         """Return what the first video gets: 1, a half for a tie, or its share of several voices."""
         return _POINTS[self.choice] if self.share is None else self.share
+
+    def within(self, margin: float) -> Verdict:
+        """Return a tie where the scores differ by no more than a margin; else the same verdict."""
+        if self.first is None or self.second is None or abs(self.first - self.second) > margin:
+            return self
+        return replace(self, choice=Choice.TIE)
 
     @property
     def flipped(self) -> Verdict:

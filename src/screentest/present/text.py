@@ -8,12 +8,16 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from screentest._util.text import plural
 from screentest.analysis.models.rows import MetricRow
 from screentest.analysis.results import Results, plain_name
 from screentest.core.metric import OutputInfo
 from screentest.core.outcome import Point
+
+if TYPE_CHECKING:
+    from screentest.video.arrays import Frames
 
 
 def number(value: float) -> str:
@@ -84,6 +88,18 @@ def because(what: str, why: str) -> str:
     'noise (blur in a)'
     """
     return f"{what} ({why})"
+
+
+def frames_words(read: Frames, rate: float) -> str:
+    """Return how frames in memory were read."""
+    lengths = {len(clip) for clip in read.clips}
+    sizes = list(dict.fromkeys(f"{clip.shape[2]}×{clip.shape[1]}" for clip in read.clips))
+    count = f"{plural(len(read.clips), 'clip')} of " if read.batch else ""
+    least = f"{min(lengths)} to " if len(lengths) > 1 else ""
+    size = " and ".join(sizes[:3]) + " and more" * (len(sizes) > 3)
+    low, high = read.value_range
+    values = f"{read.layout} {read.kind} read as {low:g} to {high:g}"
+    return f"{count}{least}{plural(max(lengths), 'frame')}, {size}, {values}, {rate:g} fps"
 
 
 def shortened(text: str, longest: int) -> str:

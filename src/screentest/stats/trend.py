@@ -91,9 +91,7 @@ def source_trend(durations: Numbers, points: Numbers, sources: Labels) -> Outcom
     length, earned = lengths / sizes, np.round(sums / sizes, 12)
     distinct = np.unique(np.round(length, 6)).size
     if distinct < FEWEST_DURATIONS:
-        return undefined(
-            f"{distinct} distinct durations are too few for a trend; {FEWEST_DURATIONS} are needed"
-        )
+        return undefined(f"a trend needs {FEWEST_DURATIONS} distinct durations, not {distinct}")
     result = spearman(np.round(length, 6), earned)
     if result.value is None:
         return result

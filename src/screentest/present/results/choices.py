@@ -70,8 +70,7 @@ class Verdicts(Shown):
 def _choice(
     as_given: Outcome[Verdict] | None, swapped: Outcome[Verdict] | None, margin: float | None
 ) -> tuple[Cell, Cell, Cell]:
-    """Return the choice where both orders agree, and why; a tie where scores are within the
-    margin."""
+    """Return the choice where both orders agree, and why."""
     for outcome in (as_given, swapped):
         if outcome is None:
             return None, "not judged yet: start the same command again", None
@@ -87,9 +86,8 @@ def _choice(
     note = verdict.rationale
     if verdict.first is not None and verdict.second is not None:
         note = f"{number(verdict.first)} against {number(verdict.second)}"
-        gap = abs(verdict.first - verdict.second)
-        if margin is not None and choice is not Choice.TIE and gap <= margin:
-            return Choice.TIE.value, because(note, f"re-encoding noise: {number(margin)}"), None
+        if margin is not None and choice is Choice.TIE and verdict.first != verdict.second:
+            note = because(note, f"re-encoding noise: {number(margin)}")
     sides = {"first": verdict.evidence_first, "second": verdict.evidence_second}
     if sides.get(choice.flipped.value):
         worst = min(sides[choice.flipped.value], key=lambda point: point.value)
