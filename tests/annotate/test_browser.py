@@ -488,6 +488,7 @@ def test_hostile_texts_on_every_page(
         def look(path: str = "") -> None:
             if path:
                 page.goto(f"{at.address}{path}")
+            page.wait_for_load_state()  # with its styles
             harm.extend(f"{page.url}: {one}" for one in page.evaluate(HARM))
 
         (invitation,) = invite(stand.database, 1)
@@ -495,6 +496,7 @@ def test_hostile_texts_on_every_page(
         page.wait_for_selector("text=I have read this")
         look()
         page.click("text=I have read this")
+        page.wait_for_selector("button:text-is('Begin')")
         look()
         page.click("button:text-is('Begin')")
         page.wait_for_selector("#answer[data-ready]")
