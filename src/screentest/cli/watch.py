@@ -16,7 +16,7 @@ from screentest.cli.options import MODELS, WORKERS, JsonOption, shares
 from screentest.cli.tables import print_indented
 from screentest.core.signature import metric_names
 from screentest.watch.alarms import METRICS
-from screentest.watch.loop import SETTLED, Look, Watch
+from screentest.watch.loop import SETTLED, Round, Watch
 from screentest.watch.loop import watch as run_watch
 
 FOUND, STOPPED = 1, 130
@@ -66,7 +66,7 @@ def watch(
     )
     begun, number, problem = watching.known, 0, ""
 
-    def tell(look: Look) -> None:
+    def tell(look: Round) -> None:
         nonlocal number, problem
         number, before, problem = number + 1, problem, str(look.problem or "")
         if problem and problem != before and not once:  # a lasting one is printed once
@@ -89,7 +89,7 @@ def watch(
         raise typer.Exit(FOUND)
 
 
-def _print(look: Look, *, as_json: bool) -> None:
+def _print(look: Round, *, as_json: bool) -> None:
     """One line for each step that was scored, and one for each alarm."""
     for alarm in (*look.withdrawn, *look.alarms):
         event, style = ("alarm", "bold red") if alarm in look.alarms else ("withdrawn", "bold")
@@ -124,7 +124,7 @@ def _print(look: Look, *, as_json: bool) -> None:
         print_indented(where + ", ".join(parts), indent=0)
 
 
-def _print_nothing_new(watching: Watch, look: Look) -> None:
+def _print_nothing_new(watching: Watch, look: Round) -> None:
     words = f"nothing new: {plural(watching.known, 'clip')} known"
     if not watching.known:
         words = f"no clips in {shown(str(watching.folder))} yet"

@@ -49,7 +49,7 @@ _PICTURE_SIDE = 384
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class Still:
     """A moment of a video: its picture, and what is low there."""
 
     time: float
@@ -99,14 +99,14 @@ def animated(video: Path) -> bytes:
     return held.getvalue()
 
 
-def moments(scores: ItemScores) -> list[Moment]:
+def moments(scores: ItemScores) -> list[Still]:
     """Pictures of the worst moments of a video."""
     pictures = []
     for seconds, words in scores.worst:
         frames = sample_frames(
             scores.item.video, [Time(seconds)], size=Size(long_side=_PICTURE_SIDE)
         )
-        pictures += [Moment(seconds, np.asarray(frame.image), words) for frame in frames]
+        pictures += [Still(seconds, np.asarray(frame.image), words) for frame in frames]
     return pictures
 
 
@@ -162,7 +162,7 @@ class LoggedClip:
         """Give the video as a small GIF."""
         return animated(self.scores.item.video)
 
-    def worst(self) -> list[Moment]:
+    def worst(self) -> list[Still]:
         """Pictures of the worst moments, each with what is low there."""
         return moments(self.scores)
 

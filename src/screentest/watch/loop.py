@@ -175,8 +175,8 @@ MOST = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """What one look at the folder found."""
+class Round:
+    """What one look at the folder brought."""
 
     new: Sequence[str] = ()
     """Clips that were scored for the first time."""
@@ -243,14 +243,14 @@ class Watch:
         """The number of clips that were scored and handed on, by this watch and earlier ones."""
         return len(self._state.clips)
 
-    def look(self) -> Look:
+    def look(self) -> Round:
         """Score what is whole and new; nothing is done where nothing is."""
         try:
             return self._look()
         except (RunBusy, OSError) as error:  # which may have passed at the next look
-            return Look(problem=error)
+            return Round(problem=error)
 
-    def _look(self) -> Look:
+    def _look(self) -> Round:
         whole, waiting = self._arrivals.look()
         here = {self._arrivals.place(path) for path in (*whole, *waiting)}
         begun = max((self._step(place).number for place in here), default=-1)
@@ -268,7 +268,7 @@ class Watch:
         asked = [name for name in items if name not in left] if self._series is None else fresh
         if not asked:
             raised, withdrawn = self._judge(begun, unscored)
-            return Look(waiting=waiting, alarms=raised, withdrawn=withdrawn)
+            return Round(waiting=waiting, alarms=raised, withdrawn=withdrawn)
         told = {name: (files[name], hash_file(items[name].video)) for name in fresh}
         items = {name: items[name] for name in asked}
         scores = score(
@@ -295,7 +295,7 @@ class Watch:
         raised, withdrawn = self._judge(begun, unscored)
         lost = sum(name in new for name in steps.get(None, ()))
         numbers = [int(step) for step in steps if step]
-        return Look(new, again, numbers, waiting, len(left), lost, raised, withdrawn, scores)
+        return Round(new, again, numbers, waiting, len(left), lost, raised, withdrawn, scores)
 
     def _judge(self, begun: int, unscored: Set[int]) -> tuple[list[Alarm], list[Alarm]]:
         """Raise and withdraw alarms of complete steps; ``begun`` is the last step with a file."""
@@ -364,7 +364,7 @@ def _refuse_other_metrics(run: Path, metrics: Sequence[str]) -> None:
 
 
 def watch(
-    watching: Watch, every: float, tell: Callable[[Look], None], *, looks: int | None = None
+    watching: Watch, every: float, tell: Callable[[Round], None], *, looks: int | None = None
 ) -> int:
     """Look every so many seconds until it is stopped, or ``looks`` times; count the alarms."""
     count = number = left = 0

@@ -45,7 +45,7 @@ LONGEST = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class VideoLink:
     """A link to a video, at a moment where it has one."""
 
     metric: str
@@ -67,7 +67,7 @@ class Card:
 
     name: str
     strip: tuple[int, ...]
-    looks: tuple[Look, ...]
+    looks: tuple[VideoLink, ...]
     series: int = 0
     """The number of the model, for its colour."""
 
@@ -253,7 +253,7 @@ def _model_look(
     items: Sequence[str],
     place: Mapping[str, int],
     scales: Scales,
-) -> Look | None:
+) -> VideoLink | None:
     """Return the worst video of a model in a metric in which it is behind; else its furthest
     fall."""
     results, rows = report.results, comparison.rows
@@ -274,7 +274,9 @@ def _model_look(
         return None
     item, time, low = fall
     t = round(float(time), 3)
-    return Look(report.labels[low.name], shortened(item, LONGEST), place[item], t, low.note[:80])
+    return VideoLink(
+        report.labels[low.name], shortened(item, LONGEST), place[item], t, low.note[:80]
+    )
 
 
 def _one_card(report: Report, place: Mapping[str, int]) -> Sequence[Card]:
@@ -287,15 +289,15 @@ def _one_card(report: Report, place: Mapping[str, int]) -> Sequence[Card]:
     return [Card("", _strip(list(place), place), tuple(looks))]
 
 
-def _look(report: Report, value: Value, place: Mapping[str, int]) -> Look:
+def _look(report: Report, value: Value, place: Mapping[str, int]) -> VideoLink:
     """Return a video at its lowest moment in a metric, where it has several."""
     metric, item = report.labels[value.name], shortened(value.item, LONGEST)
     points, sign = pieces(value), direction(report.results, value.name)
     if len(points) < 2:
-        return Look(metric, item, place[value.item])
+        return VideoLink(metric, item, place[value.item])
     lowest = min(points, key=lambda point: sign * point.value)
     t = round(float(lowest.span.start), 3)
-    return Look(metric, item, place[value.item], t, lowest.note[:80])
+    return VideoLink(metric, item, place[value.item], t, lowest.note[:80])
 
 
 def _strip(items: Sequence[str], place: Mapping[str, int]) -> tuple[int, ...]:

@@ -49,7 +49,7 @@ _EVERYWHERE = 0.5
 """The share of the pixels that take part in a dissolve: more than a title's."""
 
 
-class Moment(NamedTuple):
+class FrameTime(NamedTuple):
     """A frame's time and index."""
 
     time: Time
@@ -60,9 +60,9 @@ class Moment(NamedTuple):
 class Blend:
     """One picture going over into another. An empty one is black, white or any plain colour."""
 
-    first: Moment
-    middle: Moment
-    last: Moment
+    first: FrameTime
+    middle: FrameTime
+    last: FrameTime
     change: float
     """Root mean square difference of the two, of 255."""
     wandering: float
@@ -72,8 +72,8 @@ class Blend:
 class EmptyRun:
     """A stretch of empty pictures, with the blends into and out of it."""
 
-    first: Moment
-    until: Moment | None = None
+    first: FrameTime
+    until: FrameTime | None = None
     """The first picture after it; None at the end of the video."""
     out: Blend | None = None
     into: Blend | None = None
@@ -81,7 +81,7 @@ class EmptyRun:
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    moment: Moment
+    moment: FrameTime
     points: Image
     run: EmptyRun | None
 
@@ -100,7 +100,7 @@ class BlendFinder:
         self.dissolves: list[Blend] = []
         self.empty_runs: list[EmptyRun] = []
 
-    def look(self, moment: Moment, picture: Image, contrast: float) -> None:
+    def look(self, moment: FrameTime, picture: Image, contrast: float) -> None:
         points: Image = cv2.resize(picture, _POINTS, interpolation=cv2.INTER_AREA)  # type: ignore[assignment]
         self._looks.append(_Look(moment, points, self._run(moment, contrast < EMPTY)))
         apart = [
@@ -113,7 +113,7 @@ class BlendFinder:
             if length < len(apart) and apart[-1 - length] >= (self._min_news / 2) ** 2:
                 self._try(length)
 
-    def _run(self, moment: Moment, empty: bool) -> EmptyRun | None:
+    def _run(self, moment: FrameTime, empty: bool) -> EmptyRun | None:
         before = self._looks[-1].run if self._looks else None
         if not empty:
             if before is not None:
@@ -179,7 +179,7 @@ class BlendFinder:
 
 
 def _blend(looks: list[_Look], walked: Walk, change: float) -> Blend:
-    def at(share: float) -> Moment:
+    def at(share: float) -> FrameTime:
         return looks[round(walked.reaches(share))].moment
 
     return Blend(at(BEGUN), at(0.5), at(DONE), change, walked.wandering)
@@ -217,8 +217,8 @@ class GradualDetector(BaseConsumer):
         self._finder = BlendFinder(wandering, min_news, max_likeness)
         self._same_size = SameSize()
         self._every = 1
-        self._group: list[tuple[float, Moment, Image]] = []
-        self._first: Moment | None = None
+        self._group: list[tuple[float, FrameTime, Image]] = []
+        self._first: FrameTime | None = None
         self.boundaries: list[Boundary] = []
 
     def open(self, info: VideoInfo) -> None:
@@ -228,7 +228,7 @@ class GradualDetector(BaseConsumer):
     def take(self, frame: Frame) -> None:
         """Look at one of every few frames: the emptiest, as black may last a single frame."""
         picture = self._same_size.of(frame.image)
-        moment = Moment(frame.time, frame.index)
+        moment = FrameTime(frame.time, frame.index)
         self._first = self._first or moment
         self._group.append((contrast(picture), moment, picture))
         if len(self._group) == self._every:
@@ -270,7 +270,7 @@ class GradualDetector(BaseConsumer):
                 yield self._boundary(blend.middle, Transition.DISSOLVE, span, [blend])
 
     def _boundary(
-        self, takes_over: Moment, kind: Transition, span: Span, blends: Sequence[Blend]
+        self, takes_over: FrameTime, kind: Transition, span: Span, blends: Sequence[Blend]
     ) -> Boundary:
         wandering = min(blend.wandering for blend in blends)
         strength = self._wandering / max(wandering, self._wandering / 100)
