@@ -15,13 +15,14 @@ import av
 import numpy as np
 import psutil
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import screentest
+from screentest.api import clips
 from screentest.api.clips import file_name
-from screentest.core import BadOption, Outcome, Score
+from screentest.core import BadOption, Outcome, Score, StorageError
 from screentest.present.results import Scores
 from screentest.run.reader import RunReader
 from screentest.video.memory import MemoryVideo, held, memory_video
@@ -224,10 +225,23 @@ def test_any_name_can_be_kept(tmp_path: Path, name: str) -> None:
     assert screentest.show(tmp_path, name).item.video == file
 
 
+def test_what_is_not_there_as_it_was_written_is_not_scored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file of the second clip takes the place of that of the first."""
+    monkeypatch.setattr(clips, "file_name", lambda name: "same")
+    frames = np.stack([CLIP[:2], CLIP[2:4]])
+    with pytest.raises(StorageError, match="overwritten"):
+        screentest.score_frames(frames, fps=12, metrics="contrast", out=tmp_path / "run")
+    assert held_by(tmp_path / "run") == []
+
+
 @given(st.text(max_size=300), st.text(max_size=300))
+@example("a", "A")
 def test_two_names_are_two_files(one: str, other: str) -> None:
     assume(max(one + other, default="") < "\ud800" or max(one + other) > "\udfff")
-    assert (file_name(one) == file_name(other)) == (one == other)
+    ours, theirs = file_name(one), file_name(other)
+    assert (ours.casefold() == theirs.casefold()) == (one == other)
     assert len(file_name(one)) < 250
     assert "/" not in file_name(one)
 

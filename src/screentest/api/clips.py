@@ -165,7 +165,7 @@ def added_items(clips: Clips, run: RunStore, *, named: bool, replace_same: bool)
     except OSError as error:
         raise storage_error(folder, error) from error
     for item in made:
-        if hash_file(item.video) != item.sha256:  # two names are one where case does not count
+        if hash_file(item.video) != item.sha256:
             raise StorageError(f"{item.video} was overwritten while it was added")
     return made
 
@@ -173,10 +173,11 @@ def added_items(clips: Clips, run: RunStore, *, named: bool, replace_same: bool)
 def file_name(name: str) -> str:
     """Return the name of an id's file; the rest of a long one is its hash.
 
-    >>> file_name("a/b"), len(file_name(300 * "c"))
-    ('a%2Fb', 215)
+    >>> file_name("a/b"), file_name("A"), len(file_name(300 * "c"))
+    ('a%2Fb', '%41', 215)
     """
-    quoted = quote(name, safe=" ")
+    # There are disks on which "A" and "a" are one file.
+    quoted = "".join(f"%{ord(c):X}" if "A" <= c <= "Z" else quote(c, safe=" ") for c in name)
     if len(quoted) <= 220:  # file systems take 255 bytes
         return quoted
     return f"{quoted[:150]}+{hashlib.sha256(name.encode()).hexdigest()}"
