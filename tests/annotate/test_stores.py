@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 
 import httpx2
 import pytest
-from sqlalchemy import func, select, text, update
+from sqlalchemy import event, func, select, text, update
 
 from screentest.annotate.assignment import next_sitting
 from screentest.annotate.material import read_units
@@ -494,6 +494,27 @@ def test_stores_that_cannot_be(tmp_path: Path) -> None:
         open_database(broken)
     with pytest.raises(StorageError):
         open_database("postgresql://nobody@/none?host=/nowhere")
+
+
+def test_a_full_disk_costs_no_vote(testbed: Path, tmp_path: Path) -> None:
+    """SQLite may take no further page: the page says 503, commands say what is wrong."""
+
+    def full(connection: sqlite3.Connection, _: object) -> None:
+        connection.execute("PRAGMA max_page_count = 1")  # as many as there are
+
+    with open_stand(testbed, str(tmp_path / "votes.sqlite"), "pairs") as stand:
+        page, engine = stand.worker().begin(), stand.database._engine
+        engine.dispose()
+        event.listen(engine, "connect", full)
+        sent = {"vote": "a" * 32, "comment": "x" * 50_000}
+        assert page.vote({"choice": "left"}, **sent).status_code == 503
+        with pytest.raises(StorageError, match="full"):
+            invite(stand.database, 1000)
+        event.remove(engine, "connect", full)
+        engine.dispose()
+        assert page.vote({"choice": "left"}, **sent).json()["repeated"] is False
+        with stand.database.read() as connection:
+            assert connection.scalars(select(votes.c.id)).all() == ["a" * 32]
 
 
 def test_the_password_is_not_shown() -> None:

@@ -17,8 +17,6 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from sqlalchemy import Connection, insert, select, update
-from sqlalchemy.exc import InterfaceError, OperationalError
-from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -32,7 +30,7 @@ from screentest.annotate.store import Database, default_store, open_database
 from screentest.annotate.web import operator, pages
 from screentest.annotate.web.guard import Guard, Throttle
 from screentest.annotate.web.visitor import SignedOut, Site, allowed_origins, is_loopback
-from screentest.core import BadOption, Progress, UserError
+from screentest.core import BadOption, Progress, StorageError, UserError
 from screentest.judges.votes import VoteTask
 
 SHORTEST_TOKEN: Final = 16
@@ -265,8 +263,7 @@ def create_app(site: Site) -> ASGIApp:
     app.add_exception_handler(SignedOut, _signed_out)
     app.add_exception_handler(RequestValidationError, _malformed)
     app.add_exception_handler(HTTPException, _refused)
-    for error in (OperationalError, InterfaceError, PoolTimeout):
-        app.add_exception_handler(error, _unreachable)
+    app.add_exception_handler(StorageError, _unreachable)
     # Outside of everything, so that even the answer to a crash carries the headers.
     return Guard(app, hosts=site.hosts, origins=site.origins)
 

@@ -21,7 +21,15 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+from sqlalchemy.exc import (
+    ArgumentError,
+    DataError,
+    DBAPIError,
+    IntegrityError,
+    NoSuchModuleError,
+    ProgrammingError,
+)
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from screentest._util.optional import install_line
 from screentest.annotate import schema
@@ -52,7 +60,7 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        with self._engine.connect() as connection, connection.begin():
+        with _reached(), self._engine.connect() as connection, connection.begin():
             yield connection
 
     @contextmanager
@@ -63,12 +71,12 @@ class Database:
         good enough for where a playhead was, not for a vote.
         """
         if not self.sqlite:
-            with self._engine.begin() as connection:
+            with _reached(), self._engine.begin() as connection:
                 if not durable:
                     connection.exec_driver_sql("SET LOCAL synchronous_commit TO off")
                 yield connection
             return
-        with self._turn, self._engine.connect() as raw:
+        with self._turn, _reached(), self._engine.connect() as raw:
             connection = raw.execution_options(screentest_writes=True, screentest_durable=durable)
             with connection.begin():
                 yield connection
@@ -142,12 +150,27 @@ def open_database(store: str | Path, *, create: bool = False) -> Database:
         raise
     except DBAPIError as error:
         database.close()
-        reason = str(error.orig).strip().splitlines()[0]
-        raise StorageError(
-            f"the store cannot be used: {reason}",
-            advice="Check the path or the URL, and that the database server runs.",
-        ) from None
+        raise _unusable(error) from None
     return database
+
+
+@contextmanager
+def _reached() -> Iterator[None]:
+    """Raise StorageError where a database is gone, full or damaged."""
+    try:
+        yield
+    except (DataError, IntegrityError, ProgrammingError):
+        raise
+    except (DBAPIError, PoolTimeout) as error:
+        raise _unusable(error) from error
+
+
+def _unusable(error: DBAPIError | PoolTimeout) -> StorageError:
+    reason = str(getattr(error, "orig", error)).strip().partition("\n")[0]
+    return StorageError(
+        f"the store cannot be used: {reason}",
+        advice="Free some space, check the path or URL, and that the database server runs.",
+    )
 
 
 def _checked(url: str) -> Any:
