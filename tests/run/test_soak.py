@@ -7,6 +7,7 @@ seed; a failure prints both with the list of actions.
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import random
@@ -36,7 +37,16 @@ from screentest.run.reader import RunReader
 from tests.conftest import ROOT
 from tests.run.canonical import canonical
 from tests.run.conftest import PATIENCE
-from tests.run.soaking import FRAMES, METRICS, make_material, watch_of
+from tests.run.soaking import (
+    FRAMES,
+    JUDGED,
+    METRICS,
+    PEOPLE,
+    STORE,
+    export_of,
+    make_material,
+    watch_of,
+)
 from tests.terminal import CLEAN, WITH_TESTS
 
 SECONDS = float(os.environ.get("SCREENTEST_SOAK_SECONDS", "120"))
@@ -143,6 +153,8 @@ class Soak:
             (2, ["merge", run, "--into", merged]),
             (1, ["export", run, "--to", rng.choice(("csv", "json"))]),
             (1, ["runs", self.folder, "--json"]),
+            (4, ["votes", self.material, self.folder, rng.randint(1, len(PEOPLE) * JUDGED)]),
+            (1, export_of(self.folder)),
         ]
         (chosen,) = rng.choices(commands, [weight for weight, _ in commands])
         action = Action([str(part) for part in chosen[1]])
@@ -331,7 +343,34 @@ def state_of(folder: Path, watched: str) -> dict[str, Any]:
         assert coverage["scored"] == coverage["total"] == len(run["records"]) > 0, name
     state = json.loads((folder / watched / "watch.json").read_text("utf-8"))
     clips = {name: (file["path"], digest) for name, (file, digest) in state["clips"].items()}
-    return {**runs, "clips": clips, "alarms": state.get("raised"), "files": files_of(folder)}
+    return {
+        **runs,
+        "clips": clips,
+        "alarms": state.get("raised"),
+        "votes": votes_of(folder),
+        "files": files_of(folder),
+    }
+
+
+def votes_of(folder: Path) -> dict[str, Any]:
+    """What people said of which clip, as the store and the export have it."""
+    with closing(sqlite3.connect(folder / STORE)) as database:
+        said = database.execute(
+            "SELECT label, key, answer FROM votes JOIN workers ON workers.id = worker_id"
+            " JOIN units ON units.id = unit_id ORDER BY label, key"
+        ).fetchall()
+        counted = database.execute("SELECT key, votes, closed FROM units ORDER BY key").fetchall()
+        assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    with (folder / "votes.csv").open(newline="", encoding="utf-8") as file:
+        rows = [(row["worker"], row["video"], row["score"]) for row in csv.DictReader(file)]
+    return {"said": said, "counted": counted, "exported": sorted(rows)}
+
+
+def lost_votes(noted: Path, folder: Path) -> set[str]:
+    """Votes that were acknowledged and are not in the store."""
+    with closing(sqlite3.connect(folder / STORE)) as database:
+        stored = {name for (name,) in database.execute("SELECT id FROM votes")}
+    return set(noted.read_text().split()) - stored if noted.exists() else set()
 
 
 def run_of(folder: Path) -> dict[str, Any]:
@@ -367,6 +406,7 @@ def soak(seed: int, seconds: float, tmp_path: Path, disk: Path, small: bool) -> 
     while (rest := end - time.monotonic()) > ROUND / 2 or seed == first:
         folder = disk / f"round-{seed}"
         folder.mkdir()
+        shutil.copy(material / "judged.jsonl", folder)
         # The name of a socket, which goes in there, must be short.
         with tempfile.TemporaryDirectory(prefix="st") as temporary:
             work = Soak(seed, min(rest, ROUND), material, folder, Path(temporary))
@@ -374,6 +414,7 @@ def soak(seed: int, seconds: float, tmp_path: Path, disk: Path, small: bool) -> 
                 if work.watched not in undisturbed:
                     fresh = tmp_path / f"fresh-{work.watched}"
                     fresh.mkdir()
+                    shutil.copy(material / "judged.jsonl", fresh)
                     work.calm(fresh)
                     undisturbed[work.watched] = state_of(fresh, work.watched)
                     work.begun = time.monotonic()
@@ -383,6 +424,7 @@ def soak(seed: int, seconds: float, tmp_path: Path, disk: Path, small: bool) -> 
                 work.calm(folder)
                 work.wait_for_the_last()
                 assert state_of(folder, work.watched) == undisturbed[work.watched]
+                assert not lost_votes(material / f"{folder.name}.votes", folder)
                 assert not list(Path(temporary).iterdir())
             except BaseException:
                 sys.stderr.write(work.story())
