@@ -103,7 +103,7 @@ MODELS = ["detection=disc", "segmentation=disc", "matting=disc"]
 
 
 def written(folder: Path, pictures: Sequence[Image]) -> Film:
-    """A film of two clips of a second."""
+    """A film of clips of a second."""
     with av.open(str(folder / "source.mp4"), "w") as out:
         stream = out.add_stream("libx264", rate=RATE, options={"crf": "5", "preset": "ultrafast"})
         stream.width, stream.height, stream.pix_fmt = WIDTH, HEIGHT, "yuv420p"
@@ -111,9 +111,9 @@ def written(folder: Path, pictures: Sequence[Image]) -> Film:
             out.mux(stream.encode(av.VideoFrame.from_ndarray(image, format="rgb24")))
         out.mux(stream.encode(None))
     script = Script(
-        (
-            Clip("A red ball rolls.", Span(Fraction(0), Fraction(1))),
-            Clip("A red ball rolls on.", Span(Fraction(1), Fraction(2))),
+        tuple(
+            Clip("A red ball rolls.", Span(Fraction(second), Fraction(second + 1)))
+            for second in range(len(pictures) // RATE)
         )
     )
     video = normalize(
@@ -122,7 +122,7 @@ def written(folder: Path, pictures: Sequence[Image]) -> Film:
         keyframes_at=boundaries(script),
         settings=QUICK,
     )
-    return film_of(video, script, [CaptionFacts()] * 2)
+    return film_of(video, script, [CaptionFacts()] * len(script.clips))
 
 
 def item_of(film: Film) -> Item:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 
 from screentest.core import (
     Aspect,
+    BadOption,
     Reason,
     register,
 )
@@ -19,7 +21,7 @@ from screentest.core.registry import build, registry
 from screentest.models import Detection, Models, read_models
 from screentest.run.engine import InlineEngine
 from screentest.testbeds import checks
-from screentest.testbeds.builder import build_testbed
+from screentest.testbeds.builder import BuildResult, build_testbed
 from screentest.testbeds.captions.facts import CaptionFacts, Coloured
 from screentest.testbeds.contract import (
     Chosen,
@@ -32,16 +34,19 @@ from screentest.testbeds.operators.shared import AnyClip, changed_clips
 from screentest.testbeds.options import BuildOptions
 from screentest.testbeds.page import data_of
 from screentest.testbeds.sources import Extractor
-from screentest.testbeds.testbed import Touched
-from screentest.testbeds.verify import check_source, source_tasks
+from screentest.testbeds.testbed import Touched, read_testbed
+from screentest.testbeds.verify import VerificationFinding, check_source, source_tasks
 from screentest.video.edit.pictures import Pixels, VideoPart
 from tests.messages import names
 from tests.testbeds.disc import (
     MODELS,
+    RATE,
     DiscDetector,
     Image,
     disc,
     item_of,
+    picture,
+    written,
 )
 from tests.testbeds.stage import QUICK
 
@@ -249,3 +254,114 @@ def test_a_pair_is_verified_by_what_its_options_promise(film: Film, tmp_path: Pa
     assert found.fault.values == {"count": 4, "total": 8}
     (found,) = check_source(replace(task, pairs=(replace(pair, recipe="moody|v:1|loud:1"),)))
     assert found.fault.kind == "unchecked"
+
+
+BALL = CaptionFacts(subject=("ball",), color=(Coloured("red", "ball"),))
+
+
+class SlowEditor:
+    """Paints the disc blue, except in the first clips, and knows how often it was asked."""
+
+    identity: Mapping[str, str] = {}
+
+    def __init__(self) -> None:
+        self.asked: Counter[bytes] = Counter()
+        self.fails: set[str] = set()
+
+    def recolour(self, image: Image, mask: object, thing: str, colour: str) -> Image:
+        self.asked[image.tobytes()] += 1
+        fails = f"{float(image[:8, :8].mean()) / 30:.0f}" in self.fails
+        paint = (200, 30, 30) if fails else PAINTS[colour]
+        return np.where(disc(image)[..., None], np.array(paint, np.uint8), image)
+
+
+PAINTS = {"blue": (30, 60, 210), "green": (30, 160, 40), "yellow": (250, 220, 40)} | dict.fromkeys(
+    ("black", "grey", "white", "brown", "pink", "orange", "purple"), (125, 45, 160)
+)
+
+
+@pytest.fixture
+def editor(monkeypatch: pytest.MonkeyPatch) -> Iterator[SlowEditor]:
+    made = SlowEditor()
+
+    @register("image_edit", "slow", version=1, summary="slow")
+    def slow(*, fails: str = "") -> SlowEditor:
+        made.fails = set(fails)
+        return made
+
+    # Every picture counts as slow to make, and every colour but red is purple or easy to name.
+    monkeypatch.setattr("screentest.models.networks.memory.SLOW", -1.0)
+    monkeypatch.setattr(
+        "screentest.testbeds.operators.things.BASIC_COLOURS", ("red", "blue", "green", "yellow")
+    )
+    yield made
+    registry._entries.pop(("image_edit", "slow"))
+
+
+@pytest.fixture(scope="module")
+def six_clips(tmp_path_factory: pytest.TempPathFactory) -> Film:
+    """The disc in six clips, each with its number as the grey of a corner."""
+    pictures = [picture(number % 16) for number in range(6 * RATE)]
+    for number, image in enumerate(pictures):
+        image[:8, :8] = 30 * (number // RATE)
+    return written(tmp_path_factory.mktemp("six"), pictures)
+
+
+def recoloured(film: Film, out: Path, fails: str = "", **changed: Any) -> BuildResult:
+    options = BuildOptions(
+        degradations=("color:mask=none",),
+        clips=(2,),
+        encoder=QUICK,
+        models=read_models([*MODELS, f"image_edit=slow,fails={fails}"]),
+    )
+    return build_testbed(
+        [item_of(film)],
+        out,
+        replace(options, **changed),
+        extractor=Extractor("stand_in", lambda _: BALL),
+        engine=InlineEngine(),
+    )
+
+
+def test_every_clip_is_tried_and_no_frame_is_painted_twice(
+    six_clips: Film, tmp_path: Path, editor: SlowEditor
+) -> None:
+    drawn = [
+        touch.clip for touch in recoloured(six_clips, tmp_path / "all").testbed.pairs[0].touched
+    ]
+    assert max(editor.asked.values()) == 1
+    assert len(editor.asked) == 2 * RATE
+    # Four of six do not pass, those that are drawn first among them: the other two are the pair.
+    others = [number for number in range(6) if number not in drawn]
+    fails = "".join(map(str, [*drawn, *others[:2]]))
+    editor.asked.clear()
+    (pair,) = recoloured(six_clips, tmp_path / "few", fails).testbed.pairs
+    assert [touch.clip for touch in pair.touched] == others[2:]
+    assert not pair.faults
+    assert len(editor.asked) <= 6 * RATE
+    assert max(editor.asked.values()) == 1
+    # What one build painted, the next finds: here with another rule for pairs that fail.
+    editor.asked.clear()
+    made = recoloured(six_clips, tmp_path / "few", fails, check="report")
+    (pair,) = made.testbed.pairs
+    assert [touch.clip for touch in pair.touched] == drawn
+    assert "not_recoloured" in {fault.kind for fault in pair.faults}
+    assert not editor.asked
+    assert [remark.values["count"] for remark in made.remarks] == [1]
+    assert not verified(tmp_path / "few")
+
+
+def verified(folder: Path) -> list[VerificationFinding]:
+    (task,) = source_tasks(folder, read_testbed(folder), read_models(MODELS))
+    return list(check_source(task))
+
+
+def test_a_testbed_may_be_built_without_checks(
+    six_clips: Film, tmp_path: Path, editor: SlowEditor
+) -> None:
+    (pair,) = recoloured(six_clips, tmp_path, "012345", check="off").testbed.pairs
+    assert (pair.checks, pair.checked_by, pair.faults) == ({}, "", ())
+    assert len(pair.touched) == 2
+    assert not verified(tmp_path)
+    with pytest.raises(BadOption, match="require, report or off"):
+        BuildOptions(check="often")

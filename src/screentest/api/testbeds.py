@@ -49,6 +49,7 @@ def build(
     fps: str | int | float | Fraction | None = None,
     extract: str | None = None,
     preset: str | None = None,
+    check: str | None = None,
     categories: Sequence[str] = (),
     join: int = 1,
     form: str | None = None,
@@ -75,6 +76,9 @@ def build(
         fps: Frames a second; None keeps the source's.
         extract: Who reads the captions.
         preset: Everything as the paper has it; missing models are refused.
+        check: What becomes of a pair that fails its check: another clip is tried (``require``),
+            it is kept with what was found (``report``), or none is checked (``off``). None:
+            ``report`` with a preset, else ``require``.
         categories: Names that the chat model sorts sources into.
         join: Make one source of every so many videos.
         form: The format of the input: manifest, vript or another importer.
@@ -120,6 +124,7 @@ def build(
         long_side=long_side or None,
         rate=frame_rate(fps),
         extract=extract or "rules",
+        check=check or ("require" if fixed is None else "report"),
         models=tuple(choice for choice in settings.models if choice.role != "chat"),
         device=settings.device,
     )

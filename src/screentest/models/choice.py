@@ -153,11 +153,15 @@ class Models:
         self._paying: tuple[LedgerClient, Prices | None] | None = None
         self._memory: Memory | None = None
 
-    def remember(self) -> None:
-        """From now on, keep what models said of a picture for those who ask the same again."""
+    def remember(self, folder: Path | None = None) -> None:
+        """From now on, keep what models said of a picture for those who ask the same again.
+
+        ``folder`` keeps pictures that took long to make, from one process to the next.
+        """
         from screentest.models.networks.memory import Memory
 
         self._memory = self._memory or Memory()
+        self._memory.folder = folder
 
     def attach(self, ledger: LedgerClient, prices: Prices | None = None) -> None:
         """Write the paid calls of all backends into ``ledger``, at these prices."""
@@ -260,7 +264,7 @@ class Models:
             return thing
         from screentest.models.networks.memory import remembered
 
-        return remembered(role, thing, self._memory)
+        return remembered(role, thing, self._memory, str(self.signature(name)))
 
     def signature(self, name: str) -> Signature:
         """Return the part of a signature through this role: backend, model, options, weights."""

@@ -13,7 +13,16 @@ from decimal import Decimal
 from pathlib import Path
 
 from screentest._util import VERSION
-from screentest.core import Aspect, BadOption, Failure, Item, Outcome, Progress, to_json
+from screentest.core import (
+    Aspect,
+    BadOption,
+    Failure,
+    Item,
+    Outcome,
+    PairKind,
+    Progress,
+    to_json,
+)
 from screentest.core.signature import parse
 from screentest.models import Models
 from screentest.run.engine import LocalEngine
@@ -121,7 +130,7 @@ def build_testbed(
         made=sum(execution.made for execution in done),
         exit_code=max((execution.exit_code for execution in done), default=0),
         changed=sum(execution.changed for execution in done),
-        remarks=tuple(_remarks(sources, plan, options)),
+        remarks=tuple(_remarks(sources, plan, options, testbed)),
     )
 
 
@@ -141,7 +150,10 @@ def _reader(
 
 
 def _remarks(
-    sources: Sequence[BuildSource], plan: Sequence[Change], options: BuildOptions
+    sources: Sequence[BuildSource],
+    plan: Sequence[Change],
+    options: BuildOptions,
+    testbed: Testbed,
 ) -> Iterable[Fault]:
     others = left_out(options.degradations)
     if others:
@@ -151,6 +163,11 @@ def _remarks(
     for source in sources:
         for error in source.faults:
             yield Fault.of("of_source", name=source.item.id, error=error)
+    kept = [pair for pair in testbed.pairs if pair.faults]
+    if kept:
+        aspects = sorted({pair.aspect.value for pair in kept if pair.aspect is not None})
+        total = sum(pair.kind is PairKind.DEGRADATION for pair in testbed.pairs)
+        yield Fault.of("kept", count=len(kept), total=total, names=tuple(aspects))
     silent = tuple(
         source.item.id
         for source in sources

@@ -48,4 +48,4 @@ def _text(value: Any) -> Any:
     """
     if isinstance(value, Mapping):
         return ", ".join(f"{number:.3g} at {key:g}" for key, number in value.items())
-    return ", ".join(value) if isinstance(value, tuple) else value
+    return ", ".join(value) if isinstance(value, tuple | list) else value

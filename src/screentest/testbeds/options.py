@@ -13,6 +13,7 @@ from screentest.models import ModelChoice
 from screentest.video.edit.encode import EncoderSettings
 
 EXTRACTORS = ("rules", "chat")
+REQUIRE, REPORT, OFF = "require", "report", "off"
 MOST_CLIPS, MOST_RUNGS = 1000, 100
 SMALLEST, LARGEST = 16, 8192
 """Long sides, in pixels."""
@@ -52,6 +53,8 @@ class BuildOptions:
     device: str = "auto"
     detector: str = "default"
     """Who finds the clips of films whose captions have no times."""
+    check: str = REQUIRE
+    """Whether a pair must pass its check, is kept with what the check found, or is not checked."""
     preset: str = ""
     """The preset that fixed all of this; empty where there was none."""
 
@@ -69,6 +72,8 @@ class BuildOptions:
         self._check_least()
         if self.extract not in EXTRACTORS:
             raise BadOption.of("extract", self.extract, " or ".join(EXTRACTORS))
+        if self.check not in (REQUIRE, REPORT, OFF):
+            raise BadOption.of("check", self.check, f"{REQUIRE}, {REPORT} or {OFF}")
         if self.long_side is not None and not SMALLEST <= self.long_side <= LARGEST:
             sides, advice = f"{SMALLEST} to {LARGEST:,} pixels", "0 keeps the source's."
             raise BadOption.of("long_side", self.long_side, sides, advice=advice)

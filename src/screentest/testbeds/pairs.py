@@ -50,7 +50,7 @@ from screentest.testbeds.intact import (
 )
 from screentest.testbeds.operators.shared import inside_borders
 from screentest.testbeds.operators.tracker import must_name_things
-from screentest.testbeds.options import BuildOptions, Rung
+from screentest.testbeds.options import OFF, REQUIRE, BuildOptions, Rung
 from screentest.testbeds.testbed import Pair, Touched
 from screentest.video.edit.pictures import Keep, VideoPart
 from screentest.video.edit.splice import SplicedVideo, splice
@@ -145,10 +145,6 @@ class ClipDraw:
             raise _too_few("the film has no captioned clip")
         raise _too_few(f"nowhere do {least} captioned clips follow each other")
 
-    def close(self) -> None:
-        """No clip is drawn from now on that was not drawn before."""
-        self._waiting = iter(())
-
     def _message(self, count: int) -> str:
         """Say why there are not enough clips."""
         clips = self._context.film.clips
@@ -178,10 +174,6 @@ def _too_few(detail: str) -> NoValue:
     return NoValue(
         Reason.NOT_APPLICABLE, detail, advice="Ask for fewer clips (--clips, --min-clips)."
     )
-
-
-ROUNDS = 3
-"""How often clips are tried; each time with others in place of those that failed the check."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +220,7 @@ class _OperatorRun:
         film = film_of(video, timed_script(task.item), task.facts)
         # Kept in this process from task to task: loading models takes long.
         models = open_tools(Settings(models=options.models, device=options.device)).models
-        models.remember()
+        models.remember(task.testbed / "run" / "edits")
         rng = Rng.of(options.seed, task.item.id, self._built.spec.name)
         self._context = Context(film, rng, models)
         self._folder = path.parent
@@ -247,7 +239,8 @@ class _OperatorRun:
         failed = self._settled(rung.clips)
         try:
             chosen = self._draw.take(rung.clips, self._task.options.least_clips, failed)
-            self._must_grow(chosen, rung.clips)
+            if self._must_pass:
+                self._must_grow(chosen, rung.clips)
         except NoValue:
             made = self._made.pop(rung, None)
             if made is not None:
@@ -257,9 +250,13 @@ class _OperatorRun:
         if made is not None:
             return made
         pair, check = self._harmed(chosen, rung, self._out(rung))
-        if check.faults:
+        if check.faults and self._must_pass:
             raise NoValue(check.reason, check.message)
         return pair
+
+    @property
+    def _must_pass(self) -> bool:
+        return self._task.options.check == REQUIRE
 
     def _must_grow(self, chosen: Sequence[Chosen], clips: int) -> None:
         """Raise NoValue where more severity harms less; all rungs are made for that, or tried."""
@@ -292,6 +289,8 @@ class _OperatorRun:
         must follow each other are settled for each number of them.
         """
         options = self._task.options
+        if not self._must_pass:
+            return NONE_FAILED
         if not self._together:
             count = max(options.clips)
         if count not in self._settlements:
@@ -300,29 +299,30 @@ class _OperatorRun:
         return self._settlements[count].unwrap()
 
     def _settle(self, strongest: Rung) -> dict[int, Fault]:
+        """Try clips until enough have passed or none is left; what passed is not tried again."""
         failed: dict[int, Fault] = {}
+        passed: set[int] = set()
         least = self._task.options.least_clips if self._together else 1
-        check = PairCheck({})
-        for _ in range(ROUNDS):
+        while True:
             try:
                 chosen = self._draw.take(strongest.clips, least, failed)
             except NoValue:
                 return failed  # what is lacking is for each rung to say
-            check = self._try(chosen, strongest)
-            if not check.faults:
-                return failed
+            fresh = [choice for choice in chosen if choice.clip.number not in passed]
+            # Clips in place of others are tried by themselves; then all of them together.
+            alone = passed and fresh and not self._together
+            check = self._try(fresh if alone else chosen, strongest, keep=not alone)
             clips = {fault.clip: fault for fault in check.faults if fault.clip is not None}
-            if not clips:
+            if check.faults and not clips:
                 raise NoValue(check.reason, check.message)
+            if not clips and not alone:
+                return failed
             failed |= clips
-        if self._together:
-            raise NoValue(check.reason, check.message)
-        self._draw.close()  # those that are left have passed; others would not have been tried
-        return failed
+            passed |= {choice.clip.number for choice in fresh} - set(failed)
 
-    def _try(self, chosen: Sequence[Chosen], rung: Rung) -> PairCheck:
+    def _try(self, chosen: Sequence[Chosen], rung: Rung, *, keep: bool = True) -> PairCheck:
         """Harm these clips, to see whether they pass the check; what is wanted is kept."""
-        if rung in self._wanted:
+        if keep and rung in self._wanted:
             pair, check = self._harmed(chosen, rung, self._out(rung))
             if not check.faults:
                 self._made[rung] = pair
@@ -354,12 +354,17 @@ class _OperatorRun:
             clips=len(chosen),
             touched=touched(self._context.film, chosen, parts, made),
             models={role: str(models.signature(role)) for role in degradation.info.roles},
-            checked_by=str(check_signature(degradation.info, models)),
         )
+        if self._task.options.check == OFF:
+            return pair, PairCheck({})
         check = check_pair(pair, self._task.testbed, degradation.info, models)
-        if check.faults:
+        if check.faults and self._must_pass:
             self._remove(pair)
-        return replace(pair, checks=check.figures), check
+        checked_by = str(check_signature(degradation.info, models))
+        return (
+            replace(pair, checks=check.figures, checked_by=checked_by, faults=check.faults),
+            check,
+        )
 
     def _remove(self, pair: Pair) -> None:
         """Remove what nobody lists: it would lie in the testbed as a stray file."""

@@ -28,7 +28,7 @@ from screentest.testbeds.catalogue import OperatorSet, operator_set
 from screentest.testbeds.checks import check_signature
 from screentest.testbeds.contract import Degradation
 from screentest.testbeds.intact import Intact
-from screentest.testbeds.options import BuildOptions, Rung
+from screentest.testbeds.options import OFF, REQUIRE, BuildOptions, Rung
 from screentest.testbeds.sightings import clip_check
 from screentest.video.limits import Limits
 from screentest.video.probe import decoder_version
@@ -163,7 +163,8 @@ def _degradations(options: BuildOptions, models: Models, extractor: str) -> Iter
             {
                 "captions": extractor,
                 **{role: _backend(models, role) for role in info.roles},
-                "check": check_signature(info, models),
+                "check": None if options.check == OFF else check_signature(info, models),
+                "checked": None if options.check == REQUIRE else options.check,
                 # Of several rungs the strongest settles which clips all of them have.
                 "ladder": f"up to {max(options.severities):g} in {max(options.clips)}"
                 if len(options.rungs) > 1

@@ -99,6 +99,8 @@ class Pair:
     """What the check of the finished pair measured, in the worst of its clips."""
     checked_by: str = ""
     """The version of the check, and by role the backend that it asked; "none" where it had none."""
+    faults: tuple[Fault, ...] = ()
+    """What the check found, where the pair was to be kept all the same."""
     prompts: PromptPair | None = None
     """In a testbed of prompts: the video is the same twice, and the texts are the pair."""
 

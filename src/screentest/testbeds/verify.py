@@ -263,15 +263,17 @@ class SourceTask:
     def _harm(self, pair: Pair, models: Models) -> Iterator[VerificationFinding]:
         """Check the harm against what the operator declares, where that is installed."""
         wrong = partial(VerificationFinding, "harm", pair_name(pair))
-        if pair.name not in registry.names(PairKind.DEGRADATION.value):
+        if pair.name not in registry.names(PairKind.DEGRADATION.value) or not pair.checked_by:
             return
+        known = {(fault.kind, fault.clip) for fault in pair.faults}
         try:
             info = build(PairKind.DEGRADATION.value, _spec(pair)).thing.info
             result = check_pair(pair, self.folder, info, models)
         except (NoValue, UserError) as error:
             yield wrong(Fault.of("unchecked", error=error.message))
             return
-        yield from map(wrong, result.faults)
+        new = (fault for fault in result.faults if (fault.kind, fault.clip) not in known)
+        yield from map(wrong, new)
 
     def _prompt(self) -> Iterator[VerificationFinding]:
         path = self.source.prompt

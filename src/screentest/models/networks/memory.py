@@ -2,31 +2,48 @@
 
 The operators of a testbed look for the same things in the same frames of a film, and a segmenter
 takes a second for each. An answer is known by the bytes of the picture and by what was asked, so
-that it is the same whether it was kept or not.
+that it is the same whether it was kept or not. A picture that took long to paint is kept in a
+folder too: it may have been paid for, and an editor may not paint it alike again.
 """
 
 from __future__ import annotations
 
 import hashlib
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from itertools import compress
+from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
+from screentest._util.atomic import write_whole
 from screentest.core import Image
-from screentest.models.roles import Box, Detection, Detector, Mask, Matting, Segmentation
+from screentest.models.roles import (
+    Box,
+    Detection,
+    Detector,
+    ImageEdit,
+    Inpainting,
+    Mask,
+    Matting,
+    Segmentation,
+)
 
 T = TypeVar("T")
 
 ROOM = 256 * 2**20
 """Bytes of answers that are kept; those not asked for longest go first."""
+SLOW = 0.05
+"""Seconds for one picture, beyond which it is kept in a folder."""
 
 
 class Memory:
     """Masks by what was asked, within a limit of bytes."""
 
     def __init__(self, room: int = ROOM) -> None:
+        self.folder: Path | None = None
         self._room = room
         self._used = 0
         self._kept: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
@@ -59,8 +76,8 @@ def picture_key(image: Image) -> tuple[tuple[int, ...], bytes]:
 class _Remembered:
     """A backend whose answers are kept."""
 
-    def __init__(self, backend: Any, memory: Memory) -> None:
-        self._backend, self._memory = backend, memory
+    def __init__(self, backend: Any, memory: Memory, signature: str = "") -> None:
+        self._backend, self._memory, self._signature = backend, memory, signature
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._backend, name)
@@ -113,17 +130,104 @@ class RememberedDetector(_Remembered):
         return list(kept)
 
 
-_WRAPPERS: Mapping[str, Callable[[Any, Memory], Any]] = {
+class _RememberedPainter(_Remembered):
+    """A backend that paints pictures anew; each is kept by the model, the picture and the order."""
+
+    def _painted(
+        self,
+        asked: Sequence[tuple[Any, ...]],
+        paint: Callable[[list[tuple[Any, ...]]], Sequence[Image]],
+    ) -> list[Image]:
+        keys = [self._key(*parts) for parts in asked]
+        made = [self._found(key) for key in keys]
+        missing = [image is None for image in made]
+        if any(missing):
+            start = time.perf_counter()
+            new = list(paint(list(compress(asked, missing))))
+            slow = time.perf_counter() - start > SLOW * len(new)
+            for key, image in zip(compress(keys, missing), new, strict=True):
+                self._keep_image(key, image, slow=slow)
+            fresh = iter(new)
+            made = [next(fresh) if image is None else image for image in made]
+        return [image for image in made if image is not None]
+
+    def _key(self, *parts: Any) -> str:
+        named = [picture_key(part) if isinstance(part, np.ndarray) else part for part in parts]
+        return hashlib.sha256(repr((self._signature, named)).encode()).hexdigest()
+
+    def _found(self, key: str) -> Image | None:
+        import cv2
+
+        kept = self._memory.find(key)
+        if kept is not None:
+            return np.asarray(kept, np.uint8).copy()
+        path = self._path(key)
+        coded = np.fromfile(path, np.uint8) if path is not None and path.exists() else None
+        image = None if coded is None or not coded.size else cv2.imdecode(coded, cv2.IMREAD_COLOR)
+        return None if image is None else np.ascontiguousarray(image[..., ::-1])
+
+    def _keep_image(self, key: str, image: Image, *, slow: bool) -> None:
+        import cv2
+
+        self._memory.keep(key, image.copy(), image.nbytes)
+        path = self._path(key)
+        if slow and path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(path, cv2.imencode(".png", image[..., ::-1])[1].tobytes())
+
+    def _path(self, key: str) -> Path | None:
+        folder = self._memory.folder
+        return None if folder is None else folder / key[:2] / f"{key}.png"
+
+
+class RememberedEditor(_RememberedPainter):
+    """A backend of the role ``image_edit``, asked once for each edit of a picture."""
+
+    _backend: ImageEdit
+
+    def recolour(self, image: Image, mask: Mask | None, thing: str, colour: str) -> Image:
+        asked = [(image, mask, thing, colour)]
+        return self._painted(asked, lambda some: [self._backend.recolour(*one) for one in some])[0]
+
+
+class RememberedInpainting(_RememberedPainter):
+    """A backend of the role ``inpainting``, asked once for each hole of a picture."""
+
+    _backend: Inpainting
+
+    def inpaint(self, image: Image, mask: Mask, prompt: str = "") -> Image:
+        return self.inpaint_all([image], [mask], prompt)[0]
+
+    def inpaint_all(
+        self, images: Sequence[Image], masks: Sequence[Mask], prompt: str = ""
+    ) -> list[Image]:
+        """Paint several pictures, in one call where the backend takes several."""
+        together = getattr(self._backend, "inpaint_all", None)
+
+        def paint(some: list[tuple[Any, ...]]) -> Sequence[Image]:
+            if together is None:
+                return [self._backend.inpaint(*one) for one in some]
+            holes = [one[0] for one in some], [one[1] for one in some]
+            made: Sequence[Image] = together(*holes, prompt)
+            return made
+
+        asked = [(image, mask, prompt) for image, mask in zip(images, masks, strict=True)]
+        return self._painted(asked, paint)
+
+
+_WRAPPERS: Mapping[str, Callable[..., Any]] = {
     "detection": RememberedDetector,
+    "image_edit": RememberedEditor,
+    "inpainting": RememberedInpainting,
     "matting": RememberedMatting,
     "segmentation": RememberedSegmentation,
 }
 
 
-def remembered(role: str, backend: T, memory: Memory) -> T:
+def remembered(role: str, backend: T, memory: Memory, signature: str = "") -> T:
     """Return the backend with a memory, where its role has answers that are worth keeping."""
     wrapper = _WRAPPERS.get(role)
-    return backend if wrapper is None else wrapper(backend, memory)
+    return backend if wrapper is None else wrapper(backend, memory, signature)
 
 
 _Packed: TypeAlias = tuple[np.ndarray, tuple[int, ...] | None]

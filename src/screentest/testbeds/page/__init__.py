@@ -95,7 +95,7 @@ def _pair(
         "recipe": pair.recipe,
         "prompts": pair.prompts and [" ".join(pair.prompts.true), " ".join(pair.prompts.false)],
         "models": dict(pair.models),
-        "checked": figures_text(pair.checks),
+        "checked": "; ".join(filter(None, [*map(str, pair.faults), figures_text(pair.checks)])),
         "moments": [
             {
                 "clip": touch.clip,
