@@ -126,7 +126,7 @@ def test_groups_are_ranked_and_shown_side_by_side() -> None:
     assert [one.group for one in standings(run, TOY, "model")] == ["b", "a"]
     wide, long = suite_tables(run, TOY, "model")
     assert list(wide.records()[0]) == [
-        *("model", "toy", "look", "motion", "low", "high", "scored", "total")
+        *("model", "toy", "look", "motion", "low", "high", "scored", "total", "parts", "of_parts")
     ]
     assert wide.records()[0]["toy"] == pytest.approx(0.8)
     assert [(row["dimension"], row["model"]) for row in long.records()][:4] == [
@@ -154,6 +154,58 @@ def test_every_root_has_its_own_interval_and_coverage() -> None:
     for standing, row in zip(standings(run, two, "model"), (best, last), strict=True):
         interval = level(standing, "y").interval
         assert row["y.low"] == (interval.low if interval else None)
+
+
+REFUSED = Reason.REFUSED
+
+
+def test_nobody_leads_because_parts_are_missing() -> None:
+    """The judge refused what is hard for a: its total is that of the easy part, and above b's."""
+    table: Table = {
+        "a1": (0.8, REFUSED, REFUSED),
+        "a2": (0.8, REFUSED, REFUSED),
+        "b1": (0.9, 0.3, 0.3),
+        "b2": (0.9, 0.3, 0.3),
+    }
+    run = results(table, {name: name[0] for name in table})
+    b, a = standings(run, TOY, "model")
+    assert (a.group, b.group) == ("a", "b")
+    assert (a.top.value, b.top.value) == (pytest.approx(0.8), pytest.approx(0.45))  # their own
+    assert a.compared["toy",].value == pytest.approx(0.8)
+    assert b.compared["toy",].value == pytest.approx(0.9)  # of the part that both have
+    assert ((a.top.scored, a.top.parts), (b.top.scored, b.top.parts)) == ((0, 1), (2, 3))
+    wide, long = suite_tables(run, TOY, "model")
+    shown = [(row["model"], row["shared"], row["toy"], row["parts"]) for row in wide.records()]
+    assert shown == [
+        ("b", pytest.approx(0.9), pytest.approx(0.45), 3),
+        ("a", pytest.approx(0.8), pytest.approx(0.8), 1),
+    ]
+    for table_of in (wide, long):
+        assert "look / paint.colour (a), motion (a)" in table_of.note
+        assert any("1/3" in row for row in table_of.texts())
+
+
+def test_a_part_that_does_not_apply_to_a_group_ranks_nobody() -> None:
+    """Films without a cut are not better for it: they are compared by what all films have."""
+    absent = Reason.NOT_APPLICABLE
+    table: Table = {"a": (0.5, 0.5, absent), "b": (0.6, 0.6, 0.1)}
+    b, a = standings(results(table, {"a": "a", "b": "b"}), TOY, "model")
+    assert (a.group, b.group) == ("a", "b")
+    assert a.top.value is not None
+    assert b.top.value is not None
+    assert a.top.value > b.top.value
+    assert (a.top.scored, a.top.parts) == (1, 2)  # nothing failed
+
+
+def test_groups_that_share_no_part_are_not_ranked() -> None:
+    table: Table = {"a": (REFUSED, 0.9, REFUSED), "b": (0.2, REFUSED, REFUSED)}
+    table = {**table, "c": (REFUSED, REFUSED, REFUSED)}
+    found = standings(results(table, {name: name for name in table}), TOY, "model")
+    assert [(one.group, one.compared) for one in found] == [("a", {}), ("b", {}), ("c", {})]
+    # What has no value at all takes nothing from what the others share.
+    table = {"a": (0.1, 0.9, 0.3), "b": (0.2, 0.3, 0.3), "c": (REFUSED, REFUSED, REFUSED)}
+    found = standings(results(table, {name: name for name in table}), TOY, "model")
+    assert [(one.group, one.shared) for one in found] == [("a", None), ("b", None), ("c", None)]
 
 
 def test_where_lower_is_better_the_lowest_comes_first() -> None:

@@ -2,14 +2,15 @@
 
 Every value is a mean over items, every dimension the unweighted mean of its parts that have a
 value. How many items and parts that is stands beside it. The interval is that of the mean over
-prompts, at every level; where a part rests on one item there is none.
+prompts, at every level; where a part rests on one item there is none. Groups are ranked by the
+parts that all of them have: nobody leads because something is missing.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from screentest._util.collect import grouped
 from screentest.analysis.results import Results, plain_name
@@ -30,7 +31,8 @@ class StandingLevel:
     """In the suite's scale; None where nothing below has a value."""
     interval: Interval | None = None
     scored: int = 0
-    """Items without a gap below this node; what is not applicable to an item is not a gap."""
+    """Items without a gap in any part of the suite below this node; what is not applicable to an
+    item is not a gap."""
     total: int = 0
     """Items that are, or will be, measured."""
     parts: int = 0
@@ -49,11 +51,18 @@ class Standing:
 
     group: str
     levels: tuple[StandingLevel, ...]
+    shared: Mapping[tuple[str, ...], StandingLevel] | None = None
+    """By path, the tree over the parts that every group has; None where all have the same."""
 
     @property
     def top(self) -> StandingLevel:
-        """The level that groups are ranked by."""
+        """What all its own parts add up to."""
         return self.levels[0]
+
+    @property
+    def compared(self) -> Mapping[tuple[str, ...], StandingLevel]:
+        """By path, the levels that groups are ranked by."""
+        return {level.path: level for level in self.levels} if self.shared is None else self.shared
 
 
 def standings(results: Results, suite: Suite, by: str = "") -> list[Standing]:
@@ -61,11 +70,31 @@ def standings(results: Results, suite: Suite, by: str = "") -> list[Standing]:
     if not suite.dimensions and suite.add_up is None:
         return []
     add = suite.add_up or add_up
-    parts = {name: part for name, part in results.by_group(by).items() if name} if by else {}
-    ranked = [
-        Standing(group, tuple(add(part, suite))) for group, part in (parts or {"": results}).items()
+    named = {name: part for name, part in results.by_group(by).items() if name} if by else {}
+    parts = named or {"": results}
+    ranked = {group: Standing(group, tuple(add(part, suite))) for group, part in parts.items()}
+    ranked = {group: standing for group, standing in ranked.items() if standing.levels}
+    held = [
+        _Values.read(parts[group], suite).held
+        for group, standing in ranked.items()
+        if standing.top.value is not None
     ]
-    return sorted((standing for standing in ranked if standing.levels), key=_rank)
+    common = frozenset.intersection(*held) if held else frozenset()
+    if any(leaves != common for leaves in held):
+        less = replace(suite, dimensions=tuple(_only(suite.dimensions, common)))
+        for group, standing in ranked.items():
+            levels = add(parts[group], less) if less.dimensions else ()
+            ranked[group] = replace(standing, shared={level.path: level for level in levels})
+    return sorted(ranked.values(), key=_rank)
+
+
+def _only(nodes: Iterable[Dimension], leaves: Collection[str]) -> Iterator[Dimension]:
+    """Yield the dimensions with nothing but these leaves; those that have none are left out."""
+    for node in nodes:
+        values = tuple(value for value in node.values if value in leaves)
+        parts = tuple(_only(node.parts, leaves))
+        if values or parts:
+            yield replace(node, values=values, parts=parts)
 
 
 def add_up(results: Results, suite: Suite) -> list[StandingLevel]:
@@ -76,8 +105,10 @@ def add_up(results: Results, suite: Suite) -> list[StandingLevel]:
 
 def _rank(standing: Standing) -> tuple[bool, float, str]:
     top = standing.top
+    level = standing.compared.get(top.path)
+    value = level.value if level is not None and top.value is not None else None
     sign = 1.0 if top.better == "lower" else -1.0
-    return top.value is None, sign * (top.value or 0.0), standing.group
+    return value is None, sign * (value or 0.0), standing.group
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +156,11 @@ class _Values:
         result.items = list(touched)
         return result
 
+    @property
+    def held(self) -> frozenset[str]:
+        """The leaves that some item has a value of."""
+        return frozenset(leaf for leaf, numbers in self.numbers.items() if numbers)
+
     def levels(
         self, node: Dimension, above: tuple[str, ...], scale: float
     ) -> Iterator[StandingLevel]:
@@ -140,8 +176,7 @@ class _Values:
     def level(
         self, path: tuple[str, ...], title: str, node: Dimension, scale: float
     ) -> StandingLevel:
-        leaves = dict.fromkeys(node.leaves)
-        with_values = [leaf for leaf in leaves if self.numbers[leaf]]
+        leaves = tuple(dict.fromkeys(node.leaves))
         total = self.sum(node)
         low, high = self.ends(total)
         interval = self.interval(total)
@@ -150,9 +185,9 @@ class _Values:
             title,
             None if total.value is None else scale * total.value,
             Interval(scale * interval.low, scale * interval.high) if interval else None,
-            scored=sum(self.has_no_gap(item, with_values) for item in self.items),
+            scored=sum(self.has_no_gap(item, leaves) for item in self.items),
             total=len(self.items),
-            parts=len(with_values),
+            parts=len(self.held.intersection(leaves)),
             of_parts=len(leaves),
             better=_better(self.info[leaf] for leaf in leaves if leaf in self.info),
             ends=(scale * low, scale * high)

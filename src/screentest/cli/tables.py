@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Sequence
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from rich.box import SIMPLE_HEAD, Box
+from rich.cells import cell_len
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
@@ -24,6 +26,9 @@ SHARE = "{:.1%}".format
 """How a column shows shares: 45.2%."""
 
 MOST_LINES = 20
+_PAGE = 200
+_NARROWEST = 8
+"""Letters that a column of names keeps beside many numbers."""
 _MARKS = {True: ("✓", "green"), False: ("✗", "red"), None: ("–", "dim")}
 
 
@@ -48,27 +53,63 @@ def show(*tables: core.Table, as_json: bool = False, **facts: Any) -> None:
             print_indented(line, indent=0, style="dim")
 
 
-def rendered(given: core.Table, box: Box | None = SIMPLE_HEAD) -> Table:
+def rendered(
+    given: core.Table, box: Box | None = SIMPLE_HEAD, *, across: int | None = None
+) -> Table:
     """Return a table for the terminal. A cell that is too wide goes on in the next line, between
-    words where there is room for the longest of them."""
+    words where there is room for the longest of them; names break before numbers and headings.
+    ``across`` is the width of a page that is no terminal."""
     brief = given.short()
-    words = [
-        max((len(word) for row in brief.texts() for word in shown(row[place]).split()), default=0)
-        for place in range(len(brief.columns))
-    ]
-    gap = 1 if box or sum(words) + 2 * len(words) > out().width else 2
-    room = sum(words) + gap * len(words) <= out().width
-    result = Table(box=box, show_edge=False, padding=(0, gap, 0, 0), header_style="bold")
-    for column, side, least in zip(brief.columns, brief.alignments(), words, strict=True):
-        result.add_column(
-            Text(shown(column.heading)),
-            justify=side,
-            overflow="fold",
-            min_width=least if room else None,
-        )
+    sides = brief.alignments()
+    heads = [shown(column.heading) for column in brief.columns]
+    columns = [[shown(row[place]) for row in brief.texts()] for place in range(len(heads))]
+    lines = [max(map(cell_len, column), default=0) for column in columns]
+    words = [_longest(" ".join(column)) for column in columns]
+    widths: Sequence[int | None] = [None] * len(words)
+    both = list(map(max, words, map(_longest, heads)))
+    pads = (1, 0) if box else (2, 1)  # a box puts a blank between columns itself
+    for wanted, names, pad in product((both, words), (False, True), pads):
+        room = (across or out().width) + bool(box) - (pad + bool(box)) * len(words)
+        narrowed = _narrowed(wanted, sides, room) if names else wanted
+        if sum(narrowed) <= room:
+            for whole in (lines, list(map(max, lines, map(cell_len, heads)))):
+                narrowed = _widened(narrowed, whole, room)
+            widths = [width or None for width in narrowed]
+            break
+    else:
+        pad = 1
+    result = Table(box=box, show_edge=False, padding=(0, pad, 0, 0), header_style="bold")
+    for head, side, width in zip(heads, sides, widths, strict=True):
+        result.add_column(Text(head), justify=side, overflow="fold", width=width)
     for row, cells in zip(brief.texts(), brief.rows, strict=True):
         texts = ("–" if cell is None else text for text, cell in zip(row, cells, strict=True))
         result.add_row(*(Text(shown(text)) for text in texts))
+    return result
+
+
+def _longest(text: str) -> int:
+    """Return the width of the longest word."""
+    return max(map(cell_len, text.split()), default=0)
+
+
+def _narrowed(widths: Sequence[int], sides: Sequence[str], room: int) -> list[int]:
+    """Return widths with less for the widest column of text, as far as it can be read."""
+    result = list(widths)
+    texts = [place for place, side in enumerate(sides) if side == "left"]
+    if texts:
+        widest = max(texts, key=result.__getitem__)
+        result[widest] -= min(max(0, sum(result) - room), max(0, result[widest] - _NARROWEST))
+    return result
+
+
+def _widened(widths: Sequence[int], whole: Sequence[int], room: int) -> list[int]:
+    """Return widths with what is left of the room, the columns first that need least of it."""
+    result = list(widths)
+    left = room - sum(result)
+    for place in sorted(range(len(result)), key=lambda place: whole[place] - result[place]):
+        more = min(left, max(0, whole[place] - result[place]))
+        result[place] += more
+        left -= more
     return result
 
 
@@ -107,7 +148,7 @@ def print_record(given: core.Table) -> None:
 def as_text(given: core.Table) -> str:
     """Return a table for a file: plain text, as wide as it needs to be."""
     page = io.StringIO()
-    Console(file=page, width=200, color_system=None).print(rendered(given))
+    Console(file=page, width=_PAGE, color_system=None).print(rendered(given, across=_PAGE))
     return "".join(f"{line.rstrip()}\n" for line in page.getvalue().splitlines())
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import math
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
@@ -20,7 +20,7 @@ import numpy as np
 
 from screentest._util.atomic import storage_error, write_whole
 from screentest._util.optional import need
-from screentest._util.text import one_line
+from screentest._util.text import natural, one_line
 from screentest.analysis.judges.matrix import Matrix
 from screentest.core import BadOption, PairKind
 from screentest.core.table import Chart
@@ -157,18 +157,25 @@ def save(figure: Figure, path: Path) -> Path:
 # Figures, from numbers of any kind.
 
 
-def radar(panels: Mapping[str, Models], axes: Mapping[str, str]) -> Figure:
+def radar(
+    panels: Mapping[str, Models], axes: Mapping[str, str], names: Iterable[str] = ()
+) -> Figure:
     """One panel per title, all with the same axes; ``axes`` has their labels."""
-    return radars({title: (models, axes) for title, models in panels.items()})
+    return radars({title: (models, axes) for title, models in panels.items()}, names)
 
 
 @styled
-def radars(panels: Mapping[str, tuple[Models, Mapping[str, str]]]) -> Figure:
+def radars(
+    panels: Mapping[str, tuple[Models, Mapping[str, str]]], names: Iterable[str] = ()
+) -> Figure:
     """Panels with axes of their own, in each a line per generator.
 
-    A generator without a value on an axis has a gap there, not a zero.
+    A generator without a value on an axis has a gap there, not a zero. It looks the same in every
+    panel, and in every figure of the same ``names``: as on the page, by its place among them.
     """
-    figure = new_figure(max(5.6, 4.0 * len(panels)), 4.6)
+    listed = {model for models, _ in panels.values() for model in models} | set(names)
+    places = {name: place for place, name in enumerate(sorted(listed, key=natural))}
+    figure = new_figure(max(5.6, 4.0 * len(panels)), 4.8)
     lines: dict[str, Any] = {}
     for place, (title, (models, axes)) in enumerate(panels.items(), start=1):
         angles = np.linspace(0, 2 * math.pi, len(axes), endpoint=False)
@@ -180,9 +187,9 @@ def radars(panels: Mapping[str, tuple[Models, Mapping[str, str]]]) -> Figure:
         panel.set_yticks([0.25, 0.5, 0.75, 1.0], ["", "0.5", "", "1"])
         panel.tick_params(axis="x", pad=10)
         panel.set_title(title, pad=22)
-        for number, (model, values) in enumerate(models.items()):
+        for model, values in sorted(models.items(), key=lambda one: places[one[0]]):
             heights = [values.get(name, math.nan) for name in axes]
-            turn, colour = divmod(number, len(COLOURS))
+            turn, colour = divmod(places[model], len(COLOURS))
             (line,) = panel.plot(
                 [*angles, angles[0]],
                 [*heights, heights[0]],
@@ -193,14 +200,15 @@ def radars(panels: Mapping[str, tuple[Models, Mapping[str, str]]]) -> Figure:
                 linewidth=1.3,
             )
             lines.setdefault(model or "all", line)
+    shown = [name or "all" for name in places if (name or "all") in lines]
     figure.legend(
-        list(lines.values()),
-        list(lines),
+        [lines[name] for name in shown],
+        shown,
         loc="lower center",
         ncols=min(5, max(1, len(lines))),
         frameon=False,
     )
-    figure.tight_layout(rect=(0, 0.1, 1, 1))
+    figure.tight_layout(rect=(0, 0.1, 1, 0.97))
     return figure
 
 

@@ -27,8 +27,16 @@ _BESIDE = (
     Column("coverage", "Scored", derived=True, align="right"),
 )
 """The interval and the coverage beside a mean."""
+PARTS = (
+    Column("parts", "Parts", detail=True),
+    Column("of_parts", "Of parts", detail=True),
+    Column("share_of_parts", "Parts", derived=True, align="right"),
+)
+"""How many parts of a suite a mean is of."""
 MOST_ROOTS = 3
 """Roots of a suite's tree that have them beside each other on a terminal."""
+MOST_BESIDE = 4
+"""Columns of dimensions that leave room for an interval; the table of all levels has it too."""
 
 
 def result_tables(
@@ -199,11 +207,16 @@ def _wide(ranked: Sequence[Standing], suite: Suite, by: str) -> Table:
     coverage."""
     columns = _columns(ranked)
     roots = [level for level in columns if len(level.path) == 1]
-    taken = {by, *(column.name for column in _BESIDE)}
+    shared = ranked[0].shared is not None
+    taken = {by, "shared", *(column.name for column in (*_BESIDE, *PARTS))}
     names = {level.path: _free(level.path[-1], taken) for level in columns}
     shown = [Column(by)]
     for root in roots:
         below = [level for level in columns if level.path[0] == root.path[0]]
+        first = root is roots[0]
+        if shared:
+            name = "shared" if first else f"{names[root.path]}.shared"
+            shown.append(Column(name, "Shared parts", digits=suite.digits, better=root.better))
         shown += [
             Column(names[level.path], level.title, digits=suite.digits, better=level.better)
             for level in below
@@ -212,10 +225,12 @@ def _wide(ranked: Sequence[Standing], suite: Suite, by: str) -> Table:
         shown += [
             replace(
                 column,
-                name=column.name if root is roots[0] else f"{names[root.path]}.{column.name}",
-                detail=column.detail or len(roots) > MOST_ROOTS,
+                name=column.name if first else f"{names[root.path]}.{column.name}",
+                detail=column.detail
+                or len(roots) > MOST_ROOTS
+                or (column.name == "interval" and len(columns) > MOST_BESIDE),
             )
-            for column in _BESIDE
+            for column in (*_BESIDE, *(PARTS if root.of_parts > 1 else ()))
         ]
     rows = []
     for standing in ranked:
@@ -223,21 +238,25 @@ def _wide(ranked: Sequence[Standing], suite: Suite, by: str) -> Table:
         cells: list[Cell] = [standing.group]
         for root in roots:
             paths = [path for path in names if path[0] == root.path[0]]
+            if shared:
+                common = standing.compared.get(root.path)
+                cells.append(common.value if common is not None else None)
             cells += [levels[path].value if path in levels else None for path in paths]
-            top = levels.get(root.path)
-            cells += _beside(top, suite) if top is not None else [None] * len(_BESIDE)
+            top = levels.get(root.path, replace(root, value=None, interval=None, scored=0, parts=0))
+            cells += _beside(top, suite)
+            cells += parts_of(top) if root.of_parts > 1 else ()
         rows.append(cells)
-    return Table(suite.name, f"{suite.heading} by {by}", shown, rows, suite.note)
+    return Table(suite.name, f"{suite.heading} by {by}", shown, rows, _note(ranked, suite))
 
 
 def _long(ranked: Sequence[Standing], suite: Suite, by: str) -> Table:
+    many = any(level.of_parts > 1 for level in ranked[0].levels)
     columns = [
         Column("dimension", "Dimension"),
         Column("mean", "Mean", digits=suite.digits),
         Column("better", "Better", show=ARROWS.__getitem__),
         *_BESIDE,
-        Column("parts", "Parts", detail=True),
-        Column("of_parts", "Of parts", detail=True),
+        *(PARTS if many else PARTS[:2]),
     ]
     group = f"{by} (group)" if by in {column.name for column in columns} else by
     rows = []
@@ -248,7 +267,7 @@ def _long(ranked: Sequence[Standing], suite: Suite, by: str) -> Table:
                 name = _level_name(part)
                 cells: tuple[Cell, ...] = (
                     *(name, part.value, part.better, *_beside(part, suite)),
-                    *(part.parts, part.of_parts),
+                    *parts_of(part)[: None if many else 2],
                 )
                 rows.append((cells[0], standing.group, *cells[1:]) if by else cells)
     if by:
@@ -264,9 +283,27 @@ def _level_name(level: StandingLevel) -> str:
 
 
 def _note(ranked: Sequence[Standing], suite: Suite) -> str:
-    empty = [_level_name(level) for level in ranked[0].levels if level.value is None]
-    without = say("no_value", levels=", ".join(empty)) if empty else ""
+    lacking = {
+        level.path: [each.group for each in ranked if not _has(each, level)]
+        for level in ranked[0].levels
+    }
+    listed = []
+    for level in ranked[0].levels:
+        groups = lacking[level.path]
+        if groups and (len(level.path) == 1 or groups != lacking[level.path[:-1]]):
+            who = f" ({', '.join(groups)})" if len(groups) < len(ranked) else ""
+            listed.append(f"{_level_name(level)}{who}")
+    without = say("no_value", levels=", ".join(listed)) if listed else ""
     return " ".join(part for part in (suite.note, without) if part)
+
+
+def _has(standing: Standing, level: StandingLevel) -> bool:
+    return any(each.path == level.path and each.value is not None for each in standing.levels)
+
+
+def parts_of(level: StandingLevel) -> tuple[Cell, ...]:
+    """Return the cells of ``PARTS``."""
+    return level.parts, level.of_parts, f"{level.parts:,}/{level.of_parts:,}"
 
 
 def _beside(level: StandingLevel, suite: Suite) -> tuple[Cell, ...]:

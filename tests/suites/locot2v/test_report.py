@@ -60,7 +60,8 @@ def test_standings(report: Report) -> None:
     assert best["static_quality"] == pytest.approx(0.7)
     assert other["text_video_alignment"] == pytest.approx(0.25)
     assert other["overall"] == pytest.approx((0.2 + 0.25 + 0.2) / 3)
-    assert (other["herd"], other["scored"], other["total"]) == (None, 2, 3)
+    assert (other["herd"], other["scored"], other["total"]) == (None, 0, 3)  # 22 parts are missing
+    assert (other["parts"], other["of_parts"]) == (4, 26)
     low, high = best["low"], best["high"]
     assert isinstance(low, float)
     assert isinstance(high, float)

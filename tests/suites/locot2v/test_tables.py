@@ -14,8 +14,10 @@ from scipy import stats
 
 from screentest.analysis.results import Results, Value
 from screentest.analysis.standings import standings
+from screentest.cli.tables import show
 from screentest.core import BadOption, Item, Outcome, OutputInfo, Reason, Score
 from screentest.present import charts
+from screentest.present.tables import suite_tables
 from screentest.suites.locot2v.data import PromptRecord, PromptSuite
 from screentest.suites.locot2v.suite import suite_in
 from screentest.suites.locot2v.tables import (
@@ -31,10 +33,12 @@ from screentest.suites.locot2v.tables import (
     main_radar,
     paired,
     static_scatter,
+    uncounted,
 )
 from tests.suites.locot2v.made import SUITE, results_of
 from tests.suites.locot2v.published import TABLE_2
 from tests.suites.locot2v.test_published import printed
+from tests.terminal import fits
 
 
 @pytest.fixture(scope="module")
@@ -229,6 +233,47 @@ def test_missing_values_are_gaps(tmp_path: Path) -> None:
     assert [one.name for one in made] == ["radar"]
 
 
+def test_a_generator_looks_the_same_in_every_panel() -> None:
+    """X alone has videos of nature; it was drawn as B is in the panel beside it."""
+    items, groups = {}, {}
+    for model, category, value in (
+        *(("A", "Life", 0.2), ("B", "Life", 0.9), ("X", "Life", 0.5)),
+        *(("X", "Nature", 0.4), ("A", "Virtual", 0.8), ("X", "Virtual", 0.1)),
+    ):
+        name = f"{model}{category}"
+        items[name], groups[name] = {"themes": value}, {"model": model, "category": category}
+    made = {one.name: one.make() for one in drawings(SUITE, results_of(items, groups), "model")}
+    looks = []
+    for figure in (made["radar"], made["radar_by_category"]):
+        (legend,) = figure.legends
+        names = [text.get_text() for text in legend.get_texts()]
+        assert names == ["A", "B", "X"]
+        keys = [(line.get_color(), line.get_marker()) for line in legend.get_lines()]
+        looks.append(dict(zip(names, keys, strict=True)))
+    assert looks[0] == looks[1]
+    nature = next(p for p in made["radar_by_category"].axes if p.get_title() == "Nature")
+    (line,) = nature.lines
+    assert (line.get_color(), line.get_marker()) == looks[0]["X"]
+
+
+def test_a_video_without_a_cut_is_not_steadier_for_it() -> None:
+    """Table 5: temporal quality is of the parts that all videos have, or it tells who cuts."""
+    absent: Outcome[Score] = Outcome.failed(Reason.NOT_APPLICABLE)
+    results = results_of(
+        {
+            "cut": {"warping_error": 0.8, "transition_smoothness": 0.1},
+            "whole": {"warping_error": 0.6},
+            "refused": {"transition_smoothness": 0.3},
+        }
+    )
+    name = "locot2v_transition_smoothness"
+    results = replace(results, values=(*results.values, Value("whole", name, name, absent, "s")))
+    scores = item_scores(SUITE, results)
+    assert [scores[item].get("temporal_quality") for item in results.items] == [0.8, 0.6, None]
+    assert scores["cut"]["transition_smoothness"] == 0.1
+    assert uncounted(SUITE, results) == ["transition_smoothness"]
+
+
 def test_panels_without_any_value_are_left_out() -> None:
     """Without a chat model there are static and temporal values, and nothing else to draw."""
     values = {"aesthetic_quality": 0.5, "temporal_flickering": 0.9}
@@ -239,6 +284,29 @@ def test_panels_without_any_value_are_left_out() -> None:
     scatter = static_scatter(item_scores(SUITE, results))
     assert [panel.get_ylabel() for panel in scatter.axes] == ["Temporal Quality"]
     assert len(static_scatter({"a": {}}).axes) == 4  # each says so
+
+
+def test_tables_are_whole_at_80_columns(
+    many: Results, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No number and no word of a heading was whole: "HE", "0.4" for 0.431."""
+    monkeypatch.setenv("COLUMNS", "80")
+    one = {
+        item: {**values.groups, "category": "Virtual Entertainment"}
+        for item, values in many.items.items()
+    }
+    items = {name: replace(item, groups=one[name]) for name, item in many.items.items()}
+    tables = suite_tables(replace(many, items=items), SUITE, "model")
+    assert {"locot2v", "locot2v_categories", "locot2v_parts"} <= {table.name for table in tables}
+    for table in tables:
+        show(table)
+        shown = capsys.readouterr().out
+        assert fits(shown)
+        brief = table.short()
+        cells = [text for row in brief.texts() for text in row]
+        words = {word for text in cells for word in text.split()}
+        heads = {word for column in brief.columns for word in column.heading.split()}
+        assert words | heads <= set(shown.split())
 
 
 def test_names_that_are_no_charts(tmp_path: Path, many: Results) -> None:

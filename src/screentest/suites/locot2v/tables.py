@@ -6,18 +6,19 @@ single items, which correlations and charts are of.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING, TypeAlias
 
 from screentest.analysis.results import Results, plain_name
-from screentest.analysis.standings import Standing, standings
+from screentest.analysis.standings import Standing, StandingLevel, standings
 from screentest.analysis.suites import Dimension, Suite
-from screentest.core import Cell, Column, Outcome, Table
+from screentest.core import Cell, Column, Outcome, Reason, Score, Table
 from screentest.core.signature import value_name
 from screentest.core.table import Chart
 from screentest.present.charts import figure_chart, radar, radars, scatter, violins
+from screentest.present.tables import PARTS, parts_of
 from screentest.stats import Correlation, kendall, pearson, spearman
 from screentest.suites.locot2v.data import (
     COMPLEXITIES,
@@ -95,7 +96,8 @@ def own_tables(suite: Suite, results: Results, by: str) -> list[Table]:
     groups = [
         group_table(suite, results, group, by) for group in GROUPS if group != (by or "model")
     ]
-    return [*groups, correlation_table(correlations(item_scores(suite, results)))]
+    pairs = correlations(item_scores(suite, results))
+    return [*groups, correlation_table(pairs, uncounted(suite, results))]
 
 
 def by_group(suite: Suite, results: Results, group: str, by: str) -> dict[str, list[Standing]]:
@@ -106,17 +108,25 @@ def by_group(suite: Suite, results: Results, group: str, by: str) -> dict[str, l
 
 def group_table(suite: Suite, results: Results, group: str, by: str) -> Table:
     """One row per category or theme and generator, with the five dimensions and the total."""
-    rows = [
-        (name, item.group or "all", *(means.get(level) for level in ("overall", *FIVE)))
-        for name, result in by_group(suite, results, group, by).items()
-        for item in result
-        for means in [dimensions_of(item)]
+    found = [
+        (name, one) for name, some in by_group(suite, results, group, by).items() for one in some
     ]
-    columns = [Column(name, TITLES[name]) for name in FIVE]
+    rows = []
+    for name, item in found:
+        common = item.compared.get(item.top.path)
+        means = dimensions_of(item)
+        cells = (common.value if common is not None else None, *map(means.get, ("overall", *FIVE)))
+        rows.append((name, item.group or "all", *cells, *parts_of(item.top)))
     return Table(
         f"locot2v_{GROUPS[group]}",
         f"LoCoT2V-Bench by {group}",
-        (group, by or "model", Column("overall", "Total"), *columns),
+        (
+            *(group, by or "model"),
+            Column("shared", "Shared parts", detail=all(item.shared is None for _, item in found)),
+            Column("overall", "Total"),
+            *(Column(name, TITLES[name]) for name in FIVE),
+            *PARTS,
+        ),
         rows,
     )
 
@@ -130,10 +140,45 @@ def dimensions_of(standing: Standing) -> dict[str, float]:
     }
 
 
+NATURAL: tuple[str, ...] = (
+    *("transition_smoothness", "human_action"),
+    *(item.name for item in TEMPORAL if item.metric == "locot2v_event_consistency"),
+)
+"""Parts that a film may lack by its nature: it has no cut, nobody acts, it has one event."""
+
+
 def item_scores(suite: Suite, results: Results) -> dict[str, dict[str, float]]:
-    """Return the sub-dimensions of every item, and its five dimensions as far as they can be
-    had."""
+    """Return the sub-dimensions of every item, and its dimensions.
+
+    A dimension is of the same parts for all items, or films without a cut would be better than
+    others. An item that lacks one of them has none.
+    """
     result: dict[str, dict[str, float]] = {name: {} for name in results.items}
+    for part, outcomes in _outcomes(suite, results).items():
+        for item, outcome in outcomes.items():
+            if outcome.value is not None:
+                result.setdefault(item, {})[part] = outcome.value.value
+    had = {part for values in result.values() for part in values}
+    count = had.difference(uncounted(suite, results))
+    for values in result.values():
+        for name, members in FIVE.items():
+            parts = [member.name for member in members if member.name in count]
+            if parts and all(part in values for part in parts):
+                values[name] = fmean(values[part] for part in parts)
+    return result
+
+
+def uncounted(suite: Suite, results: Results) -> list[str]:
+    """Return the parts that are in no item's dimension: some film lacks them by its nature."""
+    reasons = {
+        part: {outcome.failure.reason for outcome in outcomes.values() if outcome.failure}
+        for part, outcomes in _outcomes(suite, results).items()
+    }
+    return [part for part in NATURAL if Reason.NOT_APPLICABLE in reasons.get(part, ())]
+
+
+def _outcomes(suite: Suite, results: Results) -> dict[str, dict[str, Outcome[Score]]]:
+    """By part of the suite and item."""
     (root,) = suite.dimensions
     leaves = {
         plain_name(leaf): part.name
@@ -141,15 +186,12 @@ def item_scores(suite: Suite, results: Results) -> dict[str, dict[str, float]]:
         for part in item.parts
         for leaf in part.leaves
     }
+    result: dict[str, dict[str, Outcome[Score]]] = {}
     for name in results.outputs:
-        leaf = leaves.get(plain_name(name))
-        for item, number in results.numbers(name).items() if leaf is not None else ():
-            result.setdefault(item, {})[leaf or ""] = number
-    for values in result.values():
-        for name, members in FIVE.items():
-            had = [values[member.name] for member in members if member.name in values]
-            if had:
-                values[name] = fmean(had)
+        part = leaves.get(plain_name(name))
+        if part is not None:
+            found = result.setdefault(part, {})
+            found.update({value.item: value.outcome for value in results.of(name)})
     return result
 
 
@@ -222,8 +264,8 @@ def correlations(
     return result
 
 
-def correlation_table(found: Sequence[PairCorrelation]) -> Table:
-    """Pairs without an item that has both are counted in the note."""
+def correlation_table(found: Sequence[PairCorrelation], uncounted: Sequence[str] = ()) -> Table:
+    """Pairs without an item that has both are counted in the note, and uncounted parts named."""
     rows = []
     for item in found:
         outcomes = (item.pearson, item.spearman, item.kendall)
@@ -233,6 +275,11 @@ def correlation_table(found: Sequence[PairCorrelation]) -> Table:
             names = (NAMES[item.first], NAMES[item.second])
             rows.append((*names, *coefficients, item.items, *chances))
     lost = len(found) - len(rows)
+    listed = ", ".join(NAMES[name] for name in uncounted)
+    notes = (
+        f"{lost:,} more pairs of table 5 have no item with both." if lost else "",
+        f"Temporal Quality is without what some videos cannot have: {listed}." if listed else "",
+    )
     return Table(
         "locot2v_together",
         "LoCoT2V-Bench, what goes together",
@@ -241,7 +288,7 @@ def correlation_table(found: Sequence[PairCorrelation]) -> Table:
             *(Column(f"p_{name}", detail=True) for name in ("r", "ρ", "τ")),
         ),
         rows,
-        f"{lost:,} more pairs of table 5 have no item with both." if lost else "",
+        " ".join(note for note in notes if note),
     )
 
 
@@ -273,7 +320,10 @@ def drawings(
     if categories:
         words = f"{models} in {', '.join(categories)}"
         title = "LoCoT2V-Bench by category"
-        made.append(Drawing("radar_by_category", title, words, lambda: category_radar(categories)))
+        listed = [item.group for item in result]
+        made.append(
+            Drawing("radar_by_category", title, words, lambda: category_radar(categories, listed))
+        )
     points = sum("static_quality" in score for score in scores.values())
     if points >= FEWEST_POINTS:
         words = f"one point for each of {points:,} videos"
@@ -301,7 +351,7 @@ def main_radar(found: Sequence[Standing]) -> Figure:
     temporal = {item.name: item.short for item in TEMPORAL}
     expected = {item.name: item.title for item in HERD}
     panels = {
-        "Five dimensions": (_parts(found, TITLES), TITLES),
+        "Five dimensions": (_compared(found), TITLES),
         "Temporal Quality": (_parts(found, temporal), temporal),
         "HERD": (_parts(found, expected), expected),
     }
@@ -309,9 +359,12 @@ def main_radar(found: Sequence[Standing]) -> Figure:
     return radars(shown or panels)
 
 
-def category_radar(categories: Mapping[str, Sequence[Standing]]) -> Figure:
-    """Figure 9: the five dimensions in each category."""
-    return radar({title: _parts(found, TITLES) for title, found in categories.items()}, TITLES)
+def category_radar(
+    categories: Mapping[str, Sequence[Standing]], models: Iterable[str] = ()
+) -> Figure:
+    """Figure 9: the five dimensions in each category; the ``models`` look as in figure 8."""
+    panels = {title: _compared(found) for title, found in categories.items()}
+    return radar(panels, TITLES, models)
 
 
 def static_scatter(scores: ItemScores) -> Figure:
@@ -325,11 +378,17 @@ def static_scatter(scores: ItemScores) -> Figure:
 
 
 def _parts(found: Sequence[Standing], names: Mapping[str, str]) -> dict[str, dict[str, float]]:
+    return {item.group: _named(item.levels, names) for item in found}
+
+
+def _compared(found: Sequence[Standing]) -> dict[str, dict[str, float]]:
+    """Return the five dimensions of the parts that all generators have."""
+    return {item.group: _named(item.compared.values(), TITLES) for item in found}
+
+
+def _named(levels: Iterable[StandingLevel], names: Mapping[str, str]) -> dict[str, float]:
     return {
-        item.group: {
-            level.path[-1]: level.value
-            for level in item.levels
-            if level.path[-1] in names and level.value is not None
-        }
-        for item in found
+        level.path[-1]: level.value
+        for level in levels
+        if level.path[-1] in names and level.value is not None
     }
