@@ -15,6 +15,7 @@ from screentest.analysis.suites import Dimension, Suite
 from screentest.core import Item, Outcome, OutputInfo, Reason, Score
 from screentest.present.tables import standing_tables, suite_tables
 from screentest.stats import source_interval
+from tests.messages import names
 
 SHARE = OutputInfo("a share")
 LOOK = Dimension("look", ("sharp", "paint.colour"))
@@ -181,7 +182,7 @@ def test_nobody_leads_because_parts_are_missing() -> None:
         ("a", pytest.approx(0.8), pytest.approx(0.8), 1),
     ]
     for table_of in (wide, long):
-        assert "look / paint.colour (a), motion (a)" in table_of.note
+        assert names(table_of.note, "paint.colour (a)", "motion (a)")
         assert any("1/3" in row for row in table_of.texts())
 
 
