@@ -383,6 +383,70 @@ def test_a_text_model_says_that_it_cannot_see(
     assert blind.failure.reason is Reason.NOT_APPLICABLE
 
 
+@pytest.mark.parametrize("kind", ["text_model", "vision_language_model"])
+def test_requests_of_one_call_are_answered_as_if_each_were_alone(
+    saved: Callable[[str], Path],
+    images: list[Any],
+    kind: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def asked(text: str, *shown: Any, **sampling: Any) -> ChatRequest:
+        parts = [*map(picture, shown), Text(text)]
+        return ChatRequest(tuple(parts), sampling=Sampling(max_tokens=12, **sampling))
+
+    shown = images[:1] if kind == "vision_language_model" else []
+    requests = [
+        asked("is it red ?", *shown),
+        asked("drawn", *shown, temperature=0.9, seed=1),
+        asked("a good video of a dog , is the dog red ?", *shown),
+        asked("yes", *shown),
+        asked("unseen", images[0]),
+        asked("no ?"),
+    ]
+    alone = load("chat", "hf", saved(kind))
+    together = load("chat", "hf", saved(kind), batch=2)
+    calls: list[int] = []
+    generate = together._model.generate
+
+    def counted(**inputs: Any) -> Any:
+        calls.append(len(inputs["input_ids"]))
+        return generate(**inputs)
+
+    monkeypatch.setattr(together._model, "generate", counted)
+    singly = [alone.ask([request])[0] for request in requests]
+    answers = together.ask(requests)
+    assert calls.count(2) >= 1
+    for one, answer in zip(singly, answers, strict=True):
+        assert one.ok == answer.ok
+        if one.ok:
+            assert (one.unwrap().text, one.unwrap().usage) == (
+                answer.unwrap().text,
+                answer.unwrap().usage,
+            )
+
+
+def test_a_batch_that_does_not_fit_is_halved(
+    saved: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backend = load("chat", "hf", saved("text_model"), batch=4)
+    generate = backend._model.generate
+    calls: list[int] = []
+
+    def small(**inputs: Any) -> Any:
+        calls.append(len(inputs["input_ids"]))
+        if calls[-1] > 2:
+            raise torch.OutOfMemoryError("too much")
+        return generate(**inputs)
+
+    monkeypatch.setattr(backend._model, "generate", small)
+    sampling = Sampling(max_tokens=4)
+    requests = [
+        ChatRequest((Text(word),), sampling=sampling) for word in ["yes", "no", "red", "dog"]
+    ]
+    assert len(backend.ask(requests)) == 4
+    assert calls == [4, 2, 2]
+
+
 def test_an_answer_cut_short_is_not_an_answer(saved: Callable[[str], Path]) -> None:
     backend = load("chat", "hf", saved("text_model"))
     # Made to go on for five tokens and stopped after five: it cannot have ended by itself.
