@@ -22,11 +22,13 @@ from screentest.core import (
     NoValue,
     PairKind,
     Reason,
+    Size,
     Span,
     register,
 )
 from screentest.core.registry import build, registry
 from screentest.models import Detection, Models, read_models
+from screentest.sample import sample_videos
 from screentest.testbeds.captions.facts import CaptionFacts
 from screentest.testbeds.checks import PairCheck, check_pair
 from screentest.testbeds.contract import (
@@ -42,19 +44,22 @@ from screentest.testbeds.contract import (
     Unfit,
 )
 from screentest.testbeds.faults import Fault
-from screentest.testbeds.operators.tracker import ThingShapes, is_shown, must_name_things
-from screentest.testbeds.sightings import ClipSample, check_region, has_colour
+from screentest.testbeds.operators.tracker import Follower, ThingShapes, is_shown, must_name_things
+from screentest.testbeds.sightings import ClipSample, check_region, colour_reached, has_colour
 from screentest.testbeds.testbed import Pair, Touched, VideoFile
 from screentest.testbeds.timeline import must_move, retimed
+from screentest.testbeds.visibility import aligned
 from screentest.video.edit.pictures import Keep, Pixels, Reencode, frame_by_frame
 from screentest.video.edit.splice import splice
 from screentest.video.probe import probe
+from screentest.video.samples import sample_frames
 from tests.messages import names
 from tests.testbeds.disc import (
     BLUE,
     HEIGHT,
     MODELS,
     RATE,
+    RED,
     WIDTH,
     DiscDetector,
     DiscSegmentation,
@@ -145,12 +150,45 @@ def test_an_edit_that_changes_nothing(film: Film) -> None:
     assert {"touch_unchanged", "some_invisible"} & set(faults(same))
 
 
-def test_a_frame_in_the_middle_left_as_it_was(film: Film) -> None:
-    found = checked(film, PICTURES, lambda n, image: image if n == 4 else image // 2)
-    (fault,) = found.faults
-    assert (fault.kind, fault.clip) == ("some_unchanged", 0)
-    assert fault.values == {"count": 1, "total": 8}
-    assert found.reason is Reason.CHECK_FAILED
+def inverted(image: Image) -> Image:
+    return 255 - image
+
+
+# Eight frames a second, as the film has them; each leaves some frames of the clip as they were.
+SEEN_BY_ANYONE: Mapping[str, Callable[[int, Image], Image]] = {
+    "flickers at half the frame rate": lambda n, image: image if n % 2 else inverted(image),
+    "pops in and out": lambda n, image: np.where(
+        (np.arange(WIDTH) < 40)[:, None] & (n % 8 < 3), 250, image
+    ).astype(np.uint8),
+    "rolls askew": lambda n, image: np.stack(
+        [np.roll(row, (n % 4) * y // 8, axis=0) for y, row in enumerate(image)]
+    ),
+    "pulses at one side": lambda n, image: np.where(
+        (np.arange(WIDTH) < 64)[:, None], image * (0.6 + 0.4 * np.cos(np.pi * n / 2)), image
+    ).astype(np.uint8),
+    "misses one frame": lambda n, image: image if n == 4 else image // 2,
+}
+
+
+@pytest.mark.parametrize("name", SEEN_BY_ANYONE)
+def test_a_change_may_come_and_go(film: Film, name: str) -> None:
+    assert not checked(film, PICTURES, SEEN_BY_ANYONE[name]).faults
+
+
+def test_a_change_that_is_out_of_sight_for_long_or_hardly_there(tmp_path: Path) -> None:
+    info = replace(PICTURES)
+    film = written(tmp_path, [picture(number) for number in range(2 * RATE)])
+    few = checked(film, info, lambda n, image: image // 2 if n == 4 else image)
+    assert few.faults == (Fault("some_invisible", {"count": 7, "total": 8}, clip=0),)
+    # One clip of both seconds, of which the second is as it was but for its end.
+    whole = Film(film.video, (replace(film.clips[0], span=Span(Fraction(0), Fraction(2))),))
+    number = iter(range(100))
+    work = frame_by_frame(lambda image: image if 4 < next(number) < 15 else image // 2)
+    parts = [Reencode(clip.span, work) for clip in film.clips]
+    made = splice(film.video, parts, tmp_path / "long.mp4")
+    touched = Touched(0, whole.clips[0].span, Span(made.places[0].start, made.places[1].end), {})
+    found = check_pair(pair_of(film, made.path, (touched,)), tmp_path, info)
+    assert found.faults == (Fault("some_unchanged", {"count": 10, "total": 16}, clip=0),)
 
 
 def test_a_leak_outside_the_clip(film: Film) -> None:
@@ -234,6 +272,68 @@ def test_a_wrong_colour(
 ) -> None:
     found = checked(film, PAINTED, repainted(colour), details)
     assert (kind, named) in [(fault.kind, fault.values.get("colour")) for fault in found.faults]
+
+
+@pytest.fixture(scope="module")
+def jar() -> tuple[Image, NDArray[np.bool_]]:
+    """A red disc on a real picture."""
+    video = sample_videos()[2].item.video
+    (frame,) = sample_frames(video, [Fraction(1)], size=Size(long_side=512))
+    rows, columns = np.indices(frame.image.shape[:2])
+    where = (rows - 150) ** 2 + (columns - 260) ** 2 < 50**2
+    shade = 0.5 + frame.image.mean(axis=2, keepdims=True) / 510
+    return np.where(where[..., None], np.array(RED) * shade, frame.image).astype(np.uint8), where
+
+
+def moved(image: Image, across: float, zoom: float) -> Image:
+    height, width = image.shape[:2]
+    way = cv2.getRotationMatrix2D((width / 2, height / 2), 0, zoom)
+    way[0, 2] += across
+    return cv2.warpAffine(image, way, (width, height), None, cv2.INTER_CUBIC, cv2.BORDER_REPLICATE)
+
+
+@pytest.mark.parametrize(
+    ("across", "zoom", "gain", "passes"),
+    [
+        (1, 1, 1, True),
+        (0, 1.01, 1, True),
+        (0, 1, 1.08, True),
+        (40, 1, 1, False),
+        (0, 1, 1.4, False),
+    ],
+)
+def test_a_recoloured_frame_may_have_moved_a_little(
+    jar: tuple[Image, NDArray[np.bool_]], across: float, zoom: float, gain: float, passes: bool
+) -> None:
+    before, where = jar
+    shade = 0.5 + before.mean(axis=2, keepdims=True) / 510
+    ideal = np.where(where[..., None], np.array(BLUE) * shade, before).astype(np.uint8)
+    after = np.clip(moved(ideal, across, zoom) * gain, 0, 255).astype(np.uint8)
+    rows, columns = np.nonzero(where)
+    box = tuple(map(float, (columns.min(), rows.min(), columns.max() + 1, rows.max() + 1)))
+
+    class Jar(DiscDetector):
+        def detect(self, image: Image, phrases: Sequence[str]) -> list[Detection]:
+            return [Detection(phrases[0], 0.9, box)]
+
+    models: Any = SimpleNamespace(
+        role=lambda _: Jar(), choice=lambda _: SimpleNamespace(backend="disc")
+    )
+
+    def inside(before: Image) -> list[str | None]:
+        sample = ClipSample([(before, after)], TO_BLUE, 1.0, models)
+        region = check_region(sample, PAINTED.region)
+        assert region is not None
+        return [found.fault and found.fault.kind for found in (region, colour_reached(sample))]
+
+    assert (inside(aligned(before, after)) == [None, None]) is passes
+    assert "beside_thing" in inside(before)
+
+
+def test_a_picture_that_did_not_move_stays_where_it_is(jar: Any) -> None:
+    assert np.abs(aligned(jar[0], jar[0]).astype(int) - jar[0]).max() <= 2
+    plain = np.full((96, 128, 3), 130, np.uint8)
+    assert (aligned(plain, plain) == plain).all()
 
 
 def test_a_rectangle_instead_of_a_thing(film: Film) -> None:
@@ -586,6 +686,21 @@ def test_a_thing_is_followed_between_looks_and_gone_when_it_is_gone() -> None:
     gone = picture(4)
     gone[disc(gone)] = 115  # the same shot, without it
     assert shapes.find(gone) is None
+
+
+def test_a_thing_that_is_lost_is_followed_for_a_sixth_of_a_second() -> None:
+    models = Models(read_models(MODELS))
+    lost = picture(4)
+    lost[disc(lost)] = (130, 90, 90)  # the same picture, in which the detector sees no disc
+    for rate, frames in ((24.0, 4), (12.0, 2), (1.0, 0)):
+        follower = Follower(models, "ball", rate)
+        assert follower.boxes(picture(4))
+        assert [bool(follower.boxes(lost)) for _ in range(6)] == [n < frames for n in range(6)]
+    # Between pictures a second apart nothing is followed: each is looked at.
+    shapes = ThingShapes(models, "ball", rate=1.0)
+    DiscSegmentation.asked = 0
+    assert [shapes.find(picture(number)) is not None for number in range(3)] == [True] * 3
+    assert DiscSegmentation.asked == 3
 
 
 def test_guesses_do_not_name_things() -> None:

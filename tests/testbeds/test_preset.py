@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import screentest
-from screentest.core import Clip, Reason, Script, Span, from_json
+from screentest.core import Clip, Script, Span, from_json
 from screentest.inputs.manifest import write_manifest
 from screentest.models import Models, weights
 from screentest.run.engine import InlineEngine
@@ -21,7 +21,7 @@ from screentest.run.session import Settings
 from screentest.run.tasks import Engine
 from screentest.sample import backgrounds, sample_videos
 from screentest.testbeds.options import BuildOptions
-from screentest.testbeds.preset import PAPER
+from screentest.testbeds.preset import PAPER, PRESETS
 from screentest.testing.chat_answers import Answer, Asked
 from screentest.testing.chat_server import FakeChatServer
 from tests.models.pulled import pulled
@@ -99,6 +99,14 @@ def test_only_what_the_aspects_need_is_asked_for(corpus: Path, tmp_path: Path) -
         (("--model", "matting=grabcut"), "takes matting=u2net:~/.u2net/u2net.onnx"),
         (("--models", "light"), "Leave --models light out"),
         (("--preset", "own"), "unknown preset 'own'"),
+        (
+            ("--model", "detection=grounding_dino:IDEA-Research/grounding-dino-tiny"),
+            "takes IDEA-Research/grounding-dino-base and not IDEA-Research/grounding-dino-tiny",
+        ),
+        (("--model", "detection=grounding_dino,box_threshold=0.05"), "has box_threshold=0.4 of"),
+        (("--model", "inpainting=stable_diffusion,steps=2"), "has steps=50 of"),
+        (("--model", "image_edit=qwen,instruction=Make it nice"), "has instruction="),
+        (("--check", "often"), "'often'"),
     ],
 )
 def test_what_contradicts_the_paper_is_refused(
@@ -109,6 +117,19 @@ def test_what_contradicts_the_paper_is_refused(
     assert done.exit_code == 2
     assert words in " ".join(done.output.split())
     assert not (tmp_path / "bed").exists()
+
+
+@pytest.mark.usefixtures("nothing_here")
+def test_another_network_in_the_file_of_u2net_is_refused(corpus: Path, tmp_path: Path) -> None:
+    pulled("u2netp")
+    shutil.copy(weights.path("u2netp"), tmp_path / "u2net.onnx")
+    done = invoke(
+        *("build", corpus, "--out", tmp_path / "bed", "--preset", "paper"),
+        *("--aspects", "background_consistency"),
+        *("--model", f"matting=u2net:{tmp_path / 'u2net.onnx'}"),
+    )
+    assert done.exit_code == 2
+    assert "the published file 60024c5c889badc19c04ad937298a77b" in " ".join(done.output.split())
 
 
 def test_a_model_without_a_name_is_the_paper_s_and_not_the_backend_s_default() -> None:
@@ -147,13 +168,12 @@ def _inline(
 def test_the_real_classes_build_every_aspect_that_needs_a_model(
     corpus: Path, tmp_path: Path, saved_models: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What random weights paint may not pass the checks of a pair; but nothing may be missing,
-    and no other model may have been asked."""
+    """What random weights paint does not pass the checks of a pair; it is kept, as drawn."""
     from diffusers.pipelines.qwenimage import pipeline_qwenimage_edit_plus as pipeline
 
     # In this process: torchvision may need help to be imported, and the pipeline looks at its
     # picture in a megapixel, whatever it is to paint.
-    monkeypatch.setattr("screentest.api.testbeds.engine_of", _inline)
+    monkeypatch.setattr("screentest.api.testbeds.open_engine", _inline)
     monkeypatch.setattr(pipeline, "VAE_IMAGE_SIZE", 64 * 64)
     monkeypatch.setattr(pipeline, "CONDITION_IMAGE_SIZE", 56 * 56)
     used: dict[str, set[str]] = {}
@@ -172,29 +192,38 @@ def test_the_real_classes_build_every_aspect_that_needs_a_model(
     def reads(asked: Asked) -> Answer:
         return Answer(json.dumps(FACTS))
 
+    small = replace(
+        PAPER,
+        name="small",
+        files={},
+        models={
+            "matting": f"u2net:{net}",
+            "detection": f"grounding_dino:{saved_models / 'grounding_dino'},box_threshold=0",
+            "inpainting": f"stable_diffusion:{saved_models / 'inpainting'},steps=2",
+            "image_edit": f"qwen:{saved_models / 'edit'},steps=1,pixels=4096",
+        },
+    )
+    monkeypatch.setitem(PRESETS, "small", small)
     with FakeChatServer(reads) as server:
         made = screentest.build(
             corpus,
             out=tmp_path / "bed",
-            preset="paper",
+            preset="small",
             aspects=MODEL_BASED,
             backgrounds=backgrounds()[0].parent,
             workers=1,
-            model=[
-                f"chat=openai:test,base_url={server.url},max_attempts=1",
-                f"matting=u2net:{net}",
-                f"detection=grounding_dino:{saved_models / 'grounding_dino'},box_threshold=0",
-                f"inpainting=stable_diffusion:{saved_models / 'inpainting'},steps=2",
-                f"image_edit=qwen:{saved_models / 'edit'},steps=1,pixels=4096",
-            ],
+            model=f"chat=openai:test,base_url={server.url},max_attempts=1",
         )
         asked = len(server.asked)
     assert asked == 5  # ten captions, of which two each are equal
     options = from_json(BuildOptions, made.testbed.recipe["options"])
-    assert (options.preset, options.rate, options.extract) == ("paper", Fraction(1), "chat")
-    seen = {one.name for one in (*made.testbed.pairs, *made.testbed.skips)}
-    assert seen == set(MODEL_BASED.split(","))
-    for skip in made.testbed.skips:
-        assert skip.failure.reason in (Reason.CHECK_FAILED, Reason.NOT_APPLICABLE), skip
+    assert (options.preset, options.rate, options.extract) == ("small", Fraction(1), "chat")
+    assert options.check == "report"
+    # One pair of each aspect came out, five clips as they were drawn.
+    assert not made.testbed.skips
+    pairs = {pair.name: pair for pair in made.testbed.pairs}
+    assert pairs.keys() == set(MODEL_BASED.split(","))
+    assert {len(pair.touched) for pair in pairs.values()} == {5}
+    assert all(pair.checks for pair in pairs.values())
     for role, text in PAPER.models.items():
         assert used[role] == {text.partition(":")[0]}

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import islice, pairwise, zip_longest
+from itertools import groupby, islice, pairwise, zip_longest
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
@@ -34,7 +34,7 @@ from screentest.testbeds.sightings import (
     roles_asked,
 )
 from screentest.testbeds.testbed import Pair, Touched
-from screentest.testbeds.visibility import ShiftFinder, frame_change
+from screentest.testbeds.visibility import ShiftFinder, aligned, frame_change
 from screentest.video.source import VideoSource
 
 if TYPE_CHECKING:
@@ -45,10 +45,9 @@ VERSION = 1
 
 FLAT, FADED = 4.0, 0.35
 """A frame with less contrast, in levels or as a share of its clip's, has nothing to show."""
-AS_IT_WAS = 0.25
-"""A frame changed by less than this share of what is usual in its clip was left out."""
-GENTLE = 0.1
-"""The share of frames of a clip whose change may be hard to see."""
+SEEN, PAUSE = 0.25, 1.0
+"""The least share of a clip's frames in which a viewer must see the change, and the seconds for
+which it may be out of sight: what flickers or pulses is seen all the same."""
 TURNED = 0.5
 """Of frames in reverse, how much less they must differ when they are read backwards."""
 MOMENTS = 4
@@ -231,7 +230,10 @@ class _Check:
         if self.info.effect is Effect.BACKWARDS:
             self._check_backwards(touch, place, clip)
             return
-        sample = ClipSample(clip.pictures, touch.details, self._severity, self.models)
+        pictures = clip.pictures
+        if self.info.whole:
+            pictures = [(aligned(before, after), after) for before, after in pictures]
+        sample = ClipSample(pictures, touch.details, self._severity, self.models)
         region = check_region(sample, self.info.region, self.info.reach)
         if region is not None:
             self._add(touch, region)
@@ -321,21 +323,18 @@ class _Check:
         if not shown:
             self._fault("nothing_shown", touch.clip)
             return
-        usual = median(shown)
         seen = [change >= self._severity for change in shown]
         share = sum(seen) / len(seen)
-        self._note("change", usual)
+        self._note("change", median(shown))
         self._note("changed_frames", share)
-        if self.info.effect is Effect.PICTURES:
-            left = sum(change < min(self._severity, AS_IT_WAS * usual) for change in shown)
-            least = self.info.changed - GENTLE
-        else:
-            left, least = 0, self.info.changed * self._severity
+        pictures = self.info.effect is Effect.PICTURES
+        least = SEEN if pictures else self.info.changed * self._severity
         wrong = partial(self._fault, clip=touch.clip, unchanged=not any(seen), total=len(shown))
-        if left:
-            wrong("some_unchanged", count=left)
-        elif share < least:
+        longest = max((len(list(run)) for visible, run in groupby(seen) if not visible), default=0)
+        if share < least:
             wrong("some_invisible", count=len(seen) - sum(seen))
+        elif pictures and longest * touch.intact.duration > PAUSE * clip.before:
+            wrong("some_unchanged", count=longest)
 
 
 @dataclass(slots=True)

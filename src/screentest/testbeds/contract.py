@@ -111,6 +111,11 @@ class FilmClip:
     unread: bool = False
     """No facts could be had of its caption; what it mentions is not known."""
 
+    @property
+    def rate(self) -> float:
+        """Frames a second."""
+        return float(self.frames / self.span.duration)
+
 
 @dataclass(frozen=True, slots=True)
 class Film:
@@ -199,6 +204,8 @@ class DegradationInfo:
     region: Region = Region.FRAME
     reach: Reach | None = None
     """Of AROUND; None: anywhere in frames that show the thing."""
+    whole: bool = False
+    """Whether a model paints whole frames anew, which may move or brighten them a little."""
     changed: float = 1.0
     """At full severity, the least share of a touched clip's frames that must look different."""
     touches: Callable[[int], int] = all_of

@@ -32,7 +32,7 @@ from screentest.testbeds.operators.shared import (
     coloured_things,
     must_have_foreground,
 )
-from screentest.testbeds.operators.tracker import ThingShapes, is_shown, settle_thing
+from screentest.testbeds.operators.tracker import RATE, ThingShapes, is_shown, settle_thing
 from screentest.testbeds.timeline import every_frame
 from screentest.video.edit.pictures import FrameFunction, Pixels, VideoPart
 
@@ -43,9 +43,11 @@ VIVID = 24.0
 """The least mean distance from grey, in levels, of a thing that has a colour to lose."""
 
 
-def thing_finder(models: Models, details: Details) -> Callable[[Image], Mask | None]:
+def thing_finder(
+    models: Models, details: Details, rate: float = RATE
+) -> Callable[[Image], Mask | None]:
     """Return the shape of the thing that ``object`` names, all of its instances, frame by frame."""
-    return ThingShapes(models, str(details["object"])).find
+    return ThingShapes(models, str(details["object"]), rate=rate).find
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,7 @@ class MaskKind:
     mentions: str
     allows: Callable[[FilmClip], bool]
     settle: Callable[[FilmClip, Look, Rng], Details]
-    finder: Callable[[Models, Details], Callable[[Image], Mask | None]] = thing_finder
+    finder: Callable[[Models, Details, float], Callable[[Image], Mask | None]] = thing_finder
     roles: tuple[str, ...] = ("detection", "segmentation")
     region: Region = Region.THING
     checks: tuple[str, ...] = ()
@@ -68,9 +70,11 @@ class MaskKind:
         )
 
 
-def two_finder(models: Models, details: Details) -> Callable[[Image], Mask | None]:
+def two_finder(
+    models: Models, details: Details, rate: float = RATE
+) -> Callable[[Image], Mask | None]:
     """Return the shapes of two things, height × width × 2; both must be there."""
-    finders = [thing_finder(models, {"object": details[key]}) for key in ("object", "other")]
+    finders = [thing_finder(models, {"object": details[key]}, rate) for key in ("object", "other")]
 
     def find(image: Image) -> Mask | None:
         masks = [mask for find in finders if (mask := find(image)) is not None]
@@ -79,7 +83,9 @@ def two_finder(models: Models, details: Details) -> Callable[[Image], Mask | Non
     return find
 
 
-def foreground_finder(models: Models, details: Details) -> Callable[[Image], Mask | None]:
+def foreground_finder(
+    models: Models, details: Details, rate: float = RATE
+) -> Callable[[Image], Mask | None]:
     """Return the mask of what stands in front."""
     matting = models.role("matting")
 
@@ -181,7 +187,7 @@ class MaskDegradation:
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
         def change(choice: Chosen) -> FrameFunction:
-            find = self.kind.finder(context.models, choice.details)
+            find = self.kind.finder(context.models, choice.details, choice.clip.rate)
             return self.frames(find, context.rng_of(choice.clip), severity)
 
         return changed_clips(context, chosen if severity > 0 else (), change, Pixels.RGB)

@@ -7,13 +7,15 @@ is refused before anything is made, with how to get it; nothing stands in for it
 
 from __future__ import annotations
 
+import hashlib
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
-from screentest.core import BadOption, NoValue, UserError
+from screentest.core import BadOption, NoValue, Reason, UserError
+from screentest.core.registry import registry
 from screentest.models.choice import ModelChoice, check_loads
 from screentest.testbeds.options import BuildOptions
 from screentest.testbeds.sources import roles_of
@@ -28,6 +30,8 @@ class Preset:
     """As ``build`` takes them."""
     models: Mapping[str, str]
     """Backend and model by role."""
+    files: Mapping[str, str]
+    """MD5 by role, of models that are one file."""
     reader: str
     """The model that reads captions, in words."""
     pictures: str
@@ -68,10 +72,44 @@ class Preset:
                     advice=f"Give `model={role}={ours.backend}:PATH` for weights in another place,"
                     " or build without the preset.",
                 )
+            if theirs.backend != "external":
+                self._must_be_the_model(ours, theirs)
             # A model without a name is the backend's own default, which may be a smaller one.
             models.append(theirs if theirs.model else replace(theirs, model=ours.model))
         detector = self.options.detector
         return replace(options, models=tuple(models), detector=detector, preset=self.name)
+
+    def _must_be_the_model(self, ours: ModelChoice, theirs: ModelChoice) -> None:
+        """Refuse another model of the same backend, and options that change what it gives."""
+        entry = registry.entry(ours.role, ours.backend)
+        free = {"seed", "revision", *entry.info.get("neutral", ())}
+        fixed = {name: parameter.default for name, parameter in entry.parameters.items()}
+        fixed |= dict(ours.options)
+        for name, value in theirs.options.items():
+            if name in fixed and name not in free and value != fixed[name]:
+                raise BadOption(
+                    f"`preset={self.name}` has {name}={fixed[name]} of {ours}, and not {value}",
+                    advice=f"Leave {name} out, or build without the preset.",
+                )
+        elsewhere = Path(theirs.model).expanduser().exists()
+        if theirs.model and theirs.model != ours.model and not elsewhere:
+            raise BadOption(
+                f"`preset={self.name}` takes {ours.model} and not {theirs.model}",
+                advice="Give the folder of its weights, or build without the preset.",
+            )
+
+    def _must_be_the_file(self, choice: ModelChoice) -> None:
+        wanted = self.files.get(choice.role)
+        if wanted is None or choice.backend == "external":
+            return
+        with Path(choice.model).expanduser().open("rb") as file:
+            digest = hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False))
+        if digest.hexdigest() != wanted:
+            raise NoValue(
+                Reason.WRONG_FILE,
+                f"{choice.model} has MD5 {digest.hexdigest()}, the published file {wanted}",
+                advice="Get that file.",
+            )
 
     def must_be_here(self, options: BuildOptions, *, chat: bool, backgrounds: bool) -> None:
         """Refuse to begin where anything is missing: all of it, each with how to get it."""
@@ -81,6 +119,7 @@ class Preset:
             try:
                 if choice.role in needed:
                     check_loads(choice)
+                    self._must_be_the_file(choice)
             except NoValue as error:
                 missing.append(f"{choice.role}: {error.message}: {error.advice}")
         if not chat:

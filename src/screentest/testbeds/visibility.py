@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -62,6 +62,50 @@ def similarity(before: Image, after: Image) -> float:
     steady, lively = (0.01 * 255) ** 2, (0.03 * 255) ** 2
     alike = (2 * mean_first * mean_second + steady) * (2 * shared + lively)
     return float(np.mean(alike / ((mean_first**2 + mean_second**2 + steady) * (spread + lively))))
+
+
+NEAR, ZOOM, BRIGHTER = 0.03, 0.04, 0.15
+"""How far a frame that was painted anew may have moved, as a share of its long side; how much
+larger and how much brighter it may be. Beyond that it counts as another picture."""
+POINTS = 24
+"""Corners that must be found again to know how a frame moved."""
+
+
+def aligned(before: Image, after: Image) -> Image:
+    """Return a picture as it would be where, as large and as bright as one painted after it.
+
+    Editors of whole frames move and zoom them by a pixel or two; that is not what they were asked
+    to do, and not what the check of a pair is about.
+    """
+    import cv2
+
+    first, second = (cv2.cvtColor(image, cv2.COLOR_RGB2GRAY) for image in (before, after))
+    corners: Any = cv2.goodFeaturesToTrack(first, 600, 0.01, 6)
+    if corners is not None and len(corners) >= POINTS:
+        moved, found, _ = cv2.calcOpticalFlowPyrLK(first, second, corners, np.empty(0))
+        kept = found.ravel() > 0
+        fitted: Any = cv2.estimateAffinePartial2D(corners[kept], moved[kept], None, cv2.RANSAC, 1.0)
+        way, used = fitted
+        if way is not None and int(used.sum()) >= POINTS and _is_small(way, before.shape[:2]):
+            size = before.shape[1], before.shape[0]
+            edge = cv2.BORDER_REPLICATE
+            before = np.asarray(cv2.warpAffine(before, way, size, None, cv2.INTER_CUBIC, edge))
+            first = cv2.cvtColor(before, cv2.COLOR_RGB2GRAY)
+    usable = (first > 16) & (first < 220)
+    gain = float(np.median(second[usable] / first[usable])) if usable.any() else 1.0
+    if abs(gain - 1) > BRIGHTER:
+        return before
+    return np.asarray(np.clip(np.rint(before * gain), 0, 255), np.uint8)
+
+
+def _is_small(way: NDArray[np.float64], shape: tuple[int, ...]) -> bool:
+    """Return True if a movement is that of an editor that was not asked for one."""
+    height, width = shape
+    corners = np.array([(0, 0), (width, 0), (0, height), (width, height)], float)
+    middle = np.array([width / 2, height / 2])
+    shift = np.linalg.norm(way[:, :2] @ middle + way[:, 2] - middle)
+    ways = np.linalg.norm(corners @ way[:, :2].T + way[:, 2] - corners, axis=1)
+    return bool(shift <= NEAR * max(shape) and ways.max() <= (NEAR + ZOOM) * max(shape))
 
 
 SHIFTED = 0.1

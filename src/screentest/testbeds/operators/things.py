@@ -49,9 +49,10 @@ class ObjectIntegrity:
 
     As in SLVMEval it is detected in every frame and its boxes are painted over by an inpainting
     model. ``mask=outline`` paints over its shape only, found by the segmentation role.
+    ``choose=any`` takes any object that is found, however large and like others it is.
     """
 
-    def __init__(self, *, mask: Shape = "box") -> None:
+    def __init__(self, *, mask: Shape = "box", choose: Literal["clear", "any"] = "clear") -> None:
         roles = ("detection", "inpainting") + (("segmentation",) if mask == "outline" else ())
         self.info = DegradationInfo(
             Aspect.OBJECT_INTEGRITY,
@@ -60,28 +61,28 @@ class ObjectIntegrity:
             region=Region.THING,
             checks=("thing_gone",),
         )
-        self._mask = mask
+        self._mask, self._clear = mask, choose == "clear"
 
     def eligible(self, clip: FilmClip) -> bool:
         return bool(clip.facts.subject)
 
     def settle(self, clip: FilmClip, look: Look, rng: Rng, film_rng: Rng) -> Details:
         """One of the objects, of those that can be seen and told from the others."""
-        return settle_thing(clip, look, rng, HOLE)
+        return settle_thing(clip, look, rng, HOLE, clear=self._clear)
 
     def parts(self, context: Context, chosen: Sequence[Chosen], severity: float) -> list[VideoPart]:
         def change(choice: Chosen) -> FrameFunction:
-            hole = self._hole(context.models, str(choice.details["object"]))
+            hole = self._hole(context.models, str(choice.details["object"]), choice.clip.rate)
             return painted_over(hole, context.models.role("inpainting"), severity)
 
         return changed_clips(context, chosen, change, Pixels.RGB)
 
-    def _hole(self, models: Models, thing: str) -> Callable[[Image], Mask | None]:
+    def _hole(self, models: Models, thing: str, rate: float) -> Callable[[Image], Mask | None]:
         """Return the area to paint over, frame by frame; None where the thing is not seen."""
         if self._mask == "outline":
-            shapes = ThingShapes(models, thing)
+            shapes = ThingShapes(models, thing, rate=rate)
             return lambda image: _wider(shapes.find(image))
-        follower = Follower(models, thing)
+        follower = Follower(models, thing, rate)
 
         def in_boxes(image: Image) -> Mask | None:
             boxes = follower.boxes(image)
@@ -122,6 +123,7 @@ class Color:
             mentions="an object and its colour",
             roles=(*roles, "image_edit"),
             region=Region.THING,
+            whole=mask == "none",
             checks=("colour_reached",),
         )
         self._mask = mask
@@ -144,7 +146,7 @@ class Color:
             find: Callable[[Image], Mask | None] | None = None
             if self._mask == "outline":
                 fits = coloured(str(choice.details["from"]))
-                find = ThingShapes(context.models, thing, fits).find
+                find = ThingShapes(context.models, thing, fits, choice.clip.rate).find
 
             def painted(image: Image) -> Image:
                 mask = find(image) if find is not None else None

@@ -29,10 +29,11 @@ P = TypeVar("P", np.uint8, np.float32)
 
 SMALLEST, LARGEST = 0.002, 0.8
 """The share of the picture that a thing may fill. Less is not seen; more is the picture."""
-PATIENCE = 4
-"""Frames that a thing may be missed for before it is gone."""
-EVERY = 8
-"""Frames after which shapes are found anew."""
+PATIENCE, EVERY = 1 / 6, 1 / 3
+"""Seconds that a thing may be missed for before it is gone, and after which its shape is found
+anew."""
+RATE = 24.0
+"""Frames a second where nothing is known of them."""
 COVERED = 0.35
 """The least share of a box that a mask must fill to be that of the thing in it."""
 APART = 18.0
@@ -155,19 +156,26 @@ def is_told_apart(look: Look, clip: FilmClip, thing: str) -> bool:
     return True
 
 
-def settle_thing(clip: FilmClip, look: Look, rng: Rng, most: float = LARGEST) -> Details:
+def settle_thing(
+    clip: FilmClip, look: Look, rng: Rng, most: float = LARGEST, *, clear: bool = True
+) -> Details:
     """One of the objects of the caption that can be seen, filling at most so much of the picture,
-    and told from the others; raises Unfit where there is none."""
+    and told from the others; raises Unfit where there is none. Where it need not be ``clear``,
+    finding it in one picture is enough."""
+    detector = look.models.role("detection")
     for thing in rng.shuffled(clip.facts.subject, "object"):
-        if is_shown(look, clip, thing, most) and is_told_apart(look, clip, thing):
+        if not clear and any(boxes_of(detector, image, thing) for image in look.pictures(clip)):
             return {"object": thing}
-    raise Unfit("have no object that the detector finds and tells from the others")
+        if clear and is_shown(look, clip, thing, most) and is_told_apart(look, clip, thing):
+            return {"object": thing}
+    raise Unfit(f"have no object that the detector finds{' and tells from the others' * clear}")
 
 
 class Follower:
     """Where a thing is, frame by frame, all of its instances."""
 
-    def __init__(self, models: Models, thing: str) -> None:
+    def __init__(self, models: Models, thing: str, rate: float = RATE) -> None:
+        self._patience = PATIENCE * rate
         self._detector: Detector = models.role("detection")
         self._thing = thing
         self._last: list[Box] = []
@@ -183,7 +191,7 @@ class Follower:
             self._missed += 1
             before = image if self._before is None else self._before
             is_cut = float(np.abs(before.astype(np.int16) - image).mean()) > 2 * APART
-            if self._missed > PATIENCE or is_cut:
+            if self._missed > self._patience or is_cut:
                 self._last = []
         self._before = image
         return self._last
@@ -196,8 +204,13 @@ class ThingShapes:
     """
 
     def __init__(
-        self, models: Models, thing: str, fits: Callable[[Image, Mask], bool] | None = None
+        self,
+        models: Models,
+        thing: str,
+        fits: Callable[[Image, Mask], bool] | None = None,
+        rate: float = RATE,
     ) -> None:
+        self._patience, self._every = PATIENCE * rate, EVERY * rate
         self._detector: Detector = models.role("detection")
         self._segmentation = models.role("segmentation")
         self._thing = thing
@@ -213,9 +226,9 @@ class ThingShapes:
         boxes = boxes_of(self._detector, image, self._thing)
         self._missed = 0 if boxes else self._missed + 1
         self._follow(image)
-        if boxes and (self._age >= EVERY or not self._explains(boxes)):
+        if boxes and (self._age >= self._every or not self._explains(boxes)):
             self._look(image, boxes)
-        elif self._missed > PATIENCE:
+        elif self._missed > self._patience:
             self._mask, self._passed_over = None, []
         self._before = image
         return self._mask
