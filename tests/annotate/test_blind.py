@@ -13,6 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from inspect import signature
 from pathlib import Path
 
 import httpx2
@@ -21,8 +22,11 @@ import pytest
 from scipy.stats import binomtest
 from sqlalchemy import select
 
+from screentest.annotate.assignment import Rules
+from screentest.annotate.commands import serve
 from screentest.annotate.people import invite
 from screentest.annotate.schema import media, sittings, units
+from screentest.judges.votes import VoteTask
 from tests.annotate.stand import Person, Stand, open_stand, served
 
 WORKERS = 24
@@ -183,9 +187,11 @@ def test_headers_are_the_same_and_addresses_fresh(seen: list[Sitting]) -> None:
 
 
 def test_a_worker_sees_no_original_twice(testbed: Path, tmp_path: Path) -> None:
-    """As it is by default: one pair of each of the two films, and then nothing is left."""
+    """By default one pair of each of the two films, and then nothing is left."""
     store = str(tmp_path / "votes.sqlite")
-    for limit, expected in ((1, 2), (2, 4), (3, 6)):
+    default = signature(serve).parameters["per_source"].default
+    assert default == Rules(VoteTask.PAIRS).per_source
+    for limit, expected in ((default, 2), (2, 4), (3, 6)):
         with open_stand(testbed, f"{store}{limit}", "pairs", rules={"per_source": limit}) as stand:
             person = stand.worker()
             page, number = person.begin(), 0

@@ -282,10 +282,12 @@ def test_a_tensor_that_another_stream_still_writes() -> None:
     clip = torch.from_numpy(CLIP.copy()).cuda()
     made = torch.zeros_like(clip)
     torch.cuda.synchronize()
-    with torch.cuda.stream(torch.cuda.Stream()):
-        torch.cuda._sleep(100_000_000)  # cycles: some 50 ms
-        made.copy_(clip)
-    assert (read_frames(made).clips[0] == CLIP).all()
+    leaving = torch.zeros(clip.shape, dtype=clip.dtype, pin_memory=True)
+    for tensor in (made, leaving):
+        with torch.cuda.stream(torch.cuda.Stream()):
+            torch.cuda._sleep(100_000_000)  # cycles: some 50 ms
+            tensor.copy_(clip, non_blocking=True)
+        assert (read_frames(tensor).clips[0] == CLIP).all()
 
 
 @pytest.mark.models

@@ -200,8 +200,10 @@ def _as_array(given: Any) -> Array:
 def _of_tensor(given: Any) -> Array:
     """Return the values of a tensor, whatever its strides and device; raise where it has none."""
     try:
-        if given.is_cuda:  # a stream that is not the current one may still write it
-            sys.modules["torch"].cuda.synchronize(given.device)
+        cuda = sys.modules["torch"].cuda
+        # A stream may still write it, also into memory of the host that is pinned.
+        if given.is_cuda or (cuda.is_initialized() and given.is_pinned()):
+            cuda.synchronize(given.device if given.is_cuda else None)
         plain = given.detach().cpu().resolve_neg()
         if plain.numel() and not plain.untyped_storage().nbytes():
             raise RuntimeError("its storage was freed")  # NumPy would read what is there now
