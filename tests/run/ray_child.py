@@ -22,9 +22,10 @@ def main() -> int:
     options.add_argument("--log", required=True)
     options.add_argument("--gate", default="")
     options.add_argument("--free", type=int, default=0)
+    options.add_argument("--bytes", type=int, default=0)
     options.add_argument("--trouble", action="store_true")
     given = options.parse_args()
-    payload: dict[str, object] = {"log": given.log}
+    payload: dict[str, object] = {"log": given.log, "bytes": given.bytes}
     if given.gate:
         payload |= {"gate": given.gate, "free": given.free}
     tasks = [task(number, "measure", payload) for number in range(given.tasks)]

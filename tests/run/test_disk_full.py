@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,24 +14,10 @@ from screentest.run.engine import InlineEngine
 from screentest.run.execute import execute
 from screentest.run.reader import RunReader
 from screentest.run.store import RunStore
-from tests.run.conftest import PATIENCE, Children, dump, read_lines
+from tests.run.conftest import PATIENCE, Children, dump, fill, read_lines
 from tests.run.work import task
 
 EX_IOERR = 74  # sysexits.h
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of two megabytes, where mounting one is allowed."""
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(disk)], capture_output=True
-    )
-    if mounted.returncode:
-        pytest.skip("mounting a small disk needs root")
-    yield disk
-    subprocess.run(["umount", "-l", str(disk)], check=True)
 
 
 def test_file_size_limit(tmp_path: Path, children: Children) -> None:
@@ -77,7 +62,7 @@ def test_answers_already_paid_for_are_written_into_the_room_kept_back(small_disk
     folder = small_disk / "run"
     with RunStore(folder, command="test") as store:
         call = store.ledger.intend(CallIntent("question", "fake-1"))
-        _fill(small_disk / "ballast")
+        fill(small_disk / "ballast")
         with pytest.raises(StorageError):  # nothing new is begun
             store.ledger.intend(CallIntent("x" * 100_000, "fake-1"))
         receipt = CallReceipt(CallStatus.ANSWERED, answer="y" * 100_000)
@@ -90,23 +75,13 @@ def test_answers_already_paid_for_are_written_into_the_room_kept_back(small_disk
 
 
 def test_no_room_at_all(small_disk: Path) -> None:
-    _fill(small_disk / "ballast")
+    fill(small_disk / "ballast")
     folder = small_disk / "run"
     with pytest.raises(StorageError, match="No space left"):
         RunStore(folder, command="test")
     (small_disk / "ballast").unlink()
     with RunStore(folder, command="test") as store:
         assert execute(store, [task(1)]).made == 1
-
-
-def _fill(path: Path) -> None:
-    with path.open("wb", buffering=0) as file:
-        for size in (65536, 4096, 1):
-            try:
-                while True:
-                    file.write(bytes(size))
-            except OSError:
-                pass
 
 
 def test_folder_that_may_not_be_written(tmp_path: Path) -> None:

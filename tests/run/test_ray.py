@@ -18,13 +18,13 @@ from typing import Any
 import psutil
 import pytest
 
-from screentest.core import Reason
+from screentest.core import Reason, StorageError
 from screentest.run.engine import LocalEngine
 from screentest.run.execute import execute
 from screentest.run.reader import RunReader
 from screentest.run.store import RunStore
 from tests.conftest import ROOT
-from tests.run.conftest import PATIENCE, dump, read_lines
+from tests.run.conftest import PATIENCE, dump, fill, read_lines
 from tests.run.work import task
 from tests.terminal import WITH_TESTS
 
@@ -129,11 +129,32 @@ def finish(child: subprocess.Popen[str]) -> None:
     assert child.returncode == 0, said
 
 
-def locally(folder: Path) -> list[str]:
+def locally(folder: Path, **payload: int) -> list[str]:
     """What this machine's own engine makes of the same tasks."""
+    tasks = [task(n, payload=payload) for n in range(TASKS)]
     with RunStore(folder, command="test") as store:
-        execute(store, [task(n, payload={}) for n in range(TASKS)], engine=LocalEngine(workers=1))
+        execute(store, tasks, engine=LocalEngine(workers=1))
     return dump(folder)
+
+
+@pytest.mark.slow
+def test_a_disk_that_fills_up_ends_the_run_and_loses_nothing(
+    drive: Drive, small_disk: Path, tmp_path: Path
+) -> None:
+    """Each of the twelve records takes 100 kB of a disk on which 512 kB are kept back."""
+    log, gate, size = tmp_path / "log", tmp_path / "gate", 100_000
+    options = {"tasks": TASKS, "log": log, "gate": gate, "free": 4, "bytes": size}
+    child = drive(small_disk / "run", **options)
+    read_lines(child, 1 + 4)
+    fill(small_disk / "ballast")
+    gate.touch()
+    _, said = child.communicate(timeout=PATIENCE)
+    assert child.returncode == StorageError.exit_code, said
+    with RunReader(small_disk / "run") as run:
+        assert 4 <= len(list(run.records())) < TASKS
+    (small_disk / "ballast").unlink()
+    finish(drive(small_disk / "run", **options))
+    assert dump(small_disk / "run") == locally(tmp_path / "local", bytes=size)
 
 
 def test_a_killed_node_loses_nothing_and_doubles_nothing(
