@@ -6,14 +6,19 @@ better has 1/2 within its exact binomial interval (Clopper and Pearson, 99.9%).
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
+import os
 import random
 import re
+import shutil
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from inspect import signature
+from mmap import MAP_PRIVATE, PROT_READ, PROT_WRITE, mmap
 from pathlib import Path
 
 import httpx2
@@ -25,7 +30,7 @@ from sqlalchemy import select
 from screentest.annotate.assignment import Rules
 from screentest.annotate.commands import serve
 from screentest.annotate.people import invite
-from screentest.annotate.schema import media, sittings, units
+from screentest.annotate.schema import files, media, sittings, units
 from screentest.judges.votes import VoteTask
 from tests.annotate.stand import Person, Stand, open_stand, served
 
@@ -204,3 +209,33 @@ def test_a_worker_sees_no_original_twice(testbed: Path, tmp_path: Path) -> None:
                 page = person.page()
             assert number == expected
             assert "thank you" in person.client.get("/work").text.lower()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks Linux what is in memory")
+def test_no_video_is_later_because_it_comes_from_the_disk(testbed: Path, tmp_path: Path) -> None:
+    with open_stand(testbed, str(tmp_path / "votes.sqlite"), "pairs") as stand:
+        person = stand.worker()
+        person.begin()
+        with stand.database.read() as connection:
+            names = connection.scalars(select(files.c.served).join(media)).all()
+        for name in names:
+            shutil.copy2(name, tmp_path / "copy")
+            with (tmp_path / "copy").open("rb") as file:
+                os.fsync(file.fileno())
+            (tmp_path / "copy").replace(name)
+            with Path(name).open("rb") as file:
+                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        if any(map(in_memory, names)):
+            pytest.skip("this disk is memory")
+        person.page()
+        assert all(map(in_memory, names))
+
+
+def in_memory(name: str) -> bool:
+    """Whether the beginning of a file can be had without asking the disk; asks for nothing."""
+    with Path(name).open("rb") as file:
+        mapped = mmap(file.fileno(), PIECE, prot=PROT_READ | PROT_WRITE, flags=MAP_PRIVATE)
+        page, state = ctypes.c_char.from_buffer(mapped), ctypes.c_ubyte()
+        call = ctypes.CDLL(None, use_errno=True).mincore
+        assert call(ctypes.byref(page), ctypes.c_size_t(PIECE), ctypes.byref(state)) == 0
+        return bool(state.value & 1)

@@ -11,6 +11,7 @@ import hashlib
 import os
 import re
 import stat
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
@@ -382,6 +383,18 @@ def asked_range(header: str | None, length: int) -> tuple[int, int] | None:
 # The answer: a video, or the part of it that was asked for, with flat memory.
 
 CHUNK: Final = 256 * 1024
+
+
+def fetch_ahead(paths: Iterable[str]) -> None:
+    """Have files read from the disk before anybody asks for one: none is later than the other.
+
+    The original is in more sittings, so it is more often in memory.
+    """
+    for path in paths if sys.platform == "linux" else ():
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+        with suppress(OSError), os.fdopen(os.open(path, flags), "rb") as file:
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_WILLNEED)
+            file.read(CHUNK)
 
 
 @lru_cache(maxsize=32)

@@ -19,6 +19,7 @@ from screentest._util.webpage import tokens
 from screentest.annotate.answers import EXAMPLE, Step
 from screentest.annotate.flashes import are_risky
 from screentest.annotate.language import Language, passage_hash
+from screentest.annotate.media import fetch_ahead
 from screentest.annotate.schema import files, media, texts, translations, units, votes
 from screentest.annotate.sitting import seen_marks, side_of, watched_shares
 from screentest.annotate.web.visitor import Visitor, language_of, site_of
@@ -170,10 +171,12 @@ def screen_of(
     # were moved or left out.
     lines = _lines(connection, text, language, timed=revealed or not of_two(VoteTask(unit.task)))
     sides = connection.execute(
-        select(media.c.side, media.c.id)
+        select(media.c.side, media.c.id, files.c.served)
+        .select_from(media.join(files))
         .where(media.c.sitting_id == sitting.id)
         .order_by(media.c.side)
-    )
+    ).all()
+    fetch_ahead(row.served for row in sides)
     return Screen(
         sitting=sitting.id,
         task=VoteTask(unit.task),
