@@ -22,7 +22,7 @@ from screentest.hooks.contract import Alarm, BaseHook, HookWarning, Logged, play
 from screentest.video.memory import MemoryVideo, held
 from screentest.watch import loop
 from screentest.watch.alarms import STATE
-from screentest.watch.loop import Arrivals, Look, Watch, read_step, step_pattern
+from screentest.watch.loop import Arrivals, Round, Watch, read_step, step_pattern
 from tests.messages import names
 from tests.terminal import Screentest
 from tests.test_frames import RATE, moving
@@ -77,7 +77,7 @@ class Training:
         self.watching = Watch(self.folder, self.out, **options)
         return self.watching
 
-    def look(self) -> Look:
+    def look(self) -> Round:
         """Look twice: the first look sees who still grows."""
         watching = self.watching or self.begin()
         watching.look()
@@ -491,7 +491,7 @@ def test_many_clips_are_scored_some_at_a_look(
     names = [f"step_{step}_{clip}.mp4" for step in (1, 2, 10) for clip in "ab"]
     training.put(*names)
     monkeypatch.setattr(loop, "MOST", 4)
-    looks: list[Look] = []
+    looks: list[Round] = []
     assert loop.watch(training.begin(), 0.1, looks.append, looks=2) == 0
     assert [(list(look.new), look.left) for look in looks] == [
         ([], 0),
