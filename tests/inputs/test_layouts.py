@@ -8,6 +8,7 @@ import os
 import sys
 import tarfile
 import tempfile
+import tracemalloc
 from contextlib import suppress
 from contextvars import copy_context
 from pathlib import Path
@@ -499,6 +500,21 @@ def test_what_is_unpacked_has_limits(tmp_path: Path, monkeypatch: pytest.MonkeyP
         screentest.score(tmp_path / "a.tar", metrics="contrast", max_file_size=5e-6)
     unpack("a", total=2000)
     assert kept() == [b"a", b"b"]
+
+
+def test_a_large_video_is_unpacked_in_pieces(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SCREENTEST_CACHE", str(tmp_path / "cache"))
+    archive(tmp_path / "x.tar", {"a.mp4": bytes(32 * 2**20)})
+    tracemalloc.start()
+    try:
+        (item,) = read(tmp_path / "x.tar").items
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert item.video.stat().st_size == 32 * 2**20
+    assert most < 8 * 2**20
 
 
 @pytest.mark.parametrize(

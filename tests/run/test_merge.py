@@ -135,6 +135,25 @@ def test_a_run_that_another_process_writes_is_not_removed(tmp_path: Path) -> Non
         assert list(both.items()) == ["film-9"]
 
 
+@pytest.mark.parametrize("is_busy", [True, False])
+def test_a_run_that_another_process_made_meanwhile_is_not_removed(
+    is_busy: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It writes its run between our look at the folder and our own start, or until just after."""
+
+    def opened(into: Path, **options: Any) -> RunStore:
+        run(into, {1: 0.9})
+        if is_busy:
+            raise RunBusy("it is written by another process")
+        return RunStore(into, **options)
+
+    one = run(tmp_path / "one", {1: 0.5})
+    monkeypatch.setattr("screentest.run.merge.RunStore", opened)
+    with pytest.raises(RunBusy if is_busy else RunError):
+        merge([one], tmp_path / "both")
+    assert values(tmp_path / "both") == {"film-1": 0.9}
+
+
 @pytest.mark.parametrize(("prefer", "value"), [("first", 0.5), ("newest", 0.6)])
 def test_the_user_may_say_which_value_counts(tmp_path: Path, prefer: str, value: float) -> None:
     one, two = run(tmp_path / "one", {1: 0.5}), run(tmp_path / "two", {1: 0.6})

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from screentest._util.text import plural
-from screentest.core import BadOption, Item, RunError, ScreentestError, VideoInfo
+from screentest.core import BadOption, Item, RunBusy, RunError, ScreentestError, VideoInfo
 from screentest.run.database import FILE
 from screentest.run.lease import FILE as LOCK
 from screentest.run.lease import Lease
@@ -81,9 +81,12 @@ def merge(
         starts = [run.starts() for run in runs]
         command = _one_command(sources, starts)
         arguments = {**starts[0][-1].arguments, "merged": [str(path) for path in sources]}
+        undo = stack.enter_context(ExitStack())
         if not (into / FILE).exists():
-            stack.push(partial(_remove_refused, into, into.exists()))
+            undo.push(partial(_remove_refused, into, into.exists()))
         store = stack.enter_context(RunStore(into, command=command, arguments=arguments))
+        if len(store.starts()) > 1:  # another process has made it meanwhile
+            undo.pop_all()
         shares = tuple(_share(run, begun) for run, begun in zip(runs, starts, strict=True))
         plan = _MergePlan(rule)
         plan.add(into, store.plan(), "")
@@ -102,8 +105,8 @@ def merge(
 
 
 def _remove_refused(into: Path, was_there: bool, error: object, *_: object) -> None:
-    """Leave nothing of a new run that came to nothing, unless another process writes it now."""
-    if error is None:
+    """Leave nothing of a new run that came to nothing, unless another process made it."""
+    if error is None or error is RunBusy:
         return
     with suppress(OSError, ScreentestError):
         lease = Lease.take(into)

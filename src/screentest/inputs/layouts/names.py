@@ -205,7 +205,7 @@ class Numbered:
                 problems.append(left_out(video, f"is of no prompt: {source.name} has no {number}"))
                 continue
             prompt = prompts[number - first].text
-            item = Item(shown_name(video.name), video, prompt, groups={"seed": seed})
+            item = Item(video.name, video, prompt, groups={"seed": seed})
             earlier = taken.setdefault((number, seed), item)
             if earlier is not item:
                 problems.append(same_seed(item, earlier))
