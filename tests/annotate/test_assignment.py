@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, select, update
 
-from screentest.annotate.assignment import next_sitting
+from screentest.annotate.assignment import next_sitting, share_to_watch
 from screentest.annotate.people import exclude, invite
 from screentest.annotate.schema import sittings, units, votes, workers
+from screentest.judges.votes import VoteTask
 from tests.annotate.stand import Stand, open_stand
 
 
@@ -238,3 +239,29 @@ def test_a_testbed_that_grew_and_shrank_keeps_its_votes(testbed: Path, tmp_path:
         with stand.database.read() as connection:
             assert set(connection.execute(select(units.c.closed)).scalars()) == {False}
             assert connection.execute(select(func.sum(units.c.votes))).scalar_one() == 1
+
+
+def test_what_an_excluded_worker_finished_is_asked_of_another(pairs: Stand) -> None:
+    first, second, third = people(pairs, 3)
+    key = ""
+    for worker in (first, second):
+        sitting = next_sitting(pairs.database, worker, pairs.site.rules)
+        assert sitting is not None
+        key = unit_of(pairs, sitting)
+        finish(pairs, sitting)
+    with pairs.database.read() as connection:
+        label = connection.scalar(select(workers.c.label).where(workers.c.id == first))
+        of_unit = select(units.c.votes).where(units.c.key == key)
+        assert connection.scalar(of_unit) == 2  # as many as there are to be
+    assert label is not None
+    exclude(pairs.database, label, "lazy")
+    sitting = next_sitting(pairs.database, third, pairs.site.rules)
+    assert sitting is not None
+    assert unit_of(pairs, sitting) == key
+    exclude(pairs.database, label, "not lazy", excluded=False)
+    with pairs.database.read() as connection:
+        assert connection.scalar(of_unit) == 2
+
+
+def test_only_the_check_asks_for_no_share_of_the_films() -> None:
+    assert [task for task in VoteTask if not share_to_watch(task)] == [VoteTask.CHECK]

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 
 import httpx2
@@ -115,9 +116,17 @@ def test_export_and_import(testbed: Path, store: str, tmp_path: Path) -> None:
 def test_plan(testbed: Path) -> None:
     done = invoke("annotate", "plan", testbed, "--wage", "1200", "--task", "check", "--json")
     plan = {one["aspect"]: one for one in json.loads(done.stdout)}
-    # By hand: the two videos of aesthetics last 15.5 s each; 15 characters a second, 40 s more.
-    prompt = (testbed / "videos" / "birds" / "prompt.txt").read_text().strip()
-    seconds = 1.5 * 31 + len(prompt) / 15 + 40
+    # By hand: the two harmed clips, in both videos, and their captions; 15 characters a second,
+    # 40 s more.
+    bed = json.loads((testbed / "testbed.json").read_text())
+    captions = [clip["caption"] for clip in bed["sources"][0]["clips"]]
+    touched = [one for pair in bed["pairs"] if pair["name"] == "aesthetics"
+               for one in pair["touched"]]  # fmt: skip
+    assert len(touched) == 4  # of two films
+    spans = [[Fraction(one["intact"][name]) for name in ("start", "end")] for one in touched]
+    harmed = float(sum(end - start for start, end in spans))  # of each film's two videos
+    read = sum(len(captions[one["clip"]]) for one in touched) / 2
+    seconds = 1.5 * harmed + read / 15 + 40
     assert plan["aesthetics"]["price_per_task"] == pytest.approx(seconds / 3600 * 1200)
     assert plan["aesthetics"]["tasks"] == 10
     assert plan["total"]["cost"] == pytest.approx(

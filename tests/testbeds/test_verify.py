@@ -76,6 +76,14 @@ def test_a_whole_testbed_passes(built: Path) -> None:
     assert (result.files, len(result.testbed.pairs)) == (4 + 3 + 4, 7)
 
 
+def test_votes_beside_a_testbed_are_no_fault_of_it(bed: Path) -> None:
+    (bed / "annotate").mkdir()
+    (bed / "annotate" / "votes.sqlite").write_bytes(b"votes")
+    assert not findings(bed)
+    (bed / "notes.txt").write_text("mine")
+    assert kinds(bed) == ["unlisted"]
+
+
 def flip_a_bit(bed: Path) -> None:
     path = bed / FILM / "aesthetics.mp4"
     data = bytearray(path.read_bytes())

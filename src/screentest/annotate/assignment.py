@@ -42,6 +42,14 @@ class Rules:
     """So many pairs of one original for each worker, gold items included, examples not."""
 
 
+def share_to_watch(task: VoteTask) -> float:
+    """Return the share of each video that is asked for where nobody says: half of it.
+
+    The check asks for the harmed parts alone, and the server knows whether they were looked at.
+    """
+    return 0.0 if task is VoteTask.CHECK else 0.5
+
+
 def current_sitting(connection: Connection, worker: int, task: VoteTask) -> Row[Any] | None:
     """Return what the worker is at, if it is still theirs."""
     return connection.execute(

@@ -14,13 +14,15 @@ from screentest._util.progress import watched
 from screentest._util.text import plural
 from screentest.analysis.forecast import Effort, forecast_people
 from screentest.annotate import people
-from screentest.annotate.assignment import Rules
+from screentest.annotate.answers import Unit
+from screentest.annotate.assignment import Rules, share_to_watch
 from screentest.annotate.bundle import write_bundle
 from screentest.annotate.flashes import measure_all
 from screentest.annotate.language import read_language
 from screentest.annotate.language import translate as translate_prompts
 from screentest.annotate.material import read_units, text_of
 from screentest.annotate.media import prepare_all
+from screentest.annotate.records import harmed_seconds
 from screentest.annotate.schema import units as units_table
 from screentest.annotate.server import bind, check_address, media_folder, open_project, run
 from screentest.annotate.store import Database, default_store, open_database
@@ -52,7 +54,7 @@ def serve(
     gold: Path | None = None,
     gold_every: int = 10,
     ties: bool = False,
-    watch: float = 0.5,
+    watch: float | None = None,
     most: int | None = None,
     per_source: int = 1,
     code: str = "",
@@ -84,7 +86,8 @@ def serve(
     finish = Finish(code, return_url)
     # Equal models are equal: an arena without ties would make coins of them.
     ties = ties or task is VoteTask.ARENA
-    rules = Rules(task, votes, lease * 60, gold_every, ties, watch, most, per_source)
+    share = share_to_watch(task) if watch is None else watch
+    rules = Rules(task, votes, lease * 60, gold_every, ties, share, most, per_source)
     with watched() as progress:
         database, units = open_project(
             place,
@@ -203,8 +206,8 @@ def plan(
     effort = Effort(watching, reading, reading_share, overhead)
     sizes: dict[str, list[tuple[float, int]]] = defaultdict(list)
     for unit in result:
-        sizes[unit.aspect or task].append((unit.seconds, len(unit.prompt)))
-    sizes["total"] = [(unit.seconds, len(unit.prompt)) for unit in result]
+        sizes[unit.aspect or task].append(size_of(unit))
+    sizes["total"] = [size_of(unit) for unit in result]
     plans = [
         (name, forecast_people(size, votes=votes, wage=wage, effort=effort, fee=fee))
         for name, size in sizes.items()
@@ -214,6 +217,17 @@ def plan(
     if units and not as_json:
         for key in keys:
             out().print(shown(key), soft_wrap=True)
+
+
+def size_of(unit: Unit) -> tuple[float, int]:
+    """Return the seconds and characters that the instructions of a task ask somebody to take in.
+
+    The check asks for the harmed parts of both videos and what their captions say.
+    """
+    if unit.task is not VoteTask.CHECK:
+        return unit.seconds, len(unit.prompt)
+    captions = {mark.clip: unit.clips[mark.clip].caption for mark in unit.marks}
+    return harmed_seconds(unit.marks), sum(map(len, captions.values()))
 
 
 @described

@@ -12,7 +12,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from screentest.annotate.schema import links, log, open_links, sessions, workers
+from screentest.annotate.schema import links, log, open_links, sessions, sittings, units, workers
 from screentest.annotate.store import Database, count
 from screentest.core import UserError
 
@@ -157,7 +157,10 @@ def choose_language(database: Database, worker: int, language: str) -> None:
 
 
 def exclude(database: Database, label: str, reason: str, *, excluded: bool = True) -> None:
-    """Give somebody no more work, or work again. Votes stay as they are; the log keeps why."""
+    """Give somebody no more work, or work again. Votes stay as they are; the log keeps why.
+
+    What an excluded worker finished is asked of another one.
+    """
     with database.write() as connection:
         worker = connection.execute(select(workers).where(workers.c.label == label)).first()
         if worker is None:
@@ -167,6 +170,17 @@ def exclude(database: Database, label: str, reason: str, *, excluded: bool = Tru
         connection.execute(
             update(workers).where(workers.c.id == worker.id).values(excluded=excluded)
         )
+        done = (
+            select(sittings.c.unit_id)
+            .join(units)
+            .where(
+                sittings.c.worker_id == worker.id,
+                sittings.c.done_at.is_not(None),
+                units.c.is_gold.is_(False),
+            )
+        )
+        more = units.c.votes + (-1 if excluded else 1)
+        connection.execute(update(units).where(units.c.id.in_(done)).values(votes=more))
         note(connection, "exclude" if excluded else "restore", worker.id, reason=reason)
 
 

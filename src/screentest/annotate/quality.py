@@ -84,6 +84,7 @@ def worker_votes(records: Iterable[VoteRecord]) -> list[Vote]:
             task=f"{record.task.value}/{record.aspect}",
             seconds=record.seconds,
             duration=record.duration,
+            harmed=record.harmed,
             answer=answer,
             correct=record.correct,
             watched=min(record.watched.values(), default=None),
@@ -98,6 +99,9 @@ def rules_for(task: VoteTask) -> WorkerRules:
     """Return what contradicts others: A and C, a score two points away, else any other."""
     if task is VoteTask.RATE:
         return WorkerRules(scale=tuple(map(str, SCORES)), steps=4)
+    if task is VoteTask.CHECK:
+        # The harmed parts are asked for, not the whole videos.
+        return WorkerRules(least=0.0)
     return WorkerRules()
 
 

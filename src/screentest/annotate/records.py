@@ -5,13 +5,21 @@ from __future__ import annotations
 import secrets
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from sqlalchemy import Connection, Row, insert, select, update
 
-from screentest.annotate.answers import STEPS, BadAnswer, Step, Unit, check_answer, check_comment
+from screentest.annotate.answers import (
+    STEPS,
+    BadAnswer,
+    HarmMark,
+    Step,
+    Unit,
+    check_answer,
+    check_comment,
+)
 from screentest.annotate.material import unit_key
 from screentest.annotate.people import imported_worker, note
 from screentest.annotate.schema import sittings, units, votes, workers
@@ -25,6 +33,12 @@ from screentest.testbeds.testbed import Testbed, read_testbed
 
 ANSWERS: Final = ("rating", "score", "answers", "verdict", "text")
 """Parts of an answer that records keep as they are."""
+
+
+def harmed_seconds(marks: Iterable[HarmMark | Mapping[str, float]]) -> float:
+    """Return the seconds in which a harm is to be seen, of both videos together."""
+    spans = (mark if isinstance(mark, Mapping) else asdict(mark) for mark in marks)
+    return 2 * sum(mark["end"] - mark["start"] for mark in spans)
 
 
 def choice_word(task: VoteTask, picked: str) -> str:
@@ -43,6 +57,7 @@ def about(unit: Unit | Row[Any]) -> dict[str, Any]:
         "first": first,
         "second": second,
         "duration": unit.seconds,
+        "harmed": harmed_seconds(unit.marks),
         "gold": unit.gold is not None,
     }
 

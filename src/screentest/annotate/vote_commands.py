@@ -48,10 +48,11 @@ def workers(
 ) -> None:
     """Show the workers, and which ones to review.
 
-    Four signs count against a worker: too fast for the length of the videos,
-    contradicting others where they agree, hardly ever right where most are, and
-    videos that were not played to at least half (unseen). Two signs flag a worker
-    for review; nobody is excluded automatically.
+    Signs against a worker: too fast for the length of the videos, contradicting
+    others where they agree, hardly ever right where most are, and videos that were
+    not played to at least half (unseen). Two signs flag a worker for review; so does
+    too little time to see the degraded parts (hasty) alone. Nobody is excluded
+    automatically, and what an excluded worker finished is asked of others.
 
     \b
     Examples:

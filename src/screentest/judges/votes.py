@@ -94,6 +94,8 @@ class VoteRecord:
     second: str = ""
     duration: float = 0.0
     """Of all videos of the unit."""
+    harmed: float = 0.0
+    """Seconds of both videos in which the harm is to be seen; 0 where nobody knows."""
     seconds: float = 0.0
     """From opening the unit to the last answer, by the server's clock."""
     at: float = 0.0
@@ -276,7 +278,7 @@ def _record(row: Any, whole: bool) -> VoteRecord:
         if values.get(name) is not None:
             values[name] = read_flag(name, values[name])
     record = from_object(VoteRecord, values)
-    for name in ("severity", "duration", "seconds", "score", "at"):
+    for name in ("severity", "duration", "harmed", "seconds", "score", "at"):
         if not math.isfinite(getattr(record, name) or 0.0):
             raise ValueError(f"invalid {name}: must be finite")
     if not all(map(math.isfinite, record.watched.values())):

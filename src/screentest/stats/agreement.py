@@ -108,6 +108,8 @@ class Vote:
     """Return True where the original was preferred; None where that was not asked."""
     watched: float | None = None
     """The share that was played of the video of which less was; None where nobody knows."""
+    harmed: float = 0.0
+    """Seconds of both videos in which the harm is to be seen; 0 where nobody knows."""
 
 
 class Sign(StrEnum):
@@ -117,6 +119,7 @@ class Sign(StrEnum):
     DISAGREES = "disagrees"
     INACCURATE = "inaccurate"
     UNSEEN = "unseen"
+    HASTY = "hasty"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +128,8 @@ class WorkerRules:
 
     fastest: float = 0.1
     """A vote is too fast among this share of its task's, seconds per second of video."""
+    pace: float = 0.25
+    """A vote is hasty that took less than this share of the seconds in which the harm is seen."""
     agreeing: float = 0.8
     """Others agree where this share of them gave one answer (4 of 5)…"""
     others: int = 4
@@ -146,7 +151,8 @@ class WorkerRules:
     votes: int = 5
     """A sign needs so many votes to rest on."""
     signs: int = 2
-    """So many signs together flag a worker."""
+    """So many signs together flag a worker; being hasty does so alone, since it needs no others to
+    compare with: where a third are lazy, hardly anybody is faster than the rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,9 +185,9 @@ def review_workers(
 ) -> list[WorkerReport]:
     """Return a report on every worker, by name.
 
-    Three signs are those of the SLVMEval paper's appendix A.4; the fourth is that videos were not
-    played, where that is known. No sign condemns anyone alone: a worker is flagged where several
-    agree, and a person decides.
+    Three signs are those of the SLVMEval paper's appendix A.4; the others are that videos were not
+    played, and that there was no time to see the harm, where that is known. A worker is flagged by
+    the last or where several agree, and a person decides.
     """
     everything = list(votes)
     result: dict[str, list[Evidence]] = defaultdict(list)
@@ -190,13 +196,18 @@ def review_workers(
         _disagreeing(everything, rules),
         _inaccurate(everything, rules),
         _unseen(everything, rules),
+        _hasty(everything, rules),
     ):
         for worker, sign in evidence.items():
             result[worker].append(sign)
     cast = Counter(vote.worker for vote in everything)
     return [
         WorkerReport(
-            worker, cast[worker], tuple(result[worker]), len(result[worker]) >= rules.signs
+            worker,
+            cast[worker],
+            tuple(result[worker]),
+            len(result[worker]) >= rules.signs
+            or any(evidence.sign is Sign.HASTY for evidence in result[worker]),
         )
         for worker in sorted(cast)
     ]
@@ -219,6 +230,13 @@ def _unseen(votes: Sequence[Vote], rules: WorkerRules) -> dict[str, Evidence]:
         (vote.worker, vote.watched < rules.least) for vote in votes if vote.watched is not None
     ]
     return _habits(Sign.UNSEEN, shown, rules.consistently, rules)
+
+
+def _hasty(votes: Sequence[Vote], rules: WorkerRules) -> dict[str, Evidence]:
+    shown = [
+        (vote.worker, vote.seconds < rules.pace * vote.harmed) for vote in votes if vote.harmed
+    ]
+    return _habits(Sign.HASTY, shown, rules.consistently, rules)
 
 
 def _disagreeing(votes: Sequence[Vote], rules: WorkerRules) -> dict[str, Evidence]:

@@ -167,8 +167,8 @@ def _within(
         yield _wrong(pair, fault)
 
 
-WORKING = ("run", "joined")
-"""Folders of the builder; what is in them belongs to it."""
+WORKING = ("run", "joined", "annotate")
+"""Folders of the builder and of the app for votes; what is in them belongs to these."""
 
 
 @dataclass(frozen=True, slots=True)
