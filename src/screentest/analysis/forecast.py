@@ -20,17 +20,20 @@ from screentest.analysis.judges.certificate import Cost
 from screentest.core.aspects import Aspect, PairKind, all_aspects
 from screentest.core.errors import BadOption, NoValue
 from screentest.core.item import Item
-from screentest.core.metric import Calls
+from screentest.core.metric import Calls, CountsCalls
+from screentest.core.outcome import attempt
 from screentest.judges.cases import Case, strongest
 from screentest.judges.verdicts import judge_of, metrics_of
 from screentest.measure.evaluators import resolve
 from screentest.models.chat.costs import Price, estimate_input_tokens, estimate_text_tokens
 from screentest.models.chat.messages import ChatRequest, Usage
 from screentest.models.choice import Models
+from screentest.models.roles import CHAT
 from screentest.run.reader import RunReader
 from screentest.run.session import Settings
 from screentest.stats.power import COIN, films_needed, smallest_found
 from screentest.stats.signflip import LEVEL
+from screentest.video.probe import probe
 
 if TYPE_CHECKING:
     from screentest.analysis.judges.plan import Plan
@@ -150,6 +153,8 @@ def forecast_score(
         asked = [call for call in calls if call.intent.request in requests.get(metric.name, ())]
         if asked:
             work.append(_as_before(entry, Cost.of(asked, len(measured)), len(left)))
+        elif isinstance(metric.thing, CountsCalls) and metric.info.roles:
+            work.append(_counted(entry, metric.thing, metric.info.roles, left, settings, models))
         else:
             shown = partial(_shown_for_scores, left)
             work.append(
@@ -204,6 +209,29 @@ def _as_before(work: Work, before: Cost, amount: int) -> Work:
         cost=cost,
         measured=True,
     )
+
+
+def _counted(
+    work: Work,
+    metric: CountsCalls,
+    roles: Sequence[str],
+    items: Sequence[Item],
+    settings: Settings,
+    models: Models,
+) -> Work:
+    """Forecast by what a metric says of each item; a video that does not open costs nothing."""
+    shown: dict[Calls, list[tuple[int, str]]] = {
+        Calls(role, "video"): [] for role in roles if role.partition(".")[0] == CHAT
+    }
+    for item in items:
+        video = attempt(partial(probe, item.video)).value
+        calls = () if video is None else metric.calls_of(item, video)
+        if calls is None:
+            return replace(work, calls=None)
+        for each in calls:
+            listed = shown.setdefault(replace(each, frames=0, count=1), [])
+            listed += [(each.frames, item.text)] * each.count
+    return _declared(work, roles, list(shown), shown.__getitem__, settings, models)
 
 
 Shown: TypeAlias = Callable[[Calls], Iterable[tuple[int, str]]]

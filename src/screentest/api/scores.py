@@ -27,6 +27,7 @@ from screentest.api.options import (
 )
 from screentest.core.errors import BadOption, Stopped
 from screentest.core.item import File, Item
+from screentest.core.metric import ChecksItems
 from screentest.core.registry import build
 from screentest.core.signature import metric_names, parse, write_options
 from screentest.inputs.fields import ProblemKind
@@ -122,7 +123,7 @@ def score(
     inputs = context.run(
         _Inputs.read, videos, prompt, layout, suite, single, data, generated, model_name
     )
-    built = _metrics(single, inputs.suite)
+    built = _metrics(single, inputs.suite, inputs.items)
     items: Sequence[Item] = inputs.items
     folder, starts = Path(out), 0
     if (folder / FILE).is_file() and not replace:
@@ -253,7 +254,7 @@ def forecast_score(
     with RunReader(Path(out)) if (Path(out) / FILE).is_file() else nullcontext() as run:
         return forecast(
             inputs.items,
-            [metric.name for metric in _metrics(single, inputs.suite)],
+            [metric.name for metric in _metrics(single, inputs.suite, inputs.items)],
             settings_of(work),
             run,
             workers=work.get("workers"),
@@ -317,10 +318,15 @@ class _Inputs:
         return cls([*corpus.items, *theirs.items], suite, about)
 
 
-def _metrics(metrics: Sequence[str], suite: str) -> list[Evaluator]:
-    """Build single metrics, or those of the suite: a misspelled name leaves no run behind."""
+def _metrics(metrics: Sequence[str], suite: str, items: Sequence[Item] = ()) -> list[Evaluator]:
+    """Build single metrics, or those of the suite: a misspelled name leaves no run behind, and no
+    unknown item."""
     names = metric_names(metrics) if metrics else read_suite(suite).metrics
-    return [resolve(name) for name in names]
+    built = [resolve(name) for name in names]
+    for metric in built:
+        if isinstance(metric.thing, ChecksItems):
+            metric.thing.check_items(items)
+    return built
 
 
 def _into_run(

@@ -113,6 +113,8 @@ class Calls:
     frames: int = 0
     """The most frames of a video, or of a clip, that one call shows."""
     long_side: int = 512
+    count: int = 1
+    """How many such calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +203,22 @@ class Measurement(Protocol):
 
     def finish(self) -> Outcomes:
         """After the scan: the outcomes, by the names in ``MetricInfo.outputs``."""
+
+
+@runtime_checkable
+class CountsCalls(Protocol):
+    """What a metric may do besides: tell what it will ask about an item."""
+
+    def calls_of(self, item: Item, video: VideoInfo) -> Sequence[Calls] | None:
+        """Return the calls, at most; None where they cannot be known beforehand."""
+
+
+@runtime_checkable
+class ChecksItems(Protocol):
+    """What a metric may do besides: refuse items before anything starts."""
+
+    def check_items(self, items: Sequence[Item]) -> None:
+        """Raise BadOption for items that its files do not know."""
 
 
 @runtime_checkable

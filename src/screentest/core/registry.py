@@ -107,12 +107,15 @@ class Entry:
         a_class = isinstance(self.factory, type)
         hints = typing.get_type_hints(self.factory.__init__ if a_class else self.factory)
         full: list[tuple[str, Any]] = []
-        for unknown in options.keys() - self.parameters.keys():
+        others = options.keys() - self.parameters.keys()
+        # A factory with ``**options`` hands them on, and knows itself which there are.
+        named = {k: one for k, one in self.parameters.items() if one.kind is not one.VAR_KEYWORD}
+        for unknown in others if len(named) == len(self.parameters) else ():
             raise BadOption(
                 f"{self.kind} {self.name!r} has no option {unknown!r}",
                 advice=suggest(unknown, self.parameters) or "It takes no options.",
             )
-        for key, parameter in self.parameters.items():
+        for key, parameter in named.items():
             if key in options:
                 try:
                     value = TypeAdapter(hints.get(key, Any)).validate_python(options[key])
@@ -131,6 +134,7 @@ class Entry:
                 raise BadOption(f"{self.kind} {self.name!r} needs the option {key!r}")
             else:
                 full.append((key, parameter.default))
+        full += sorted((key, options[key]) for key in others)
         neutral = tuple(self.info.get("neutral", ()))
         return Spec(self.kind, self.name, self.version, tuple(full), neutral)
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from screentest.analysis.forecast import Work, forecast_score
 from screentest.core import Clip, Item, Outcome, Outcomes, Reason, Script, Span
 from screentest.measure.evaluators import resolve, sign
 from screentest.measure.items import measure
@@ -25,6 +26,7 @@ from screentest.suites.etva.questions import write_question_sets
 from screentest.suites.etva.rules.writer import write_by_rules
 from screentest.testing.chat_answers import Act, Answer, Asked, Status
 from screentest.testing.chat_server import FakeChatServer
+from screentest.video.probe import probe
 from tests.suites.etva.scripted import always_yes, fenced, numbered, stage_of, well_behaved
 
 PROMPT = "A red fox runs through a forest."
@@ -353,6 +355,24 @@ def test_a_script_without_times_is_asked_about_with_the_whole(sample: Path) -> N
     assert len(counts) == 1
     assert len(clipped["score"].unwrap().curve) == 2
     assert len(whole["score"].unwrap().curve) == 1
+
+
+def test_a_dry_run_knows_the_calls_where_questions_are_known(film: Item) -> None:
+    """A call for each question, with as many frames as are sent, and one for the knowledge."""
+
+    def forecast(spec: str) -> Work:
+        chosen = (ModelChoice.parse("chat=openai:judge"),)
+        (work,) = forecast_score([film], [spec], Settings(models=chosen)).work
+        return work
+
+    with scoring(well_behaved()) as (score, server):
+        score(film)
+        sent = [len(asked.picture_sizes) for asked in server.asked]
+        assert forecast("etva:writer=rules").calls == len(server.asked) == ASKED + 1
+    calls = resolve("etva:writer=rules").thing.calls_of(film, probe(film.video))
+    assert sum(call.frames * call.count for call in calls) == sum(sent)
+    assert forecast("etva:writer=rules,batch=3,knowledge=false").calls == 2
+    assert forecast("etva").calls is None  # a model is to write them
 
 
 def test_saved_questions_are_used_as_they_are(film: Item, tmp_path: Path) -> None:

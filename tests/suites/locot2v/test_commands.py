@@ -242,3 +242,57 @@ def test_mistakes_of_score(
     assert result.exit_code == 2
     assert message in result.stderr
     assert not (tmp_path / "scores").exists()
+
+
+def told_suite(folder: Path) -> tuple[Path, Path]:
+    """A released record with all that is asked, and a folder with its film of four seconds."""
+    suite = folder / "suite.json"
+    question = {"question": "Is it calm?", "q_pos": "positive"}
+    happens = {"event": "A dog runs.", "subject": "dog"}
+    record = {
+        "prompt": "A dog runs. A man waves.",
+        "herd_questions": {"Visual Style": [question] * 6, "Overall Evaluation": [question] * 6},
+        "events_info": [happens] * 3,
+        "human_actions": [{"subject": "man", "action": "waves"}],
+    }
+    suite.write_text(json.dumps({"film": {"film_17": record}}))
+    (folder / "videos").mkdir()
+    write_film(folder / "videos" / "film_17.mkv", gliding(32, 1))
+    return suite, folder / "videos"
+
+
+def test_a_dry_run_counts_what_the_file_asks(tmp_path: Path) -> None:
+    """Questions, rounds, events and actions are in the file: nothing was known of them."""
+    suite, videos = told_suite(tmp_path)
+    done = invoke(
+        *("score", "--suite", "locot2v", "--data", suite, "--videos", videos, "--dry-run"),
+        *("--model", "chat=openai:none", "--json"),
+    )
+    assert done.exit_code == 0, done.output
+    rows = {row["metric"].partition(":")[0]: row for row in json.loads(done.stdout)}
+    assert {name: row["calls"] for name, row in rows.items() if row["calls"]} == {
+        "locot2v_overall_alignment": 1,
+        "locot2v_event_alignment": 2,  # the description, and its events
+        "locot2v_human_action": 4,  # whether, and three questions on how
+        "locot2v_event_consistency": 3,
+        "locot2v_content_clarity": 3,
+        "locot2v_herd": 12,
+    }
+    # Eight frames of four seconds, and as many for each event; nobody can ask without pictures.
+    shown = rows["locot2v_event_consistency"]["tokens"], rows["locot2v_overall_alignment"]["tokens"]
+    assert shown[0] == 3 * shown[1]
+
+
+def test_an_item_that_the_suite_has_not_is_an_error(tmp_path: Path) -> None:
+    """Its questions were written anew, by fifty calls that nobody had asked for."""
+    suite, videos = told_suite(tmp_path)
+    (videos / "film_17.mkv").rename(videos / "film-17.mkv")
+    with answering() as server:
+        done = invoke(
+            *("score", videos, "--suite", f"locot2v:records={suite}", "--model", chat(server)),
+            *("--prompt", "Another.", "--out", tmp_path / "run"),
+        )
+        assert server.asked == []
+    assert done.exit_code == 2
+    assert names(done.stderr, "film-17", "'film_17'")
+    assert not (tmp_path / "run").exists()

@@ -22,6 +22,8 @@ from screentest.suites.locot2v.data import (
     read_prompt_suite,
     write_prompt_suite,
 )
+from screentest.suites.locot2v.requests import subjects_of
+from tests.messages import names
 
 GREETING, ON_A_ROOF = "A man greets a woman.", "A man greets a woman on a roof."
 WITH_PLACE = "On a roof a man greets a woman."
@@ -62,14 +64,32 @@ SECOND: list[dict[str, Any]] = [
         "prompt": COOK,
         "purified_prompt": "A cook cuts bread.",
         "duration_ref": 41,
+        "character_infos": {
+            "Ann Lee": {
+                "concept": "woman",
+                "description": "A cook in a white coat with short hair.",
+                "attributes": {"hair": "short hair"},
+                "sam_prompt": "cook in white coat",
+            }
+        },
+        "background_infos": {
+            "Background_1": {"description": "A tiled kitchen.", "type": "kitchen"},
+        },
         "scene_infos": [
             {
                 "prompt": "A cook cuts bread in a kitchen.",
                 "summary": "Cutting bread.",
-                "character_mapping": {"cook": "a cook in white"},
-                "background_mapping": ["kitchen"],
+                "character_mapping": {"Ann Lee": ["cuts bread", "looks up"], "Bob": []},
+                "background_mapping": "Background_1",
                 "camera_movement": "zoom in",
-            }
+            },
+            {
+                "prompt": "Steam rises.",
+                "summary": "Steam.",
+                "character_mapping": {},
+                "background_mapping": "Background_2",
+                "camera_movement": "static",
+            },
         ],
         "herd_expectations": {"Emotional Response": "Warmth."},
     }
@@ -114,13 +134,34 @@ def test_the_second_edition(keyed: bool, tmp_path: Path) -> None:
     content = {one["id"]: one for one in SECOND} if keyed else SECOND
     record = read_prompt_suite(written(tmp_path, content)).records["food_3"]
     assert (record.theme, record.content, record.duration) == ("food", "A cook cuts bread.", 41)
-    (event,) = record.events
-    assert (event.event, event.subject, event.setting, event.camera) == (
-        *("Cutting bread.", "a cook in white"),
-        *("kitchen", "zoom in"),
+    cutting, steam = record.events
+    assert (cutting.event, cutting.setting, cutting.action, cutting.camera) == (
+        *("Cutting bread.", "A tiled kitchen.", "cuts bread, looks up", "zoom in"),
     )
+    assert subjects_of(cutting) == ("cook in white coat", "Bob")
+    assert (subjects_of(steam), steam.setting, steam.action) == ((), "Background_2", "")
     assert record.actions is None
     assert record.expectations == {"emotional_response": "Warmth."}
+
+
+RELEASED = (
+    *("space", "landscape", "marine", "wildlife", "pets", "natural_phenomena", "human_nature"),
+    *("food", "street", "local_culture", "minivlog", "technology", "soap_opera"),
+    *("film", "animation", "game", "sci_fi"),
+)
+"""Themes of the released file."""
+
+
+def test_released_themes_have_a_category_and_others_are_told(tmp_path: Path) -> None:
+    """Five of them had none, and their videos were in no table."""
+    assert all(map(category_of, RELEASED))
+    assert category_of("marine") == category_of("natural_phenomena") == "Nature Exploration"
+    assert category_of("sci_fi") == "Virtual Entertainment"
+    suite = read_prompt_suite(
+        written(tmp_path, {"zzz": {f"zzz_{n}": {"prompt": "A dish."} for n in range(3)}})
+    )
+    (told,) = suite.warnings
+    assert names(told, "zzz", 3)
 
 
 def test_categories_are_given_by_theme(tmp_path: Path) -> None:

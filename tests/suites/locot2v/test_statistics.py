@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
-from screentest.suites.locot2v.data import Event, PromptRecord, category_of, write_prompt_suite
+from screentest.suites.locot2v.data import (
+    COMPLEXITIES,
+    Event,
+    PromptRecord,
+    category_of,
+    read_prompt_suite,
+    write_prompt_suite,
+)
 from screentest.suites.locot2v.requests import subjects_of
 from screentest.suites.locot2v.statistics import bins
 from screentest.testing.chat_answers import Answer
@@ -74,7 +82,7 @@ def test_any_file_of_prompts(tmp_path: Path) -> None:
         "food": "Human Real Life",
     }
     lost = invoke(*STATISTICS, tmp_path / "d.json")
-    assert "Not counted: 1" in lost.stdout
+    assert "Problems: 1" in lost.stdout
     (tmp_path / "e.json").write_text('{"a": 1}')
     assert "holds no prompts" in invoke(*STATISTICS, tmp_path / "e.json").stderr
 
@@ -111,6 +119,29 @@ def test_grades_of_prompts_that_have_none(
         assert len(server.asked) == 2
     (row,) = json.loads(done.stdout)["comparison"]
     assert row["mean"] == pytest.approx(4.0)
+    # The grades are kept where `analyse --records` reads them: they were asked for and thrown away.
+    kept = read_prompt_suite(tmp_path / "graded" / suite.name)
+    before = read_prompt_suite(suite).records
+    assert all(set(record.complexity) == set(COMPLEXITIES) for record in kept.records.values())
+    for name, record in kept.records.items():
+        assert (record.prompt, record.theme) == (before[name].prompt, before[name].theme)
+
+
+def test_two_files_of_one_name_keep_apart(suite: Path, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    other = Path(shutil.copy(suite, tmp_path / "other"))
+    done = invoke(*STATISTICS, suite, other, "--json")
+    rows = json.loads(done.stdout)["comparison"]
+    assert len({row["prompts"] for row in rows}) == 2
+
+
+def test_categories_of_ones_own(suite: Path, tmp_path: Path) -> None:
+    """For `statistics` too, and not for `items` alone."""
+    file = tmp_path / "categories.json"
+    file.write_text('{"misc": "Mine"}')
+    done = invoke(*STATISTICS, suite, "--categories", file, "--json")
+    told = json.loads(done.stdout)["categories"]
+    assert "Mine" in {row["category"] for row in told}
 
 
 def test_categories_and_bins() -> None:
@@ -132,6 +163,17 @@ def test_categories_and_bins() -> None:
         ("a man, a woman and their dog", 3),
         ("a black and white cat", 1),
         ("", 0),
+        # As the released file has them: lists without an article.
+        ("greenish planet, asteroids, moons", 3),
+        ("coastal landscape, giant planet", 2),
+        ("Earth, galaxy", 2),
+        ("nebula, stars", 2),
+        ("wobbegong shark, silvery fish", 2),
+        ("sea anemones, colorful fish", 2),
+        ("soldiers, sandworm-like creatures, helicopter-like vehicles", 3),
+        ("people, animals and plants", 3),
+        ("woman in a pink dress", 1),
+        ("dog, black and white cat", 2),
     ],
 )
 def test_subjects_of_files_that_have_one_text(text: str, subjects: int) -> None:

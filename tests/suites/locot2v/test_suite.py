@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from screentest.analysis.standings import StandingLevel, add_up
 from screentest.analysis.suites import read_suite
-from screentest.core import Aspect, Outcome, RatingJudge, Score, build
-from screentest.core.signature import value_name
+from screentest.core import Aspect, BadOption, Outcome, RatingJudge, Score, build
+from screentest.core.signature import parse, value_name
 from screentest.judges.verdicts import judge_of
 from screentest.suites.locot2v.tables import ALL, METRICS
 from tests.suites.locot2v.made import SUITE, results_of
@@ -106,3 +106,30 @@ def test_each_of_the_26_is_a_judge() -> None:
         }
         rated = judge.rate(Aspect.AESTHETICS, {one.metric: given})
         assert rated.unwrap().value == 0.75
+
+
+def test_options_of_metrics_go_to_those_that_have_them() -> None:
+    """What the page names can be given to the suite, to all metrics or to one by its name."""
+    text = "locot2v:records=s.json,answers=tags,fps=1,herd.frames=64,uncut=smooth,compat=printed"
+    found = dict(map(parse, read_suite(text).metrics))
+    assert found["locot2v_event_consistency"] == {"records": "s.json", "fps": 1, "answers": "tags"}
+    assert found["locot2v_herd"] == {"records": "s.json", "unclear": "wrong", "frames": 64}
+    assert found["locot2v_human_action"] == {"records": "s.json", "fps": 1}
+    assert found["locot2v_transition_smoothness"] == {"uncut": "smooth"}
+    assert found["locot2v_content_clarity"] == {}
+    # What is given counts more than what `compat` says.
+    (herd,) = (
+        one
+        for one in read_suite("locot2v:compat=printed,unclear=left_out").metrics
+        if "herd" in one
+    )
+    assert parse(herd)[1]["unclear"] == "left_out"
+
+
+@pytest.mark.parametrize(
+    ("option", "near"), [("answer=tags", "answers"), ("herd.fps=2", "herd.frames")]
+)
+def test_an_option_that_no_metric_has(option: str, near: str) -> None:
+    with pytest.raises(BadOption) as told:
+        read_suite(f"locot2v:{option}")
+    assert near in told.value.advice

@@ -34,6 +34,7 @@ from screentest.suites.locot2v.tables import (
     paired,
     static_scatter,
     uncounted,
+    with_categories,
 )
 from tests.suites.locot2v.made import SUITE, results_of
 from tests.suites.locot2v.published import TABLE_2
@@ -148,6 +149,22 @@ def test_by_category(many: Results) -> None:
     found = by_group(SUITE, many, "category", "model")
     assert set(found) == {"Life", "Nature", "Virtual"}
     assert all({one.group for one in some} == {"one", "two"} for some in found.values())
+
+
+def test_what_is_in_no_category_is_shown() -> None:
+    """Themes without a category vanished from table 6 and figure 9 without a word."""
+    results = results_of(
+        {"a": {"themes": 0.25}, "b": {"themes": 0.75}},
+        {
+            "a": {"model": "one", "theme": "food", "category": "Life"},
+            "b": {"model": "one", "theme": "zzz"},
+        },
+    )
+    found = by_group(SUITE, results, "category", "model")
+    assert len(found) == 2
+    assert [one.top.value for some in found.values() for one in some] == [0.25, 0.75]
+    named = with_categories(results, {"zzz": "Life"})
+    assert list(by_group(SUITE, named, "category", "model")) == ["Life"]
 
 
 def test_by_theme() -> None:

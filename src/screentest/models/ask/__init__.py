@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 from screentest.core.errors import BadOption, NoValue
 from screentest.core.frames import Filter, Frame, FrameRequest, Size, VideoInfo
 from screentest.core.item import Span, Time
-from screentest.core.metric import Resources
+from screentest.core.metric import Calls, Resources
 from screentest.core.outcome import Outcome, Reason
 from screentest.models.ask.templates import Pictures, Prompts
 from screentest.models.chat.messages import (
@@ -259,6 +259,12 @@ class Frames:
     def pictures(self, frames: Iterable[Frame], film: Film | None = None) -> Pictures:
         """Frames as a template takes them; of a whole ``film``, which may be sent instead."""
         return Pictures(timed(frames, Encoding(quality=self.quality), film=film))
+
+    def calls(self, role: str, info: VideoInfo, count: int = 1, span: Span | None = None) -> Calls:
+        """Return so many calls that show a video, or a piece of it, for a forecast."""
+        piece = span or info.span
+        longest = max(self.size(info, piece).of(info.width, info.height))
+        return Calls(role, "video", len(self.moments(info, piece)), longest, count)
 
     def moments(self, info: VideoInfo, span: Span) -> list[Time]:
         """Return the times at which the frames of a piece are on the screen."""

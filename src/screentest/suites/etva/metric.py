@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -12,9 +13,17 @@ from typing import Literal
 from screentest._util.text import one_line
 from screentest.core.codec import to_object
 from screentest.core.errors import BadOption, NoValue
-from screentest.core.frames import Consumer
+from screentest.core.frames import Consumer, VideoInfo
 from screentest.core.item import Item, Span
-from screentest.core.metric import Level, Measurement, MetricInfo, Outcomes, OutputInfo, Resources
+from screentest.core.metric import (
+    Calls,
+    Level,
+    Measurement,
+    MetricInfo,
+    Outcomes,
+    OutputInfo,
+    Resources,
+)
 from screentest.core.outcome import Failure, Json, Outcome, Point, Reason, Score
 from screentest.core.registry import register
 from screentest.models.ask import Frames
@@ -313,6 +322,23 @@ class Etva:
     def _asks_knowledge(self) -> bool:
         return self.stages.knowledge and not (self.saved is not None and self.saved.all_known)
 
+    def calls_of(self, item: Item, video: VideoInfo) -> Sequence[Calls] | None:
+        """Return a call for each question, and for knowledge; None where a model is to write."""
+        if self.saved is None and self.writer != "rules":
+            return None
+        found = pieces_of(item, video.span, clips=self.clips)
+        pieces = [piece for piece in found if piece.failure is None]
+        written = self._known([piece.text for piece in pieces])
+        calls = []
+        for piece, asked in (
+            (piece, one.value) for piece, one in zip(pieces, written, strict=True)
+        ):
+            if asked is not None:
+                count = math.ceil(len(asked.questions) / self.batch)
+                calls.append(self.shown.calls(ANSWER, video, count, piece.span))
+                calls += [Calls(KNOW, "video")] * (self._asks_knowledge and asked.knowledge is None)
+        return calls
+
     def start(self, item: Item, resources: Resources) -> Measurement:
 
         def write(texts: Sequence[str]) -> list[Outcome[QuestionSet]]:
@@ -328,10 +354,12 @@ class Etva:
             item, resources, write, answerer, self.shown, self.gating, self.clips
         )
 
+    def _known(self, texts: Sequence[str]) -> list[Outcome[QuestionSet]]:
+        """Return questions that need no model."""
+        return self.saved.write(texts) if self.saved is not None else write_all_by_rules(texts)
+
     def _write(self, texts: Sequence[str], resources: Resources) -> list[Outcome[QuestionSet]]:
-        if self.saved is not None:
-            return self.saved.write(texts)
-        if self.writer == "rules":
-            return write_all_by_rules(texts)
+        if self.saved is not None or self.writer == "rules":
+            return self._known(texts)
         write = agents.WRITERS[self.writer]
         return write(texts, resources.role(WRITE), resources.prompts)

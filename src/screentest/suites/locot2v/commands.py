@@ -14,7 +14,6 @@ import typer
 from screentest._util.collect import grouped
 from screentest._util.optional import need
 from screentest._util.text import plural
-from screentest.analysis.people.released import read_json
 from screentest.cli.console import err, shown
 from screentest.cli.options import BACKENDS, MODELS, JsonOption, shares
 from screentest.cli.tables import print_indented, print_models, show
@@ -34,17 +33,23 @@ from screentest.suites.locot2v.construction.build import (
 )
 from screentest.suites.locot2v.construction.documents import correct_stage
 from screentest.suites.locot2v.construction.stages import ROLES, Choices, complexity
-from screentest.suites.locot2v.data import COMPLEXITIES, items_with_videos, read_prompt_suite
+from screentest.suites.locot2v.data import (
+    COMPLEXITIES,
+    items_with_videos,
+    read_categories,
+    read_prompt_suite,
+    write_prompt_suite,
+)
 from screentest.suites.locot2v.metrics.herd import Sixfold
 from screentest.suites.locot2v.metrics.quality import best_tenth
 from screentest.suites.locot2v.statistics import (
-    read_prompt_file,
+    read_prompt_files,
     statistics_chart,
     tables,
     with_complexity,
 )
 from screentest.suites.locot2v.suite import suite_in
-from screentest.suites.locot2v.tables import by_complexity, drawings, item_scores
+from screentest.suites.locot2v.tables import by_complexity, drawings, item_scores, with_categories
 
 _PICTURES = {".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff"}
 
@@ -132,9 +137,9 @@ def items(
       screentest score manifest.jsonl --suite locot2v:records=suite.json \\
           --model chat=openai:NAME
     """
-    suite = read_prompt_suite(records, categories=_categories(categories))
+    suite = read_prompt_suite(records, categories=read_categories(categories))
     result, missing = items_with_videos(suite, videos, model_name)
-    problems = [(str(problem),) for problem in suite.problems]
+    problems = [(problem,) for problem in suite.warnings]
     write_manifest(out, result)
     show(
         Table("missing", f"Missing: {len(missing):,}", ("prompt",), [(item,) for item in missing]),
@@ -149,15 +154,6 @@ def items(
         print_indented(f"{counts}{lost}, in {out}", indent=0)
 
 
-def _categories(path: Path | None) -> dict[str, str]:
-    if path is None:
-        return {}
-    content = read_json(path)
-    if not isinstance(content, dict) or not all(isinstance(item, str) for item in content.values()):
-        raise BadOption(f"{path} is not an object of themes", advice='Write {"food": "…"}.')
-    return content
-
-
 def analyse(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="Runs of the suite.")],
     by: Annotated[
@@ -166,6 +162,9 @@ def analyse(
     records: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="The prompt suite, where items have no complexity."),
+    ] = None,
+    categories: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="JSON: the category of each theme.")
     ] = None,
     charts: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write the charts here.")
@@ -188,7 +187,7 @@ def analyse(
     """
     if charts is not None:
         need("matplotlib")
-    results = read_report(runs, by=by).results
+    results = with_categories(read_report(runs, by=by).results, read_categories(categories))
     suite = suite_in(results)
     if suite is None or not any(item_scores(suite, results).values()):
         raise BadOption(
@@ -257,6 +256,9 @@ def statistics(
     run: Annotated[
         Path, typer.Option("--run", metavar="DIR", help="The run whose ledger keeps the calls.")
     ] = Path("locot2v-statistics"),
+    categories: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="JSON: the category of each theme.")
+    ] = None,
     chart: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw them: .svg, .png or .pdf.")
     ] = None,
@@ -266,17 +268,18 @@ def statistics(
     """Show number, length and complexity of prompts, by theme and category.
 
     The paper's table 1 and figures 2, 5 and 6, of any prompt files. Complexity is
-    what the files say; --grade asks a chat model where they say nothing.
+    what the files say; --grade asks a chat model where they say nothing, and
+    writes the prompts with their grades into the run.
 
     \b
     Examples:
       screentest suite locot2v statistics suite.json --chart statistics.svg
       screentest suite locot2v statistics suite.json vbench.json --grade \\
-          --model chat=openai:NAME
+          --model chat=openai:NAME --run graded/
     """
     if chart is not None:
         must_be_chart(chart)
-    read = [read_prompt_file(path) for path in files]
+    read = read_prompt_files(files, read_categories(categories))
     if grade:
         settings = settings_of(work)
         tools = Tools(settings)
@@ -293,6 +296,8 @@ def statistics(
         ):
             tools.attach(store.ledger)
             read = [with_complexity(item, graded) for item in read]
+            for item in read:
+                write_prompt_suite(run / f"{item.name.replace('/', '_')}.json", item.records)
     if chart is not None:
         save(statistics_chart(read), chart)
     show(*tables(read), as_json=as_json)

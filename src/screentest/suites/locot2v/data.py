@@ -12,13 +12,14 @@ import json
 import math
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from screentest._util.atomic import write_whole
-from screentest.analysis.people.released import read_text
+from screentest.analysis.people.released import read_json, read_text
 from screentest.core import BadOption, Item, ManifestError
 from screentest.inputs.fields import Complaint, Problem, ProblemKind, load_json, one_line
 from screentest.inputs.files import VIDEO_SUFFIXES
@@ -149,6 +150,15 @@ class PromptSuite:
     problems: tuple[Problem, ...] = ()
     digest: str = ""
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Return the problems, and the themes that are in no category."""
+        themes = Counter(
+            one.theme for one in self.records.values() if one.theme and not one.category
+        )
+        told = [f"{theme}: {count:,} prompts in no category" for theme, count in themes.items()]
+        return (*map(str, self.problems), *told)
+
     def record_of(self, item: Item) -> PromptRecord | None:
         """Return the record that an item was made from: by its group, its id, or its prompt."""
         named = item.groups.get(PROMPT_GROUP, "")
@@ -166,8 +176,8 @@ class PromptSuite:
 def read_prompt_suite(path: Path, *, categories: Mapping[str, str] | None = None) -> PromptSuite:
     """Read a suite file of either edition; ``categories`` gives the category of each theme.
 
-    A theme that it does not name is in the category that its words say. Raises ManifestError where
-    the file holds no records at all.
+    A theme that it does not name is in the category that the record or its own words say. Raises
+    ManifestError where the file holds no records at all.
     """
     try:
         content = load_json(read_text(path))
@@ -184,8 +194,7 @@ def read_prompt_suite(path: Path, *, categories: Mapping[str, str] | None = None
             continue
         record = _Reading(name, entry, problems).record()
         theme = theme or name.rpartition("_")[0]
-        given = (categories or {}).get(theme)
-        category = record.category or (category_of(theme) if given is None else given)
+        category = (categories or {}).get(theme, record.category or category_of(theme))
         records[name] = replace(record, theme=theme, category=category)
     if not records:
         raise ManifestError(
@@ -193,6 +202,14 @@ def read_prompt_suite(path: Path, *, categories: Mapping[str, str] | None = None
             advice="Give locot2v_prompt_suite.json, or the second edition's prompt.json.",
         )
     return PromptSuite(records, tuple(problems), hashlib.sha256(path.read_bytes()).hexdigest()[:16])
+
+
+def read_categories(path: Path | None) -> dict[str, str]:
+    """Read a file of the category of each theme; none are given without one."""
+    content = read_json(path) if path is not None else {}
+    if not isinstance(content, dict) or not all(isinstance(item, str) for item in content.values()):
+        raise BadOption(f"{path} is not an object of themes", advice='Write {"food": "…"}.')
+    return content
 
 
 def write_prompt_suite(path: Path, records: Sequence[PromptRecord]) -> None:
@@ -358,14 +375,37 @@ class _Reading:
                 self._report("an event has no description")
         for item in scenes if isinstance(scenes, list) and not listed else ():
             if isinstance(item, dict):
+                subjects, actions = self._characters(item.get("character_mapping"))
                 yield Event(
                     event=_plain(item.get("summary")) or _plain(item.get("prompt")),
-                    subject=_names(item.get("character_mapping")),
-                    setting=_names(item.get("background_mapping")),
+                    subject=", ".join(subjects),
+                    setting=self._places(item.get("background_mapping")),
+                    action=", ".join(actions),
                     camera=_plain(item.get("camera_movement")),
                     prompt=_plain(item.get("prompt")),
-                    subjects=_listed(item.get("character_mapping")),
+                    subjects=subjects,
                 )
+
+    def _characters(self, mapping: Any) -> tuple[tuple[str, ...], list[str]]:
+        """Return who is in a scene, as they look, and what they do: actions by name."""
+        named = mapping.items() if isinstance(mapping, dict) else ()
+        subjects = (
+            self._info("character_infos", name, "sam_prompt", "description", "concept")
+            for name, _ in named
+        )
+        actions = [text for _, given in named for text in _listed(given)]
+        return tuple(dict.fromkeys(subjects)), actions
+
+    def _places(self, names: Any) -> str:
+        listed = _listed(names) or filter(None, [_plain(names)])
+        return ", ".join(self._info("background_infos", name, "description") for name in listed)
+
+    def _info(self, infos: str, name: str, *fields: str) -> str:
+        """Return the first of these fields that a file has of somebody; else the name."""
+        given = self.entry.get(infos)
+        info = given.get(name) if isinstance(given, dict) else None
+        texts = (_plain(info.get(field)) for field in fields if isinstance(info, dict))
+        return next(filter(None, texts), name)
 
     def _questions(self) -> dict[str, tuple[ExpectationQuestion, ...]]:
         given = self.entry.get("herd_questions")
@@ -427,13 +467,7 @@ def _plain(value: Any) -> str:
     return value.strip() if isinstance(value, str) else ""
 
 
-def _names(value: Any) -> str:
-    """Characters or places, however the second edition lists them."""
-    return ", ".join(_listed(value)) or _plain(value)
-
-
 def _listed(value: Any) -> tuple[str, ...]:
-    """Return the same one by one; nothing where they are one text."""
-    if isinstance(value, dict):
-        return tuple(_plain(item) or str(key) for key, item in value.items())
-    return tuple(str(item) for item in value) if isinstance(value, list) else ()
+    """Return the texts of a list; nothing where it is none."""
+    listed = value if isinstance(value, list) else ()
+    return tuple(item.strip() for item in listed if isinstance(item, str) and item.strip())

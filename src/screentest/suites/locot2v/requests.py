@@ -7,6 +7,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from fractions import Fraction
 from functools import lru_cache, partial
 from pathlib import Path
@@ -17,8 +18,8 @@ from pydantic import BaseModel, Field
 from screentest.core.errors import BadOption, NoValue
 from screentest.core.frames import Consumer, VideoInfo
 from screentest.core.item import Item, Span, Time, seconds
-from screentest.core.metric import Outcomes, Resources
-from screentest.core.outcome import Failure, Outcome, Point, Reason, Score
+from screentest.core.metric import Calls, Outcomes, Resources
+from screentest.core.outcome import Failure, Outcome, Point, Reason, Score, attempt
 from screentest.english.chunks import chunks_of
 from screentest.models.ask import Frames, NonBlank, Query
 from screentest.models.chat.parsing import spoken
@@ -237,6 +238,7 @@ class Records:
     """Where metrics look up what a suite says of an item; ``path`` may be empty."""
 
     def __init__(self, path: str) -> None:
+        self._path = path
         self._suite = _read(path, Stamp.of(Path(path))) if path else None
 
     @property
@@ -249,6 +251,27 @@ class Records:
         if result is None and not item.text.strip():
             raise inapplicable("the item has no prompt")
         return result or PromptRecord(item.id, item.text)
+
+    def check(self, items: Sequence[Item]) -> None:
+        """Refuse items that are not in the file: their questions would be written anew."""
+        suite = self._suite
+        unknown = [item.id for item in items if suite is not None and not suite.record_of(item)]
+        if suite is not None and unknown:
+            near = [
+                match
+                for name in unknown
+                for match in get_close_matches(Path(name).stem, suite.records, n=1)
+            ]
+            advice = f"Did you mean {', '.join(map(repr, near[:_NAMED]))}? " if near else ""
+            named = ", ".join(map(repr, unknown[:_NAMED]))
+            raise BadOption(
+                f"{self._path} has no prompt {named} ({len(unknown):,} of {len(items):,} items)",
+                advice=f"{advice}Name items by the id of their prompt.",
+            )
+
+
+_NAMED = 3
+"""Items in a message."""
 
 
 class Asking(ABC):
@@ -270,6 +293,19 @@ class AskingByRecords(Asking):
     @property
     def signature_parts(self) -> dict[str, str]:
         return self.records.signature_parts
+
+    def check_items(self, items: Sequence[Item]) -> None:
+        """Refuse items that the suite's file does not have."""
+        self.records.check(items)
+
+    def calls_of(self, item: Item, video: VideoInfo) -> Sequence[Calls] | None:
+        """Return what is asked at most; None where the file has no questions to count."""
+        record = attempt(partial(self.records.of, item)).value
+        return () if record is None else self.asks(record, video)
+
+    @abstractmethod
+    def asks(self, record: PromptRecord, video: VideoInfo) -> Sequence[Calls] | None:
+        """Return the calls about a video of this prompt."""
 
 
 class WatchingByRecords(AskingByRecords):
@@ -356,11 +392,13 @@ def actions_of(record: PromptRecord, resources: Resources) -> tuple[HumanAction,
     return tuple(HumanAction(action.subject, action.action) for action in result.actions)
 
 
+_ARTICLE = re.compile(r"(?:an?|the|his|her|its|their)\b", re.IGNORECASE)
 _ARTICLES = "an?|the|his|her|its|their|one|two|three|four|five|several|some|another"
 # Only where a new phrase begins: "a woman, tall and blond, in a red dress" is one subject.
 _BETWEEN = re.compile(
     rf"\s*[,;]\s*(?:and\s+)?(?=(?:{_ARTICLES})\b)|\s+and\s+(?=(?:{_ARTICLES})\b)", re.IGNORECASE
 )
+_COMMA = re.compile(r"\s*[,;]\s*(?:and\s+)?", re.IGNORECASE)
 _BARE_AND = re.compile(r"\s+and\s+", re.IGNORECASE)
 
 
@@ -373,11 +411,30 @@ def subjects_of(event: Event) -> tuple[str, ...]:
     ('A woman, tall and blond, in a red dress',)
     >>> subjects_of(Event("", "one adult elephant and baby elephant"))
     ('one adult elephant', 'baby elephant')
+    >>> subjects_of(Event("", "greenish planet, asteroids, moons"))
+    ('greenish planet', 'asteroids', 'moons')
     """
     if event.subjects:
         return tuple(dict.fromkeys(event.subjects))
-    parts = (part for whole in _BETWEEN.split(event.subject) for part in _at_and(whole))
+    parts = (part for whole in _phrases(event.subject) for part in _at_and(whole))
     return tuple(dict.fromkeys(part.strip(" .,;") for part in parts if part.strip(" .,;")))
+
+
+def _phrases(text: str) -> list[str]:
+    """Return a list as the released file has it, without articles, at every comma; else where a
+    new phrase begins."""
+    *parts, last = _COMMA.split(text.strip(" .,;"))
+    listed = [*parts, *(_BARE_AND.split(last) if parts else [last])]
+    for candidate in (listed, [*parts, last]):
+        if not _ARTICLE.match(text.strip()) and all(map(_is_phrase, candidate)):
+            return candidate
+    return _BETWEEN.split(text)
+
+
+def _is_phrase(text: str) -> bool:
+    """Return whether a text begins and ends with a noun: it is no part of another phrase."""
+    chunks = chunks_of(text)
+    return bool(chunks) and chunks[0].is_noun and chunks[-1].is_noun
 
 
 def _at_and(phrase: str) -> list[str]:

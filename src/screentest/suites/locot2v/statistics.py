@@ -46,23 +46,35 @@ class PromptFile:
     name: str
     records: tuple[PromptRecord, ...]
     problems: tuple[str, ...] = ()
-    """Entries that could not be read."""
+    """Entries that could not be read, and themes in no category."""
 
 
-def read_prompt_file(path: Path) -> PromptFile:
+def read_prompt_files(
+    paths: Sequence[Path], categories: Mapping[str, str] | None = None
+) -> list[PromptFile]:
+    """Return each file under its own name, with its folder's where several have the same."""
+    stems = Counter(path.stem for path in paths)
+    files = []
+    for path in paths:
+        name = path.stem if stems[path.stem] == 1 else f"{path.parent.name}/{path.stem}"
+        files.append(replace(read_prompt_file(path, categories), name=name))
+    return files
+
+
+def read_prompt_file(path: Path, categories: Mapping[str, str] | None = None) -> PromptFile:
     """Return a prompt suite of either edition, a table with a column of prompts, or a text of
     lines."""
     suffix = path.suffix.lower()
     if suffix == ".json":
         try:
-            suite = read_prompt_suite(path)
+            suite = read_prompt_suite(path, categories=categories)
         except ManifestError as error:
             # Other benchmarks' lists call the column otherwise, as VBench's prompt_en.
             try:
                 return PromptFile(path.stem, _listed(path))
             except ManifestError:
                 raise error from None
-        lost = tuple(f"{path.name}: {problem}" for problem in suite.problems)
+        lost = tuple(f"{path.name}: {problem}" for problem in suite.warnings)
         return PromptFile(path.stem, tuple(suite.records.values()), lost)
     if suffix in TABLES:
         return PromptFile(path.stem, _listed(path))
@@ -177,7 +189,7 @@ def tables(files: Sequence[PromptFile]) -> list[Table]:
     """Return all that has a row."""
     kinds = (comparison_table, theme_table, category_table, spread_table, word_table)
     lost = [(problem,) for file in files for problem in file.problems]
-    problems = Table("problems", f"Not counted: {len(lost):,}", ("problem",), lost)
+    problems = Table("problems", f"Problems: {len(lost):,}", ("problem",), lost)
     return [item for item in (*(kind(files) for kind in kinds), problems) if item.rows]
 
 

@@ -6,22 +6,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from screentest.analysis.results import Results
 from screentest.analysis.suites import Suite, SuiteItems
-from screentest.core import register
+from screentest.core import BadOption, register, registry
+from screentest.core.registry import suggest
 from screentest.core.signature import split_value_name, write_options
-from screentest.suites.locot2v.data import items_with_videos, read_prompt_suite
+from screentest.suites.locot2v.data import items_with_videos, read_categories, read_prompt_suite
 from screentest.suites.locot2v.tables import METRICS, own_charts, own_tables, tree
-
-_READ_RECORDS = (
-    "locot2v_overall_alignment",
-    "locot2v_event_alignment",
-    "locot2v_human_action",
-    "locot2v_event_consistency",
-    "locot2v_herd",
-)
 
 
 @register(
@@ -37,32 +30,45 @@ _READ_RECORDS = (
 def locot2v(
     *,
     records: str = "",
-    upper_bound: float = 0.0,
+    categories: str = "",
     compat: Literal["paper", "printed", "upstream"] = "paper",
+    **options: Any,
 ) -> Suite:
     """``records`` is the prompt suite's file; without it events and questions are written anew.
 
-    ``upper_bound`` is that of aesthetic quality. ``compat="printed"`` is what the printed numbers
-    fit: an exponential warping error, an uncut film as smooth, an unclear answer as wrong.
+    ``categories`` is a file of the category of each theme. ``compat="printed"`` is what the printed
+    numbers fit: an exponential warping error, an uncut film as smooth, an unclear answer as wrong.
     ``compat="upstream"`` follows the released code, with a graded dynamic degree and its slip of
     handing RAFT pictures that are too dark.
+
+    Any other option is one of the metrics, and goes to each that has it: ``answers=tags``. To one
+    alone it goes by that one's name: ``herd.frames=64``.
     """
-    options: dict[str, dict[str, object]] = {name: {} for name in METRICS}
-    if records:
-        for name in _READ_RECORDS:
-            options[name]["records"] = records
-    if upper_bound:
-        options["locot2v_aesthetic_quality"]["upper_bound"] = upper_bound
+    given: dict[str, Any] = {"records": records} if records else {}
     if compat != "paper":
-        options["locot2v_warping_error"]["scale"] = "exponential"
-        options["locot2v_transition_smoothness"]["uncut"] = "smooth"
-        options["locot2v_herd"]["unclear"] = "wrong"
+        given |= {"scale": "exponential", "uncut": "smooth", "unclear": "wrong"}
     if compat == "upstream":
-        options["locot2v_dynamic_degree"]["by"] = "degree"
-        options["locot2v_warping_error"]["compat"] = "upstream"
-    return suite_of(
-        {name: f"{name}:{write_options(given)}".rstrip(":") for name, given in options.items()}
-    )
+        given |= {"by": "degree", "warping_error.compat": "upstream"}
+    suite = suite_of({name: _spec(name, given | options) for name in METRICS})
+    known = {"compat", "categories", *(option for name in METRICS for option in _options_of(name))}
+    for name in options:
+        if name not in known:
+            raise BadOption(f"suite 'locot2v' has no option {name!r}", advice=suggest(name, known))
+    return replace(suite, read=partial(read_items, categories=categories))
+
+
+def _options_of(metric: str) -> dict[str, str]:
+    """Return what the options of a metric are called in the suite; those by its name come last,
+    and count more."""
+    options = registry.entry("metric", metric).parameters
+    shared = {option: option for option in options if option != "compat"}  # that is the suite's own
+    return shared | {f"{metric.removeprefix('locot2v_')}.{option}": option for option in options}
+
+
+def _spec(metric: str, given: Mapping[str, Any]) -> str:
+    named = _options_of(metric)
+    options = {option: given[name] for name, option in named.items() if name in given}
+    return f"{metric}:{write_options(options)}".rstrip(":")
 
 
 def suite_of(specs: Mapping[str, str]) -> Suite:
@@ -90,10 +96,11 @@ def suite_in(results: Results) -> Suite | None:
     return suite_of(result) if result else None
 
 
-def read_items(file: Path, videos: Path | None, model: str) -> SuiteItems:
+def read_items(file: Path, videos: Path | None, model: str, *, categories: str = "") -> SuiteItems:
     """Return the videos of one generator for a prompt suite, named by prompt id."""
-    suite = read_prompt_suite(file)
-    problems = tuple(str(problem) for problem in suite.problems)
+    given = read_categories(Path(categories) if categories else None)
+    suite = read_prompt_suite(file, categories=given)
+    problems = suite.warnings
     options = {"records": str(file)}
     if videos is None:
         return SuiteItems((), problems=problems, options=options)

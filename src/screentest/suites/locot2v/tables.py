@@ -7,7 +7,7 @@ single items, which correlations and charts are of.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -101,9 +101,24 @@ def own_tables(suite: Suite, results: Results, by: str) -> list[Table]:
 
 
 def by_group(suite: Suite, results: Results, group: str, by: str) -> dict[str, list[Standing]]:
-    """By category or theme, the standing of each generator: table 6."""
+    """By category or theme, the standing of each generator: table 6. What is in none comes last."""
     parts = results.by_group(group)
-    return {name: standings(part, suite, by or "model") for name, part in parts.items() if name}
+    if not any(parts):
+        return {}
+    named = {name: part for name, part in parts.items() if name}
+    if "" in parts:
+        named[f"no {group}"] = parts[""]
+    return {name: standings(part, suite, by or "model") for name, part in named.items()}
+
+
+def with_categories(results: Results, categories: Mapping[str, str]) -> Results:
+    """Return the same results, each item in the category that is given for its theme."""
+    items = {}
+    for name, item in results.items.items():
+        category = categories.get(item.groups.get("theme", ""))
+        groups = item.groups if category is None else {**item.groups, "category": category}
+        items[name] = replace(item, groups=groups)
+    return replace(results, items=items)
 
 
 def group_table(suite: Suite, results: Results, group: str, by: str) -> Table:

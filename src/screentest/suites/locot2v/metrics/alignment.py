@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from pydantic import BaseModel
 
+from screentest.core.frames import VideoInfo
 from screentest.core.item import Item
-from screentest.core.metric import MetricInfo, Outcomes, OutputInfo, Resources
+from screentest.core.metric import Calls, MetricInfo, Outcomes, OutputInfo, Resources
 from screentest.core.outcome import Outcome, Score
 from screentest.core.registry import register
 from screentest.models.ask import Query
 from screentest.models.ask.templates import Trusted
-from screentest.suites.locot2v.data import Event
+from screentest.suites.locot2v.data import Event, PromptRecord
 from screentest.suites.locot2v.requests import (
     ACTIONS,
     DESCRIBE,
@@ -63,6 +64,9 @@ class OverallAlignment(WatchingByRecords):
         prompts=(DESCRIBE.template,),
     )
 
+    def asks(self, record: PromptRecord, video: VideoInfo) -> Sequence[Calls]:
+        return (self.frames.calls(DESCRIBE.role, video),)
+
     def conclude(self, item: Item, resources: Resources) -> Outcomes:
         text = description(item, resources, self.frames)
         rows = text_vectors([text, self.records.of(item).content], resources)
@@ -98,6 +102,10 @@ class EventAlignment(WatchingByRecords):
         needs=("text",),
         prompts=(DESCRIBE.template, EVENTS.template),
     )
+
+    def asks(self, record: PromptRecord, video: VideoInfo) -> Sequence[Calls]:
+        texts = 1 if record.events else 2
+        return self.frames.calls(DESCRIBE.role, video), Calls(EVENTS.role, "video", count=texts)
 
     def conclude(self, item: Item, resources: Resources) -> Outcomes:
         wanted = events_of(self.records.of(item), resources)
@@ -211,6 +219,12 @@ class HumanActions(WatchingByRecords):
         needs=("text",),
         prompts=(ACTIONS.template, OCCURS.template, SMOOTH.template),
     )
+
+    def asks(self, record: PromptRecord, video: VideoInfo) -> Sequence[Calls] | None:
+        if record.actions is None:
+            return None
+        each = 1 + len(SMOOTHNESS)
+        return (self.frames.calls(OCCURS.role, video, each * len(record.actions)),)
 
     def conclude(self, item: Item, resources: Resources) -> Outcomes:
         actions = actions_of(self.records.of(item), resources)

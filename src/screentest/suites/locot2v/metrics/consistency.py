@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from screentest.core.errors import BadOption
-from screentest.core.frames import Filter, Frame, FrameRequest, Size
+from screentest.core.frames import Filter, Frame, FrameRequest, Size, VideoInfo
 from screentest.core.item import Item
-from screentest.core.metric import Level, MetricInfo, Outcomes, OutputInfo, Resources
+from screentest.core.metric import Calls, Level, MetricInfo, Outcomes, OutputInfo, Resources
 from screentest.core.outcome import Outcome, Point, Score
 from screentest.core.registry import register
 from screentest.models.roles import ImageFeatures
 from screentest.suites.locot2v import similarity
+from screentest.suites.locot2v.data import PromptRecord
 from screentest.suites.locot2v.metrics.motion import STILLNESS
 from screentest.suites.locot2v.requests import (
     EVENTS,
@@ -170,6 +171,10 @@ class EventConsistency(WatchingByRecords):
             needs=("text",),
             prompts=(EVENTS.template, ask.template),
         )
+
+    def asks(self, record: PromptRecord, video: VideoInfo) -> Sequence[Calls] | None:
+        count = len(record.events)
+        return (self.frames.calls(GROUND.role, video, count),) if count else None
 
     def conclude(self, item: Item, resources: Resources) -> Outcomes:
         events = events_of(self.records.of(item), resources)

@@ -25,8 +25,9 @@ from pydantic import BaseModel, Field
 
 from screentest._util.collect import grouped
 from screentest.core.errors import BadOption
+from screentest.core.frames import VideoInfo
 from screentest.core.item import Item
-from screentest.core.metric import MetricInfo, Outcomes, OutputInfo, Resources
+from screentest.core.metric import Calls, MetricInfo, Outcomes, OutputInfo, Resources
 from screentest.core.outcome import Outcome, Score
 from screentest.core.registry import register
 from screentest.models.ask import Explanation, NonBlank, Query
@@ -94,6 +95,10 @@ class ContentClarity(Asking):
             raise BadOption(f"{CONTENT_CLARITY}: rounds is at least 1")
         self.rounds, self.temperature = rounds, temperature
         self.frames = few(frames, long_side)
+
+    def calls_of(self, item: Item, video: VideoInfo) -> Sequence[Calls]:
+        """Return one call for each round."""
+        return (self.frames.calls("chat.watch", video, self.rounds),)
 
     def conclude(self, item: Item, resources: Resources) -> Outcomes:
         sampling = Sampling(temperature=self.temperature, seed=1)  # each round has its own
@@ -255,6 +260,16 @@ class Herd(AskingByRecords):
     ) -> None:
         self.records, self.frames = Records(records), few(frames, long_side)
         self.unclear, self.sixfold = unclear, questions
+
+    def asks(self, record: PromptRecord, video: VideoInfo) -> Sequence[Calls]:
+        count = sum(map(len, record.questions.values()))
+        written = 0
+        if not record.questions:
+            about = len(record.expectations) or len(DIMENSIONS)
+            count = about * PER_DIMENSION
+            written = about + count + (not record.expectations)
+        watched = self.frames.calls(ANSWER.role, video, count)
+        return watched, Calls(QUESTIONS.role, "video", count=written)
 
     def conclude(self, item: Item, resources: Resources) -> Outcomes:
         record = self.records.of(item)
