@@ -187,13 +187,16 @@ class LocalChat:
 
     def _inputs(self, messages: Sequence[Any]) -> Any:
         """Return the tensors for one conversation, or for several, padded to one length."""
+        padding: dict[str, Any] = {"padding": True}
+        if self._sees:
+            padding = {"processor_kwargs": padding}
         inputs = self._reader.apply_chat_template(
             messages,
             add_generation_prompt=True,
             tokenize=True,
             return_dict=True,
             return_tensors="pt",
-            **({"padding": True} if isinstance(messages[0], list) else {}),
+            **(padding if isinstance(messages[0], list) else {}),
         ).to(self._place.device)
         if "pixel_values" in inputs:
             inputs["pixel_values"] = inputs["pixel_values"].to(self._place.dtype)
