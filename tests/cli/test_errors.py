@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -62,3 +63,44 @@ def test_options_have_the_types_defaults_and_words_of_the_job() -> None:
 def test_every_option_of_a_verb_has_help(name: str) -> None:
     command = get_command(app).get_command(typer.Context(get_command(app)), name)  # type: ignore[attr-defined]
     assert not [one.name for one in command.params if not getattr(one, "help", "")]
+
+
+PLUGIN = """
+import os, sys
+import screentest
+
+def fail(where):
+    if where == os.environ["WHERE"]:
+        sys.exit(0) if os.environ["WAY"] == "exit" else int("no number")
+
+fail("at import")
+
+@screentest.register("importer", "of_a_test")
+class Importer:
+    for_films, for_videos = True, True
+
+    def accepts(self, path):
+        fail("of an importer")
+        return False
+
+@screentest.suite(summary="none")
+def of_a_test():
+    fail("of a suite")
+"""
+
+
+@pytest.mark.parametrize("where", ["at import", "of an importer", "of a suite"])
+@pytest.mark.parametrize("way", ["exit", "raise"])
+def test_a_fault_of_a_plugin_is_named_as_that(
+    where: str, way: str, process: Screentest, tmp_path: Path
+) -> None:
+    """Also where it leaves with the code of success: nothing was scored."""
+    (tmp_path / "films").mkdir()
+    (tmp_path / "films" / "a.mp4").touch()
+    (tmp_path / "of_a_test.py").write_text(PLUGIN)
+    variables = {"SCREENTEST_PLUGINS": "of_a_test.py", "WHERE": where, "WAY": way}
+    suite = "of_a_test" if where == "of a suite" else "core"
+    done = process("score", "films", "--suite", suite, TMPDIR=str(tmp_path), **variables)
+    assert done.returncode == 2
+    assert names(done.stderr, "plugin ", "of_a_test", "SystemExit" if way == "exit" else "Value")
+    assert "fault in screentest" not in done.stderr

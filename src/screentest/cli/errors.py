@@ -21,12 +21,14 @@ import typer
 from screentest._util.optional import need
 from screentest.cli.console import shown
 from screentest.core import NoValue, Reason, ScreentestError, Stopped, StorageError
+from screentest.core.registry import registry
 
 EXIT_UNREAD = 3
 """Done, but for inputs that could not be read at all."""
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 EXIT_BROKEN_PIPE = 141  # 128 + SIGPIPE
 EXIT_BUG = 70  # EX_SOFTWARE
+EXIT_PLUGIN = 2  # as for what else the user has to put right
 
 
 R = TypeVar("R")
@@ -72,14 +74,16 @@ def run(ctx: Any, command: Callable[[Any], Any]) -> Any:
         else:
             _say(f"error: {_message(error)}")
         raise typer.Exit(StorageError.exit_code) from None
-    except Exception as error:
-        if _is_typers(error):
+    except (Exception, SystemExit) as error:
+        plugin = _plugin_in(error)
+        if _is_typers(error) or (isinstance(error, SystemExit) and not plugin):
             raise
         if _debugging(ctx):
             traceback.print_exc()
         else:
-            _report_bug(f"{type(error).__name__}: {error}", traceback.format_exc())
-        raise typer.Exit(EXIT_BUG) from None
+            what = f"{type(error).__name__}: {error}"
+            _report_bug(what, traceback.format_exc(), plugin and f"the plugin {plugin}")
+        raise typer.Exit(EXIT_PLUGIN if plugin else EXIT_BUG) from None
 
 
 _PARAMETER = re.compile(r"`(\w+)(?:=([^`]*))?`")
@@ -146,9 +150,19 @@ def _say_own_warnings() -> None:
     warnings.showwarning = show
 
 
-def _is_typers(error: Exception) -> bool:
+def _is_typers(error: BaseException) -> bool:
     """Tell exceptions of Typer, for leaving and for wrong usage; it prints them itself."""
     return isinstance(error, typer.Abort) or hasattr(error, "exit_code")
+
+
+def _plugin_in(error: BaseException) -> str:
+    """Name the plugin whose code raised an error, or called what raised it."""
+    frames = traceback.walk_tb(error.__traceback__)
+    modules = [str(frame.f_globals.get("__name__", "")) for frame, _ in frames]
+    ours = [place for place, name in enumerate(modules) if name.startswith("screentest.")]
+    if isinstance(error, SystemExit) and modules[ours[-1]].startswith("screentest.cli"):
+        return ""  # a command of a plugin ends as it likes
+    return next(filter(None, map(registry.plugin_of, modules[ours[-1] + 1 :])), "")
 
 
 def _debugging(ctx: Any) -> bool:
@@ -175,8 +189,8 @@ def _mute(stream: Any) -> None:
     os.close(nowhere)
 
 
-def _report_bug(what: str, trace: str) -> None:
-    _say(f"error: {what}", "This is a fault in screentest, not in your files.")
+def _report_bug(what: str, trace: str, where: str = "") -> None:
+    _say(f"error: {what}", f"This is a fault in {where or 'screentest, not in your files'}.")
     try:
         with tempfile.NamedTemporaryFile(
             "w",

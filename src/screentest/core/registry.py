@@ -213,6 +213,16 @@ class Registry:
         """Return where all that is registered by now comes from."""
         return {entry.factory.__module__ for entry in self._entries.values()}
 
+    def plugin_of(self, module: str) -> str:
+        """Name the plugin that a module belongs to; empty for ours and those of libraries."""
+        package = module.partition(".")[0]
+        origins = {
+            entry.factory.__module__.partition(".")[0]: entry.origin
+            for entry in self._entries.values()
+            if entry.origin != BUILTIN
+        }
+        return origins.get(package, "")
+
     @property
     def extra_modules(self) -> list[str]:
         """Modules that registered something and that a new process would not import by itself."""
@@ -277,7 +287,7 @@ class Registry:
             self._plugin = point.dist.name if point.dist else point.name
             try:
                 point.load()
-            except Exception as error:  # noqa: BLE001 - untrusted code may raise anything
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - it may raise anything
                 # One broken plugin must not take the product down; `doctor` shows it.
                 self.broken_plugins[point.name] = f"{type(error).__name__}: {error}"
             finally:
@@ -297,7 +307,7 @@ class Registry:
         module = sys.modules[name] = importlib.util.module_from_spec(spec)
         try:
             spec.loader.exec_module(module)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             del sys.modules[name]
             raise BadOption(
                 f"the plugin {path} cannot be imported: {type(error).__name__}: {error}"
