@@ -8,7 +8,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
 import numpy as np
@@ -27,6 +28,11 @@ counts, even where the film has worse ones of its own."""
 Range: TypeAlias = tuple[float, float]
 
 
+def mean_over_prompts(prompts: Mapping[str, float]) -> float:
+    """Return what a model has in a comparison: each prompt counts once, however many its videos."""
+    return math.fsum(prompts.values()) / len(prompts)
+
+
 def summarise(
     outcomes: Iterable[Outcome[float]],
     *,
@@ -37,7 +43,7 @@ def summarise(
 ) -> Outcome[Summary]:
     """Return the mean of the values there are, its interval, and how many there should have been.
 
-    The interval is over ``sources``, of which several items may share one. One
+    It is a mean over items; models are compared by ``mean_over_prompts``. The interval is over ``sources``, of which several items may share one. One
     value, or values of one source, have no interval: they say nothing about the spread.
     ``total`` counts what is still to come, too. ``bounds`` is the range that no value can leave.
     """

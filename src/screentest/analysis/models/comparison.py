@@ -63,6 +63,7 @@ from screentest.core.errors import BadOption
 from screentest.core.metric import OutputInfo
 from screentest.core.outcome import Reason, attempt
 from screentest.run.reader import RunReader
+from screentest.stats.aggregate import mean_over_prompts
 from screentest.stats.intervals import alike, source_interval
 from screentest.stats.signflip import LEVEL, JointTest, fewest_sources, joint_tests
 
@@ -450,7 +451,7 @@ def _value(
     counted = list(cases.values())
     if not counted:
         return ModelValue(model, None, None, {}, scored, total)
-    mean = math.fsum(counted) / len(counted)
+    mean = mean_over_prompts(cases)
     interval = attempt(lambda: source_interval(counted)).value
     if interval is not None:
         interval = interval.within(info.low, info.high).holding(mean)
