@@ -43,8 +43,9 @@ def summarise(
 ) -> Outcome[Summary]:
     """Return the mean of the values there are, its interval, and how many there should have been.
 
-    It is a mean over items; models are compared by ``mean_over_prompts``. The interval is over ``sources``, of which several items may share one. One
-    value, or values of one source, have no interval: they say nothing about the spread.
+    It is a mean over items; models are compared by ``mean_over_prompts``. The interval is over
+    ``sources``, of which several items may share one. One value, or values of one source, have no
+    interval: they say nothing about the spread.
     ``total`` counts what is still to come, too. ``bounds`` is the range that no value can leave.
     """
     listed = list(outcomes)
