@@ -85,6 +85,34 @@ def test_nobody_watches_faster_than_the_clock(stand: Stand) -> None:
     assert page.view(left=[{"at": True, "rest": "1"}]).status_code == 422
 
 
+def test_a_clock_that_jumps_gives_no_time_and_takes_none(
+    stand: Stand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    person = stand.worker()
+    person.begin().vote({"choice": "left"})
+    page, honest = person.page(), [{"from": 0, "to": 0.9, "rate": 1}]
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + 600)
+    assert page.view(left=[{"from": 0, "to": 15, "rate": 2}]).json()["error"] == "implausible"
+    monkeypatch.setattr(time, "time", lambda: now - 600)
+    assert page.view(left=honest).status_code == 200
+    # The app was stopped, and the clock put back, before it started again.
+    with stand.database.write() as connection:
+        connection.execute(update(sittings).values(step_at=now + 600))
+    assert page.view(right=honest).status_code == 200
+    faster = page.view(right=[{"from": 0, "to": 15, "rate": 2}])
+    assert faster.json()["error"] == "implausible"
+    for side, start, _ in page.parts:
+        with stand.database.write() as connection:
+            connection.execute(update(sittings).values(step_at=now - 60))
+        assert page.view(**{side: [{"from": start, "to": start + 1, "rate": 1}]}).status_code == 200
+    with stand.database.write() as connection:
+        connection.execute(update(sittings).values(step_at=now + 600))
+    assert page.vote({"rating": "A", "confirmed": True}).status_code == 200
+    with stand.database.read() as connection:
+        assert min(connection.scalars(select(votes.c.seconds))) >= 0
+
+
 def test_viewing_before_the_marks_were_shown_does_not_count(stand: Stand) -> None:
     person = stand.worker()
     page = person.begin()

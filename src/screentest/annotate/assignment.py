@@ -18,7 +18,7 @@ from screentest.annotate.answers import EXAMPLE, STEPS
 from screentest.annotate.media import served_length
 from screentest.annotate.people import note
 from screentest.annotate.schema import files, media, sittings, units
-from screentest.annotate.store import Database, count
+from screentest.annotate.store import Database, count, steady
 from screentest.judges.votes import VoteTask, of_pair
 
 LEASE_SECONDS: Final = 3600.0
@@ -256,7 +256,7 @@ def _sit(connection: Connection, worker: int, unit: Row[Any], rules: Rules, now:
             left_video=left,
             step=STEPS[rules.task][0].value,
             issued_at=now,
-            step_at=now,
+            step_at=steady(),
             expires_at=now + rules.lease,
             skipped=False,
         )

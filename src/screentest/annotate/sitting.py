@@ -26,7 +26,7 @@ from screentest.annotate.answers import (
 )
 from screentest.annotate.assignment import Rules, has_room, keep_alive
 from screentest.annotate.schema import files, media, sittings, texts, units, views, votes
-from screentest.annotate.store import Database
+from screentest.annotate.store import Database, steady
 from screentest.core.codec import from_object
 from screentest.judges.votes import VoteTask
 
@@ -244,7 +244,7 @@ def _store(
             step=step,
             answer=checked,
             comment=check_comment(comment),
-            seconds=now - sitting.step_at,
+            seconds=max(0.0, steady() - sitting.step_at),
             watched=watched,
             at=now,
         )
@@ -252,7 +252,7 @@ def _store(
     following = step_after(VoteTask(unit.task), Step(step))
     change = update(sittings).where(sittings.c.id == sitting.id)
     if following is not None:
-        later = {"step": following.value, "step_at": now, "expires_at": now + rules.lease}
+        later = {"step": following.value, "step_at": steady(), "expires_at": now + rules.lease}
         connection.execute(change.values(later))
         return Taken(False, False)
     connection.execute(change.values(done_at=now))
@@ -297,15 +297,21 @@ def take_views(
             raise Refused("unknown", "this is not one of your tasks")
         if row.step != step or row.done_at is not None:
             raise Refused("order", "this step is over")
-        elapsed = time.time() - row.step_at
+        elapsed, spent = steady() - row.step_at, 0.0
+        put_back = elapsed < 0  # the clock, before the app was started again
         for side, claimed in reports.items():
             before = _viewing(connection, row, side)
-            after = asdict(take_reports(before or Viewing(), claimed, elapsed=elapsed))
+            limit = math.inf if put_back else elapsed
+            viewing = take_reports(before or Viewing(), claimed, elapsed=limit)
+            after, spent = asdict(viewing), max(spent, viewing.spent)
             here = {"sitting_id": row.id, "step": row.step, "side": side}
             if before is None:
                 connection.execute(insert(views).values(here | {"viewing": after}))
             else:
                 connection.execute(update(views).filter_by(**here).values(viewing=after))
+        if put_back:
+            began = update(sittings).where(sittings.c.id == row.id)
+            connection.execute(began.values(step_at=steady() - spent))
         keep_alive(connection, row.id, rules)
         unit = connection.execute(select(units).where(units.c.id == row.unit_id)).one()
         seen = seen_marks(connection, row, unit) if step == Step.CHECK else []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -42,6 +43,13 @@ from screentest.core import (
     StorageError,
     UserError,
 )
+
+_BEGAN = time.time() - time.monotonic()
+
+
+def steady() -> float:
+    """Return seconds since 1970 by a clock that nobody puts forward or back meanwhile."""
+    return _BEGAN + time.monotonic()
 
 
 class Database:
