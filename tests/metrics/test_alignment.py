@@ -230,6 +230,9 @@ class Watching:
     def __init__(self) -> None:
         self.levels: list[float] = []
 
+    def cut(self, prompt: str, frames: int) -> tuple[str, int, int]:
+        return prompt, 900, 700
+
     def score(self, frames: Sequence[np.ndarray], prompt: str) -> dict[str, float]:
         self.levels = [float(frame.mean()) for frame in frames]
         return {
@@ -250,4 +253,6 @@ def test_videoscore_is_shown_those_frames(ffmpeg: str, tmp_path: Path) -> None:
     found = measure(item, {"videoscore": build("metric", "videoscore").thing}, Filled(model))
     shown = [round(level / 5) for level in model.levels]
     assert shown == np.arange(0, 40, 40 / 16).astype(int).tolist()
-    assert found["videoscore"]["dynamic_degree"].unwrap().value == pytest.approx(2.2)
+    score = found["videoscore"]["dynamic_degree"].unwrap()
+    assert score.value == pytest.approx(2.2)
+    assert score.details == {"frames": 16, "tokens": 900, "read": 700}

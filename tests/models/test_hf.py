@@ -310,6 +310,30 @@ def test_videoscore_gives_five_numbers(saved: Callable[[str], Path], images: lis
         backend.score([], "a dog")
 
 
+def test_a_prompt_beyond_what_videoscore_reads_is_cut_and_that_is_said(
+    saved: Callable[[str], Path], images: list[Any]
+) -> None:
+    backend = load("videoscore", "hf", saved("videoscore"))
+    backend._model.config.text_config.max_position_embeddings = 200
+    read = []
+    forward = backend._model.forward
+
+    def noted(**inputs: Any) -> Any:
+        read.append(inputs["input_ids"].shape[1])
+        return forward(**inputs)
+
+    backend._model.forward = noted
+    prompt = "a dog runs " * 5_000  # 55,000 characters; the paper's prompts have 58,000
+    kept, tokens, kept_tokens = backend.cut(prompt, len(images))
+    assert tokens > 10_000
+    assert 0 < kept_tokens < 200
+    assert prompt.startswith(kept)
+    assert all(np.isfinite(value) for value in backend.score(images, prompt).values())
+    assert 150 < read[0] <= 200
+    short = "a dog"
+    assert backend.cut(short, len(images))[0] == short
+
+
 CARD = """
 MAX_NUM_FRAMES=48
 REGRESSION_QUERY_PROMPT = '''

@@ -185,7 +185,7 @@ def test_the_details() -> None:
         placebos=(obeyed, copy),
         prompts=(PromptResult("empty", Aspect.COLOR, 1, 0.25, nothing, nothing),),
         remarks=(Remark(RemarkKind.SAME_FILM, 8, 1),),
-        frames={Aspect.COLOR: InFrames(2, 1, 1, 1.0, 2, Interval(0.1, 0.9))},
+        frames={Aspect.COLOR: InFrames(2, 1, 1, 1.0, 2, Interval(0.1, 0.9), 1)},
     )
     shown = dict(details(made))
     assert shown["Placebo painted_instruction"].startswith("painted instruction preferred 100.0%")
@@ -194,7 +194,8 @@ def test_the_details() -> None:
     assert shown["Note"] == "8 sources are 1 film; each counts once"
     assert shown["Frames shown, color"] == (
         "degradation shown in 1 of 2 pairs; right in 50.0% of 2 of these [10–90];"
-        " 1 showed identical frames"
+        " 1 showed identical frames;"
+        " in 1 the detector found under half as many clips as captions"
     )
     drawn = card(made)
     assert (drawn.headline, len(drawn.lines)) == (headline(made), len(claim_lines(made)))

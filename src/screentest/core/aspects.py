@@ -152,10 +152,9 @@ Aspect.AESTHETICS = _builtin(
 Aspect.TECHNICAL_QUALITY = _builtin(
     "technical_quality",
     "clean pictures",
-    definition="Whether the pictures are technically sound, as good equipment records and careful "
-    "processing delivers them: resolved detail, clean surfaces and edges, correct exposure. Weigh "
-    "how well each frame is recorded and rendered. Beauty, style and content are not part of this "
-    "aspect.",
+    definition="Whether each frame is free from technical artifacts, such as blur, noise, "
+    "compression artifacts, over- or under-exposure. Weigh how well each frame is recorded and "
+    "rendered. Beauty, style and content are not part of this aspect.",
     hint="Passages that look soft or low in resolution count against a video.",
 )
 Aspect.APPEARANCE_STYLE = _builtin(

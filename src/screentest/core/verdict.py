@@ -35,11 +35,13 @@ class Shown:
     second: tuple[Time, ...]
     same: bool = False
     """Whether both rows of pictures are the same to the byte: then nothing can be told."""
+    found: int = 0
+    """Clips that were found in the video with fewer of them; 0 where none were looked for."""
 
     @property
     def flipped(self) -> Shown:
         """The same with the videos named in the other order."""
-        return Shown(self.second, self.first, self.same)
+        return replace(self, first=self.second, second=self.first)
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,7 +98,11 @@ def _look(
     )
     times = [tuple(frame.time for frame in subset) for subset in taken]
     whole = any(getattr(resources.role(role), "takes_videos", False) for role in roles)
-    return pictures, None if whole else Shown(times[0], times[1], first == second)
+    if whole:
+        return pictures, None
+    both = (question.first.video, question.second.video)
+    found = min(len(resources.shots(video, frames.detector)) for video in both)
+    return pictures, Shown(times[0], times[1], first == second, found)
 
 
 # The paper samples all calls of Qwen3-VL alike, and says why: greedy answers repeat themselves.

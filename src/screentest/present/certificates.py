@@ -415,7 +415,9 @@ def frames_words(shown: InFrames) -> str:
     if shown.interval is not None:
         right = f"{percent(shown.points / shown.judgements, 1)} of {shown.judgements:,}"
         words += f"; right in {right} of these [{shown.interval.percents}]"
-    return words + (f"; {shown.same:,} showed identical frames" if shown.same else "")
+    words += f"; {shown.same:,} showed identical frames" if shown.same else ""
+    missed = f"; in {shown.few:,} the detector found under half as many clips as captions"
+    return words + (missed if shown.few else "")
 
 
 def _doses(

@@ -9,7 +9,17 @@ from pathlib import Path
 import pytest
 
 from screentest.analysis.judges.frames import frames_results
-from screentest.core import Aspect, Choice, Item, Outcome, PairKind, Span, Verdict
+from screentest.core import (
+    Aspect,
+    Choice,
+    Clip,
+    Item,
+    Outcome,
+    PairKind,
+    Script,
+    Span,
+    Verdict,
+)
 from screentest.core.verdict import Shown
 from screentest.judges.cases import Case, Judgement, Order
 
@@ -81,6 +91,17 @@ def test_the_same_pictures_twice_are_counted_and_show_nothing() -> None:
     )
     one = found[COLOR]
     assert (one.pairs, one.seen, one.same, one.points, one.judgements) == (2, 1, 1, 1.0, 2)
+
+
+def test_films_in_which_hardly_any_clip_was_found_are_counted() -> None:
+    script = Script(tuple(Clip(f"Shot {number}.") for number in range(23)))
+    one = replace(PAINTED, first=replace(PAINTED.first, script=script))
+    counts = []
+    for found in (6, 11, 12, 0):  # 0: nobody looked for clips
+        shown = Shown(moments(5), moments(5), found=found)
+        (result,) = frames_results([judged(one, shown)]).values()
+        counts.append(result.few)
+    assert counts == [1, 1, 0, 0]
 
 
 def test_a_judge_that_does_not_say_what_it_saw() -> None:

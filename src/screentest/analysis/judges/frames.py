@@ -29,11 +29,17 @@ class InFrames:
     judgements: int
     interval: Interval | None = None
     """Over films; None where there is no such answer."""
+    few: int = 0
+    """Pairs in which far fewer clips were found than the script has."""
+
+
+FEW = 0.5
+"""Fewer clips than this share of those of the script are far fewer."""
 
 
 def frames_results(judgements: Sequence[Judgement]) -> dict[Aspect, InFrames]:
     """Results by aspect, of a judge that lists the frames that it was shown."""
-    by_aspect: dict[Aspect, list[tuple[Judgement, bool, bool]]] = {}
+    by_aspect: dict[Aspect, list[tuple[Judgement, bool, bool, bool]]] = {}
     for judgement in judgements:
         verdict = judgement.verdict
         if verdict is None or verdict.shown is None or not judgement.case.harmed:
@@ -41,7 +47,9 @@ def frames_results(judgements: Sequence[Judgement]) -> dict[Aspect, InFrames]:
         # The original is the first of a case, whichever was presented first.
         shown = verdict.shown if judgement.order is Order.AS_GIVEN else verdict.shown.flipped
         seen = not shown.same and _is_in(judgement.case, shown.first, shown.second)
-        by_aspect.setdefault(judgement.case.aspect, []).append((judgement, seen, shown.same))
+        script = judgement.case.first.script
+        few = script is not None and 0 < shown.found < FEW * len(script.clips)
+        by_aspect.setdefault(judgement.case.aspect, []).append((judgement, seen, shown.same, few))
     return {aspect: _result(subset) for aspect, subset in by_aspect.items()}
 
 
@@ -57,16 +65,17 @@ def _is_in(case: Case, first: Sequence[Time], second: Sequence[Time]) -> bool:
     return clips >= (2 if case.aspect.info.about_order and len(case.harmed) > 1 else 1)
 
 
-def _result(judged: Sequence[tuple[Judgement, bool, bool]]) -> InFrames:
-    places = grouped((item.place, (seen, same)) for item, seen, same in judged)
+def _result(judged: Sequence[tuple[Judgement, bool, bool, bool]]) -> InFrames:
+    places = grouped((item.place, (seen, same, few)) for item, seen, same, few in judged)
     counted = [
-        (entry, entry.points) for entry, seen, _ in judged if seen and entry.points is not None
+        (entry, entry.points) for entry, seen, *_ in judged if seen and entry.points is not None
     ]
     points = [earned for _, earned in counted]
     return InFrames(
         pairs=len(places),
-        seen=sum(all(seen for seen, _ in place) for place in places.values()),
-        same=sum(any(same for _, same in place) for place in places.values()),
+        seen=sum(all(seen for seen, *_ in place) for place in places.values()),
+        same=sum(any(same for _, same, _ in place) for place in places.values()),
+        few=sum(any(few for *_, few in place) for place in places.values()),
         points=sum(points),
         judgements=len(points),
         interval=share_interval(points, [entry.case.cluster for entry, _ in counted])

@@ -63,6 +63,9 @@ class _Asking:
             raise NoValue(Reason.UNDECODABLE, "the video has no frame to show")
         result = self._model.score(frames, self._item.text)
         details = {"frames": len(frames)}
+        cut = getattr(self._model, "cut", None)
+        if cut is not None:
+            _, details["tokens"], details["read"] = cut(self._item.text, len(frames))
         return {
             name: Outcome.of(Score(result[name], (), details))
             for name in VideoScoreMetric.info.outputs

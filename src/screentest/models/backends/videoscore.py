@@ -107,9 +107,23 @@ class VideoScoreModel:
             "frames": str(self.max_frames),
         }
 
+    def cut(self, prompt: str, frames: int) -> tuple[str, int, int]:
+        """Return as much of a prompt as fits beside the frames, with its tokens and those read."""
+        words, pictures = self._processor.tokenizer, self._processor.image_processor
+        pieces = 5 if pictures.do_image_splitting else 1
+        taken = frames * ((self._processor.image_seq_len + 2) * pieces + 1) + len(
+            words(self._question).input_ids
+        )
+        read = words(prompt, add_special_tokens=False, return_offsets_mapping=True)
+        ends = [end for _, end in read.offset_mapping]
+        room = max(1, self._model.config.text_config.max_position_embeddings - taken)
+        kept = min(len(ends), room)
+        return (prompt if kept == len(ends) else prompt[: ends[kept - 1]]), len(ends), kept
+
     def score(self, frames: Sequence[Image], prompt: str) -> Mapping[str, float]:
         if not frames:
             raise NoValue(Reason.NOT_APPLICABLE, "no frames to score")
+        prompt, _, _ = self.cut(prompt, len(frames))
         # Not str.format: a prompt may hold braces of its own. Nor may it hold picture tokens.
         text = self._question.replace(_SLOT, prompt.replace("<image>", "< image >"))
         inputs = self._processor(
