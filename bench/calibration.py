@@ -240,7 +240,7 @@ def power(
 
 
 def needed_kept(accuracy: float, films: int, operators: int, runs: int) -> tuple[float, float]:
-    """Of certificates that cannot tell such a judge: how often as many films as they ask for find
+    """Of undecided certificates of such a judge: how often as many films as they ask for find
     it, and the median of how many that are."""
     rng = np.random.default_rng(15)
     kept, asked = 0, []
@@ -252,7 +252,7 @@ def needed_kept(accuracy: float, films: int, operators: int, runs: int) -> tuple
 
     while len(asked) < runs:
         found = seen(films)
-        if found.claim is Claim.CANNOT_TELL and found.needed:
+        if found.claim is Claim.UNDECIDED and found.needed:
             asked.append(found.needed)
             kept += seen(found.needed).claim is Claim.SEES
     return kept / runs, float(np.median(asked))

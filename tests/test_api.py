@@ -79,7 +79,8 @@ def test_a_metric_of_the_script_itself_reaches_the_workers(tmp_path: Path) -> No
     guarded = f'if __name__ == "__main__":\n    {CALL}'
     done = run_script(tmp_path, OWN_METRIC.replace("BODY", guarded))
     assert done.returncode == 0, done.stderr
-    assert "answer  42.000" in done.stdout
+    assert "answer" in done.stdout
+    assert " 42.0\n" in done.stdout
 
 
 def test_a_script_with_its_own_metric_and_no_guard_is_reported(tmp_path: Path) -> None:
@@ -153,7 +154,7 @@ def test_without_any_library_there_are_rows(
 
 def test_scores_by_name(scores: Scores) -> None:
     assert str(scores) == repr(scores)
-    assert "calm  1.000" in str(scores)
+    assert "calm ↑  1.00" in str(scores)
     with pytest.raises(IndexError, match=r"item 9: .* 2\b"):
         scores[9]
     assert scores.value("b", "calm").outcome.failure is not None

@@ -113,7 +113,7 @@ def test_a_part_without_any_value_is_named() -> None:
     (found,) = standings(results(table), TOY)
     assert (found.top.value, found.top.parts, found.top.of_parts) == (0.5, 1, 3)
     (table_of_levels,) = standing_tables([found], TOY)
-    assert "look / paint.colour, motion" in table_of_levels.note
+    assert "paint.colour, motion (missing model)" in table_of_levels.note
 
 
 def test_one_item_has_no_interval() -> None:
@@ -182,7 +182,7 @@ def test_nobody_leads_because_parts_are_missing() -> None:
         ("a", pytest.approx(0.8), pytest.approx(0.8), 1),
     ]
     for table_of in (wide, long):
-        assert names(table_of.note, "paint.colour (a)", "motion (a)")
+        assert names(table_of.note, "paint.colour, motion", "(a: refused)")
         assert any("1/3" in row for row in table_of.texts())
 
 

@@ -178,7 +178,7 @@ def test_a_judge_is_certified_on_videos_in_one_command(
     (plain / "a bird flies-0.mp4").write_text("hello")
     again = screentest(*judged)
     assert again.returncode == 0
-    assert names(again.stdout, "run/testbed", "2 sources", "a bird flies-0")
+    assert names(again.stdout, "run/testbed", "2 films", "a bird flies-0")
 
 
 def test_nothing_to_judge_leaves_nothing_behind(tmp_path: Path, screentest: Screentest) -> None:
@@ -188,6 +188,20 @@ def test_nothing_to_judge_leaves_nothing_behind(tmp_path: Path, screentest: Scre
     done = screentest("certify", "sharpness", "--on", "videos", "--dry-run")
     assert done.returncode == 2
     assert not list(tmp_path.iterdir())
+
+
+def test_what_certifying_on_videos_takes_is_known_before_they_are_built(
+    tmp_path: Path, screentest: Screentest
+) -> None:
+    (tmp_path / "plain").mkdir()
+    for name in "abc":
+        (tmp_path / "plain" / f"{name}.mp4").write_bytes(b"not opened")
+    options = ("certify", "sharpness", "--on", "plain", "--aspects", "technical quality", "--json")
+    shown = json.loads(screentest(*options, "--dry-run").stdout)
+    # Three videos in one aspect, each with a placebo; both orders.
+    assert [one["judgements"] for one in shown["judges"]] == [12]
+    assert [(one["aspect"], one["films"]) for one in shown["groups"]] == [("technical_quality", 3)]
+    assert [path.name for path in tmp_path.iterdir()] == ["plain"]
 
 
 def test_a_folder_with_nothing_to_build_from_says_so(

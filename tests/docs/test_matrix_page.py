@@ -82,7 +82,7 @@ def test_rows_of_chat_models_and_thin_cells_are_left_out(
     assert list(found.rows) == ["good", "backwards", "flow_based[a_model]"]
     assert found.columns == ("aesthetics", "aesthetics/blur", "aesthetics/noise", "placebo trim")
     assert {name: cell.claim for name, cell in found.rows["backwards"].items()} == {
-        "aesthetics": Claim.CANNOT_TELL,
+        "aesthetics": Claim.UNDECIDED,
         "aesthetics/blur": Claim.SEES,
         "aesthetics/noise": Claim.PREFERS_DEGRADED,
         "placebo trim": None,

@@ -224,8 +224,7 @@ def test_a_role_with_its_backend(screentest: Command, folder: Path) -> None:
                 "one.mkv",
                 "--metrics",
                 "cosiness",
-                "--signature",
-                "full",
+                "--all",
             ),
             *("--out", f"cosy{len(options)}", *options),
         )

@@ -190,7 +190,7 @@ def test_the_only_table_of_a_folder_is_read_under_any_name(
     (tmp_path / name).write_text(content)
     found = read(tmp_path)
     assert [one.prompt for one in found.items] == ["A cat", "Two dogs"]
-    assert f"read as metadata: {name}" in found.seen
+    assert f"layout: metadata; {name}" in found.seen
     (tmp_path / f"other {name}").write_text(content)  # which of two is not guessed
     found = read(tmp_path)
     assert not any(one.prompt for one in found.items)

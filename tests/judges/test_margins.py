@@ -115,5 +115,5 @@ def test_coins_earn_no_claim_on_a_testbed(tmp_path: Path) -> None:
     for certificate in certified(bed, tmp_path / "run", *judges):
         said = {one.finding.claim for one in certificate.aspects}
         said |= {one.finding.claim for one in certificate.operators}
-        assert said <= {Claim.CANNOT_TELL, Claim.CHANCE}
+        assert said <= {Claim.UNDECIDED, Claim.CHANCE}
         assert certificate.duration.value is None

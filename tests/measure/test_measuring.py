@@ -251,7 +251,7 @@ def test_what_an_item_lacks_makes_a_metric_not_applicable(need: str) -> None:
     failure = found["a"]["frames"].failure
     assert failure is not None
     assert failure.reason is Reason.NOT_APPLICABLE
-    assert f"no {need}" in failure.detail
+    assert f"no {'prompt' if need == 'text' else need}" in failure.detail
     assert "in a manifest" in failure.advice
 
 

@@ -139,8 +139,8 @@ def certificate(judge: str = "calm", testbed: str = "bed") -> Certificate:
     no_trend: Outcome[Trend] = Outcome.failed(Reason.NOT_APPLICABLE)
     results = (
         (Aspect.AESTHETICS, accuracy(36, 40, 40, 2), finding(Claim.SEES, 20, 0.9), 0.95),
-        (Aspect.COLOR, accuracy(20, 40, 40), finding(Claim.CANNOT_TELL, 20, 0.5), None),
-        (Aspect.DYNAMICS_DEGREE, unknown, finding(Claim.CANNOT_TELL, 0, None), None),
+        (Aspect.COLOR, accuracy(20, 40, 40), finding(Claim.UNDECIDED, 20, 0.5), None),
+        (Aspect.DYNAMICS_DEGREE, unknown, finding(Claim.UNDECIDED, 0, None), None),
     )
     return Certificate(
         judge=judge,

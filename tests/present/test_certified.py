@@ -80,10 +80,10 @@ def test_what_was_certified_with_other_settings() -> None:
 
 SCREEN = """\
 calm sees 1 of 2 aspects (20 films, both orders, 95% intervals)
-  sees         degraded aesthetics
-  cannot tell  degraded color (34 more films needed)
-  placebos     no bias found on 1 kind, too few films to exclude one
-  not tested   dynamics degree (missing model: no weights)"""
+  sees        degraded aesthetics
+  undecided   degraded color (34 more films needed)
+  placebos    too few films to exclude a bias on harmless edits (container)
+  not tested  dynamics degree (missing model: no weights)"""
 
 
 def test_the_first_screen() -> None:
@@ -110,10 +110,15 @@ def test_the_headline_of_several_judges() -> None:
     blind = replace(sees, judge="blind", aspects=sees.aspects[1:2], operators=sees.operators[1:2])
     assert headline_of_all([sees]) == headline(sees)
     both = headline_of_all([sees, blind])
-    assert both == "Judges that see a degradation: 1 of 2 (20 films, inconclusive: 1)"
+    assert (
+        both == "Judges that see a degradation: 1 of 2 (20 films, inconclusive: 1, 34 more needed)"
+    )
     # Inconclusive is not "none": it may well see it.
     nothing = headline_of_all([blind, replace(blind, judge="other")])
-    assert nothing == "Judges that see a degradation: 0 of 2 (20 films, inconclusive: 2)"
+    assert (
+        nothing
+        == "Judges that see a degradation: 0 of 2 (20 films, inconclusive: 2, 34 more needed)"
+    )
 
 
 def test_a_headline_has_at_most_100_characters() -> None:
@@ -153,8 +158,8 @@ def test_a_family_of_degradations_stands_for_its_aspect() -> None:
     ],
 )
 def test_why_nothing_can_be_claimed(unsettled: Unsettled, words: str) -> None:
-    open_ = replace(finding(Claim.CANNOT_TELL, 20, 0.5), unsettled=unsettled)
-    assert claim_words(open_) == f"cannot tell: {words}"
+    open_ = replace(finding(Claim.UNDECIDED, 20, 0.5), unsettled=unsettled)
+    assert claim_words(open_) == f"undecided: {words}"
 
 
 @pytest.mark.parametrize(

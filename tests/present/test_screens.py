@@ -12,10 +12,12 @@ import numpy as np
 import pytest
 
 from screentest.analysis.models.comparison import ModelComparison
-from screentest.core import Outcome, OutputInfo, Score
-from screentest.present.screens import LONGEST, comparison_screen, comparison_table, scores_screen
+from screentest.analysis.results import Value
+from screentest.core import Outcome, OutputInfo, Reason, Score
+from screentest.present.screens import LONGEST, comparison_screen, scores_screen
 from screentest.present.sentences import SENTENCES, say
-from screentest.present.text import frames_words, labels, words
+from screentest.present.tables import WIDTH, comparison_table, table_lines
+from screentest.present.text import frames_words, labels, number, words
 from screentest.video.arrays import read_frames
 from tests.analysis.test_comparison import (
     compared,
@@ -154,22 +156,20 @@ def test_one_winner() -> None:
 def test_a_winner_over_several_models() -> None:
     found = compared(drawn(20, sharp_a=4.0, noise_a=-4.0))
     assert headline(found).startswith("a beats both others on 2 of 3 metrics (20 prompts, ")
-    assert line(found, "better") == ["a over b and c: sharp, noise"]
+    assert line(found, "better") == ["a than all others: sharp, noise"]
+    assert line(found, "worse") == ["b: sharp, noise", "c: sharp, noise"]
     each = with_faults(14)
     assert headline(each).startswith("good beats each of 2 others on some metric (14 prompts, ")
-    assert line(each, "better") == [
-        "good and still over blurry: sharp",
-        "blurry and good over still: frozen time",
-    ]
+    assert line(each, "worse") == ["blurry: sharp", "still: frozen time"]
 
 
 def test_no_single_winner() -> None:
     found = compared(drawn(20, models="ab", sharp_a=4.0, jerks_b=-4.0))
     assert headline(found).startswith("No single winner: differences on 2 of 3 metrics (20 ")
-    assert line(found, "better") == ["a over b: sharp", "b over a: jerks"]
+    assert line(found, "better") == ["a: sharp", "b: jerks"]
     last = compared(drawn(30, sharp_c=-5.0, metrics="sharp"))
     assert headline(last).startswith("c loses to both others on 1 of 1 metric (30 prompts, ")
-    assert line(last, "better") == ["a and b over c: sharp"]
+    assert line(last, "worse") == ["c: sharp"]
 
 
 def test_too_few_prompts() -> None:
@@ -244,7 +244,53 @@ def test_every_headline_fits_whatever_the_names(models: str) -> None:
     assert screen.table is not None
     assert screen.table.note.startswith("A: a_model_called_a")
     shown = [column.heading for column in screen.table.short().columns]
-    assert shown[2 : 2 + len(models)] == list("ABCDEFGH")[: len(models)]
+    assert [heading for heading in shown if heading not in ("", "wins", "p")] == [*models.upper()]
+
+
+@pytest.mark.parametrize("count", [2, 3, 4, 5, 8, 12])
+def test_a_table_of_many_models_fits_a_terminal(count: int) -> None:
+    models = "abcdefghijkl"[:count]
+    found = compared(drawn(12, models=models, metrics="sharp noise jerks", sharp_a=9.0))
+    table = comparison_table(found)
+    assert max(map(len, table_lines(table))) <= WIDTH
+    (sharp,) = (row for row in found.rows if row.name == "sharp")
+    best = max(value.mean or 0.0 for value in sharp.values)
+    (line,) = (row for row in table.short().texts() if "sharp ↑" in row)
+    assert any(number(best) in cell for cell in line)
+
+
+def test_models_that_share_an_end_are_counted() -> None:
+    values = {("sharp", m): [50.0 + n % 3 for n in range(12)] for m in "abcdefghijk"}
+    values["sharp", "z"] = [20.0 + n % 3 for n in range(12)]
+    table = comparison_table(compared(results(values)))
+    # Eleven have (50 + 51 + 52) / 3.
+    assert table.column("best") == ["11 models 51.0*"]
+    assert table.column("worst") == ["z 21.0 "]
+
+
+def test_of_many_models_each_has_the_metrics_in_which_it_is_worse() -> None:
+    found = compared(drawn(30, models="abcde", sharp_c=-9.0, noise_d=9.0))
+    assert line(found, "worse") == ["c: sharp", "d: noise"]
+
+
+def test_one_model_alone_fits_a_screen() -> None:
+    """Sixty values: those with a direction and a number have a row, the others a line."""
+    given = drawn(12, models="a", metrics="sharp noise moves")
+    extra = {f"p{n}": OutputInfo("read from prompts") for n in range(57)}
+    none = Outcome[Score].failed(Reason.NOT_APPLICABLE, "the video has no prompt")
+    lost = [Value(item, name, name, none, f"{name}|v:1") for item in given.items for name in extra]
+    lost.append(Value("a/0", "late", "late", none, "late|v:1"))
+    had = [Value(f"a/{n}", "late", "late", Outcome.of(Score(n / 9)), "late|v:1") for n in range(9)]
+    outputs = {**given.outputs, **extra, "late": OutputInfo("")}
+    full = replace(given, values=(*given.values, *lost, *had), outputs=outputs)
+    screen = scores_screen(full)
+    assert screen.table is not None
+    assert sorted(screen.table.column("metric")) == ["late ↑", "noise ↓", "sharp ↑"]
+    assert screen.table.column("scored") == ["12/12", "12/12", "9/10"]
+    lines = dict(screen.lines)
+    assert lines["no value"] == "p0, p1, p2 and 54 more (the video has no prompt)"
+    assert lines["missing"] == "late: 1 of 10 videos (the video has no prompt)"
+    assert max(map(len, table_lines(screen.table))) <= WIDTH
 
 
 def test_a_table_of_several_models_names_whom_it_is_about() -> None:

@@ -346,7 +346,7 @@ def test_a_certificate_that_cannot_tell_certifies_nothing(tmp_path: Path) -> Non
     told = certificate()
     parts = {
         name: tuple(
-            replace(one, finding=replace(one.finding, claim=Claim.CANNOT_TELL))
+            replace(one, finding=replace(one.finding, claim=Claim.UNDECIDED))
             for one in getattr(told, name)
             if one.finding
         )

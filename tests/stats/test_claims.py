@@ -20,7 +20,7 @@ def films(*points: float) -> dict[str, float]:
 
 def test_a_judge_that_is_always_right_is_believed_from_six_films_on() -> None:
     # Two-sided exact sign test: 2 / 2^5 = 0.0625, 2 / 2^6 = 0.03125.
-    assert claims([films(*[1] * 5)])[0].claim is Claim.CANNOT_TELL
+    assert claims([films(*[1] * 5)])[0].claim is Claim.UNDECIDED
     (found,) = claims([films(*[1] * 6)])
     assert found.claim is Claim.SEES
     assert found.p_value == pytest.approx(binomtest(6, 6).pvalue)
@@ -29,7 +29,7 @@ def test_a_judge_that_is_always_right_is_believed_from_six_films_on() -> None:
 def test_many_groups_need_more_films() -> None:
     # Holm over ten: 10 · 2 / 2^n <= 0.05 from n = 9 on, where one group alone sees the harm.
     others = [films(*[1, 0] * 4)] * 9
-    assert claims([films(*[1] * 8), *others])[0].claim is Claim.CANNOT_TELL
+    assert claims([films(*[1] * 8), *others])[0].claim is Claim.UNDECIDED
     others = [films(*[1, 0] * 4, 0.5)] * 9
     assert claims([films(*[1] * 9), *others])[0].claim is Claim.SEES
 
@@ -41,7 +41,7 @@ def test_a_judge_that_prefers_the_degraded() -> None:
 def test_a_judge_that_takes_every_edit_for_harm_sees_nothing() -> None:
     every = films(*[1] * 12)
     (found,) = claims([every], placebos=[{"trim": every}])
-    assert found.claim is Claim.CANNOT_TELL
+    assert found.claim is Claim.UNDECIDED
     assert found.placebo == 1.0
     assert claims([every], placebos=[{"trim": films(*[0.5] * 12)}])[0].claim is Claim.SEES
 
@@ -97,7 +97,7 @@ def test_who_may_be_right_in_65_percent_is_not_called_chance() -> None:
     # 119 of 200 pairs right, on 70 films, may well be 65%.
     some = films(*[1] * 40, *[0] * 30)
     (found,) = claims([some], intervals=[Interval(0.48, 0.70)])
-    assert found.claim is Claim.CANNOT_TELL
+    assert found.claim is Claim.UNDECIDED
     assert found.more > 0
     (found,) = claims([some], intervals=[Interval(0.48, 0.6499)])
     assert (found.claim, found.at_most) == (Claim.CHANCE, 0.6499)
@@ -108,13 +108,13 @@ def test_chance_is_not_claimed_where_the_interval_leaves_it_out() -> None:
     some = films(*[1] * 120, *[0] * 80)
     found = claims([some, *[films(*[0.5] * 200)] * 9])[0]
     assert binomtest(120, 200).pvalue < 0.05 < 10 * binomtest(120, 200).pvalue
-    assert found.claim is Claim.CANNOT_TELL
+    assert found.claim is Claim.UNDECIDED
     assert found.unsettled == Unsettled(Why.TOO_FEW_FILMS)
     assert found.more > 0
     # Nor where the interval that stands beside it does.
     many = films(*[1] * 104, *[0] * 96)
     assert claims([many])[0].claim is Claim.CHANCE
-    assert claims([many], intervals=[Interval(0.501, 0.56)])[0].claim is Claim.CANNOT_TELL
+    assert claims([many], intervals=[Interval(0.501, 0.56)])[0].claim is Claim.UNDECIDED
 
 
 def test_a_judge_that_is_not_told_from_its_placebos_is_said_to_be() -> None:
@@ -171,7 +171,7 @@ def test_as_many_films_as_are_needed_beside_placebos_that_are_coins(
 
 def test_nothing_judged_is_nothing_said() -> None:
     (found,) = claims([{}])
-    assert (found.claim, found.accuracy, found.films) == (Claim.CANNOT_TELL, None, 0)
+    assert (found.claim, found.accuracy, found.films) == (Claim.UNDECIDED, None, 0)
     assert found.unsettled == Unsettled(Why.NO_ANSWER)
     assert claims([]) == []
 

@@ -9,13 +9,14 @@ parts that all of them have: nobody leads because something is missing.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from screentest._util.collect import grouped
 from screentest.analysis.results import Results, plain_name
 from screentest.analysis.suites import Dimension, Suite
-from screentest.core import OutputInfo, Reason, attempt
+from screentest.core import Failure, OutputInfo, Reason, attempt
 from screentest.core.table import Better
 from screentest.stats import Interval, source_interval
 
@@ -43,6 +44,8 @@ class StandingLevel:
     """The range that its value cannot leave, where it has two ends."""
     stand_ins: tuple[str, ...] = ()
     """What answered in place of the model of a paper, in the values right below it."""
+    failure: Failure | None = None
+    """Where it has no value: the most common reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +134,7 @@ class _Values:
         """Items to which a leaf is not applicable."""
         self.info: dict[str, OutputInfo] = {}
         self.stand_ins: dict[str, tuple[str, ...]] = {}
+        self.failures: dict[str, Counter[Failure]] = {}
 
     @classmethod
     def read(cls, results: Results, suite: Suite) -> _Values:
@@ -147,6 +151,9 @@ class _Values:
                 for value in results.of(name):
                     touched[value.item] = None
                     failure = value.outcome.failure
+                    if failure is not None:
+                        brief = Failure(failure.reason, failure.brief)
+                        result.failures.setdefault(leaf, Counter())[brief] += 1
                     if value.number is not None:
                         numbers[value.item] = value.number
                     elif failure is not None and failure.reason is Reason.NOT_APPLICABLE:
@@ -179,6 +186,7 @@ class _Values:
         leaves = tuple(dict.fromkeys(node.leaves))
         total = self.sum(node)
         low, high = self.ends(total)
+        failures = sum((self.failures.get(leaf, Counter()) for leaf in leaves), Counter[Failure]())
         interval = self.interval(total)
         return StandingLevel(
             path,
@@ -198,6 +206,9 @@ class _Values:
                     backend for leaf in node.values for backend in self.stand_ins.get(leaf, ())
                 )
             ),
+            failure=next((failure for failure, _ in failures.most_common(1)), None)
+            if total.value is None
+            else None,
         )
 
     def sum(self, node: Dimension) -> _Sum:

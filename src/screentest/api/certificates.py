@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Unpack
 
 from screentest.api import at_least, names_of, path_of
 from screentest.api.options import (
-    aspects_of,
     limits_of,
     open_run,
     refuse_unknown,
     script_of,
 )
-from screentest.core.aspects import BUILTIN_ASPECTS, Aspect
+from screentest.api.testbeds import pairs_at_most
+from screentest.core.aspects import BUILTIN_ASPECTS, Aspect, PairKind, aspects_of
 from screentest.core.errors import BadOption, Stopped
 from screentest.core.item import File, Item
 from screentest.core.metric import Metric
@@ -204,6 +204,7 @@ def forecast(
     judges: str | Sequence[str],
     testbeds: Testbeds,
     *,
+    videos: File | None = None,
     suite: str = "",
     out: File = "certificates",
     aspects: Sequence[str] = (),
@@ -216,6 +217,7 @@ def forecast(
 ) -> Forecast:
     """Forecast ``certify`` with the same options, and what it can settle; start nothing.
 
+    Of ``videos`` a testbed would be built first: all pairs that might be in it count.
     Where ``out`` is a run that has certified a judge before, its calls are taken as a measure.
     """
     from screentest.analysis.forecast import forecast_certify
@@ -224,13 +226,14 @@ def forecast(
     refuse_unknown(forecast, work)
     plan = _plan(
         _judges(judges, suite),
-        _folders(testbeds),
+        _folders(testbeds) if videos is None or testbeds else [],
         aspects=aspects,
         orders=orders,
         repeats=repeats,
         probes=probes,
         probe_pairs=probe_pairs,
         placebos=placebos,
+        planned=() if videos is None else pairs_at_most(videos, aspects),
     )
     costs = {}
     if (Path(out) / FILE).is_file():
@@ -363,6 +366,7 @@ def _plan(
     probes: Sequence[str],
     probe_pairs: int,
     placebos: bool,
+    planned: Sequence[Case] = (),
     human: File | None = None,
     kept: Sequence[File] = (),
 ) -> Plan:
@@ -371,9 +375,10 @@ def _plan(
 
     at_least(1, repeats=repeats, probe_pairs=probe_pairs)
     presented, changes = _orders(orders), _prompt_changes(probes)
-    cases = read_cases(
-        folders, aspects=aspects_of(aspects), placebos=placebos, kept=tuple(map(Path, kept))
-    )
+    cases = [case for case in planned if placebos or case.kind is not PairKind.PLACEBO]
+    if folders:
+        named = aspects_of(aspects)
+        cases += read_cases(folders, aspects=named, placebos=placebos, kept=tuple(map(Path, kept)))
     return Plan(
         cases=tuple(cases),
         judges=judges,

@@ -21,7 +21,6 @@ from typing import Any, TypeAlias
 
 from screentest._util.text import lines, plural
 from screentest.api import progress_of
-from screentest.core.aspects import Aspect, all_aspects
 from screentest.core.errors import BadOption
 from screentest.core.item import Clip, File, Item, Script
 from screentest.inputs.importers import examine_inputs
@@ -151,15 +150,6 @@ def inputs_of(videos: Videos, prompt: str = "", layout: str = "") -> Corpus:
     files = [Path(video) for video in given if not isinstance(video, Item)]
     corpus = examine_inputs(files, prompt, layout or None)
     return replace(corpus, items=(*items, *corpus.items))
-
-
-def aspects_of(names: Sequence[str]) -> list[Aspect] | None:
-    """Aspects by name; None for all."""
-    try:
-        return [Aspect(name) for name in names] or None
-    except ValueError as error:
-        every = ", ".join(aspect.value for aspect in all_aspects())
-        raise BadOption(f"{error}", advice=f"Aspects: {every}.") from None
 
 
 def limits_of(max_file_size: float) -> Limits:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
@@ -16,9 +17,11 @@ from screentest.api.options import (
     refuse_unknown,
     retry_of,
 )
+from screentest.core.aspects import PairKind
 from screentest.core.calls import Progress
 from screentest.core.errors import BadOption, Stopped
 from screentest.core.item import File
+from screentest.core.registry import registry
 from screentest.core.signature import write_options
 from screentest.inputs.importers import read_corpus
 from screentest.inputs.parted import Corpus
@@ -29,6 +32,7 @@ from screentest.video.limits import Limits
 if TYPE_CHECKING:
     from fractions import Fraction
 
+    from screentest.judges.cases import Case
     from screentest.testbeds.join import Joined
     from screentest.testbeds.options import BuildOptions
 
@@ -195,6 +199,33 @@ def build_prompts(
     done = run_build(items, Path(out), names, seed=seed, progress=progress_of(progress))
     remarks = tuple(map(str, done.remarks))
     return BuiltTestbed(Path(out), done.testbed, remarks, done.made, done.reused)
+
+
+def pairs_at_most(videos: File, aspects: Sequence[str] = ()) -> list[Case]:
+    """Return the pairs that ``build`` would try to make of videos, with their placebos."""
+    from screentest.judges.cases import Case
+    from screentest.testbeds.catalogue import DEGRADATION, choose_operators
+
+    corpus = _corpus(videos, None)
+    infos = {
+        spec: registry.build(DEGRADATION, spec).thing.info
+        for spec in choose_operators(aspects=aspects or "all")
+    }
+    cases = []
+    for item in corpus.items:
+        copy = replace(item, id=f"{item.id} changed")
+        served = {n: i for n, i in infos.items() if item.text.strip() or not i.mentions}
+        about = partial(Case, prompt=item.text, first=item, second=copy, source=item.id)
+        cases += [
+            about(f"{item.id}/{name}", info.aspect, kind=PairKind.DEGRADATION, name=name)
+            for name, info in served.items()
+        ]
+        cases += [
+            about(f"{item.id}/reencode", aspect, kind=PairKind.PLACEBO, name="reencode")
+            for aspect in dict.fromkeys(info.aspect for info in served.values())
+            if not corpus.format
+        ]
+    return cases
 
 
 def _corpus(videos: Videos, form: str | None) -> Corpus:

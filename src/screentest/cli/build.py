@@ -218,13 +218,14 @@ def print_built(made: BuiltTestbed, *, brief: bool = False) -> None:
     missing = [failure for failure in failures if failure.reason is Reason.MISSING_MODEL]
     for advice in dict.fromkeys(failure.advice for failure in missing):
         print_indented(advice)
-    words = f"{plural(len(testbed.pairs), 'pair')} of {plural(len(testbed.sources), 'source')}"
+    words = f"{plural(len(testbed.pairs), 'pair')} of {plural(len(testbed.sources), 'film')}"
     if testbed.pending:
         words += f"; {testbed.pending:,} still to be made: start the same command again"
     print_indented(f"{words}, in {made.folder}", indent=0)
     if len(skips) < len(testbed.skips):
         others = len(testbed.skips) - len(skips)
-        print_indented(f"{others:,} skipped, reasons in {made.folder / 'testbed.json'}", indent=0)
+        why = f"the reasons are in {made.folder / 'testbed.json'}"
+        print_indented(f"{plural(others, 'pair')} could not be made; {why}", indent=0)
     print_models(testbed.recipe.get("models", ""))
     if testbed.pairs:
         print_indented(f"Look at them side by side: {made.page}", indent=0)

@@ -22,8 +22,8 @@ from screentest.cli.options import (
     MODELS,
     RETRY,
     WORKERS,
+    AllOption,
     JsonOption,
-    SignatureOption,
     accepted,
     names,
     option,
@@ -39,7 +39,6 @@ from screentest.cli.tables import (
     show,
 )
 from screentest.core.errors import BadOption
-from screentest.core.signature import short_signature
 from screentest.present.certificates import certificate_screen, headline_of_all
 from screentest.present.forecast import forecast_tables
 from screentest.present.results import BuiltTestbed, Certificates
@@ -59,7 +58,7 @@ def certify(
     testbeds: list[Path] = [],  # noqa: B006
     videos: Path | None = None,
     dry_run: bool = False,
-    signature: SignatureOption = "short",
+    every: AllOption = False,
     as_json: JsonOption = False,
     **options: Any,
 ) -> None:
@@ -86,9 +85,8 @@ def certify(
             advice="Give --testbed, a folder made by `build`, or videos with --on.",
         )
     if dry_run:
-        if not testbeds:
-            raise BadOption("--dry-run needs a testbed: make one of the videos with `build`")
-        expected = forecast(judges or (), testbeds, **accepted(forecast, options))
+        given = accepted(forecast, options)
+        expected = forecast(judges or (), testbeds, videos=videos, **given)
         show(*forecast_tables(expected), as_json=as_json)
         return
     beds: list[Path | BuiltTestbed] = [*testbeds]
@@ -99,7 +97,7 @@ def certify(
         printing = (lambda _: None) if as_json else partial(print_built, brief=True)
         beds.append(run_build(build, printing))
     job = partial(screentest.certify, judges or (), beds, **options)
-    _run(job, brief=bool(options["suite"]), full=signature == "full", as_json=as_json)
+    _run(job, brief=bool(options["suite"]), every=every, as_json=as_json)
 
 
 @shares(MODELS, WORKERS, ENGINE, RETRY, job=screentest.certify_votes, aspects=ASPECTS)
@@ -107,7 +105,7 @@ def certify_votes(
     votes: Path,
     videos: Path,
     judges: list[str] | None = None,
-    signature: SignatureOption = "short",
+    every: AllOption = False,
     as_json: JsonOption = False,
     **options: Any,
 ) -> None:
@@ -124,7 +122,7 @@ def certify_votes(
           --videos uve/videos/ --chart matrix.svg
     """
     job = partial(screentest.certify_votes, judges or (), votes, videos, **options)
-    _run(job, brief=bool(options["suite"]), full=signature == "full", as_json=as_json)
+    _run(job, brief=bool(options["suite"]), every=every, as_json=as_json)
 
 
 @shares(
@@ -135,7 +133,7 @@ def certify_votes(
 def certify_scores(
     scores: Path,
     votes: Path,
-    signature: SignatureOption = "short",
+    every: AllOption = False,
     as_json: JsonOption = False,
     **options: Any,
 ) -> None:
@@ -150,46 +148,47 @@ def certify_scores(
       screentest certify-scores scores.csv --votes fetv/ --lower error
     """
     job = partial(screentest.certify_scores, scores, votes, **options)
-    _run(job, brief=False, full=signature == "full", as_json=as_json)
+    _run(job, brief=False, every=every, as_json=as_json)
 
 
-def _run(job: Callable[[], Certificates], *, brief: bool, full: bool, as_json: bool) -> None:
+def _run(job: Callable[[], Certificates], *, brief: bool, every: bool, as_json: bool) -> None:
     """Do the job and print its certificates; ``brief``: as one table."""
     made, exit_code = until_stopped(job)
     if as_json:
         print_json(made.documents())
     else:
-        _print(made, brief=brief, full=full)
+        _print(made, brief=brief, every=every)
     if exit_code or not any(certificate.overall.ok for certificate in made.certificates):
         raise typer.Exit(exit_code or 1)
 
 
-def _print(made: Certificates, *, brief: bool, full: bool) -> None:
+def _print(made: Certificates, *, brief: bool, every: bool) -> None:
     if brief:
         print_heading(headline_of_all(made.certificates))
         show(made.matrix())
-        if full:
+        if every:
             print_heading("Signatures")
             for certificate in made.certificates:
                 print_indented(f"{certificate.title}: {certificate.signature}")
     else:
-        _print_certificates(made, full=full)
+        _print_certificates(made, every=every)
         if len(made.certificates) > 1:
             show(made.filtering())
     _print_lost(made)
     print_models(made.models, made.spent)
-    words = f"The certificates are in {made.run}"
+    words = f"Everything measured: --all, or screentest report {made.run}"
     if made.pending:
         words = f"{plural(made.pending, 'judgement')} left: start the same command again"
-    print_indented(words, indent=0)
+    print_indented(words, indent=0, style="dim")
 
 
-def _print_certificates(made: Certificates, *, full: bool) -> None:
+def _print_certificates(made: Certificates, *, every: bool) -> None:
     for certificate, table in zip(made.certificates, made.tables(), strict=True):
         console().print()
         print_screen(certificate_screen(certificate, table))
-        print_facts(made.details(certificate.judge))
-        print_indented(certificate.signature if full else short_signature(certificate.signature))
+        if every:
+            print_facts(made.details(certificate.judge))
+            print_indented(certificate.signature)
 
 
 def _print_lost(made: Certificates) -> None:

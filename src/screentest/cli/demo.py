@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import typer
@@ -12,16 +13,18 @@ from screentest._util.text import plural
 from screentest.cli.console import err
 from screentest.cli.console import out as console
 from screentest.cli.options import JsonOption, WorkersOption, described
-from screentest.cli.tables import print_heading, print_indented, show
+from screentest.cli.tables import print_heading, print_indented, print_screen, show
 from screentest.core import BUILTIN_ASPECTS, Aspect, Stopped, build, registry
-from screentest.core.table import ARROWS, Cell, Column, Table
-from screentest.present.certificates import headline, headline_of_all
+from screentest.core.table import Cell, Column, Table
+from screentest.present.certificates import headline_of_all
 from screentest.present.results import BuiltTestbed, Certificates, Scores
 from screentest.sample import sample_videos
-from screentest.sample.copies import CHECKPOINTS, copy_checkpoints, copy_films
+from screentest.sample.copies import CHECKPOINTS, PROMPTS, copy_checkpoints, copy_films
 
 JUDGES = ("baseline", "sharpness", "contrast", "frozen", "flicker")
 """What is put to the test: the judge of the base install, and four of its metrics alone."""
+SHOTS = 12
+"""Prompts of the checkpoints."""
 PLACEBOS = ("reencode", "container", "trim")
 NEED_MODELS = (Aspect.BACKGROUND_CONSISTENCY, Aspect.OBJECT_INTEGRITY, Aspect.COLOR)
 """To find and cut out what a caption names takes models, and nothing is downloaded here."""
@@ -41,8 +44,8 @@ def demo(
     """Try screentest on the sample it brings.
 
     Degrades clips of short films in the seven aspects that need no models, tests how often
-    judges notice, scores the films, and writes a report. Nothing is downloaded. Start it
-    again to go on.
+    judges notice, compares two checkpoints, and writes a report. Nothing is downloaded.
+    Start it again to go on.
 
     \b
     Examples:
@@ -53,28 +56,23 @@ def demo(
         built, made, scores, page = _run(out, workers)
     except Stopped as stop:
         raise typer.Exit(stop.exit_code) from None
-    tables = [_judges_table(built, made), _means(scores)]
+    judges = _judges_table(built, made)
     if as_json:
         show(
-            *tables,
+            judges,
+            scores.tables("model")[-1],
             as_json=True,
             report=str(page),
             pairs=len(built.testbed.pairs),
             skipped=len(built.testbed.skips),
         )
         return
-    show(*tables)
-    pairs = built.testbed.pairs
-    placebos = sum(pair.aspect is None for pair in pairs)
-    print_indented(
-        f"{len(pairs)} pairs, {placebos} of them placebos (in no row above);"
-        f" {len(built.testbed.skips)} skipped, reasons in {built.folder / 'testbed.json'}",
-        indent=0,
-    )
-    print_heading(headline_of_all(made.certificates))
-    for certificate in made.certificates:
-        print_indented(headline(certificate))
-    print_indented(NOT_SERVED, indent=0)
+    print_heading(judges.title)
+    show(judges)
+    print_indented(headline_of_all(made.certificates), indent=0)
+    print_indented(NOT_SERVED, indent=0, style="dim")
+    console().print()
+    print_screen(scores.screen())
     console().print()
     print_indented(f"Open {page}", indent=0, style="bold")
     for line in (
@@ -105,11 +103,15 @@ def _run(out: Path, workers: int | None) -> tuple[BuiltTestbed, Certificates, Sc
         )
     _say("2/4  Asking judges which video of each pair is the original")
     made = screentest.certify(JUDGES, built, out=out / "certificates", workers=workers)
-    _say("3/4  Scoring the films")
+    _say("3/4  Scoring two checkpoints on the same prompts: one is blurred and flickers")
+    checkpoints = out / "checkpoints"
+    if not (checkpoints / PROMPTS).exists():  # written last
+        shutil.rmtree(checkpoints, ignore_errors=True)
+        copy_checkpoints(checkpoints, SHOTS)
     # The core suite, and what other suites have that runs on what the base install brings.
     more = [name for entry in registry.entries("suite") for name in entry.info.get("demo", ())]
     scores = screentest.score(
-        films,
+        checkpoints,
         metrics=[*build("suite", "core").thing.metrics, *more],
         out=out / "scores",
         workers=workers,
@@ -133,7 +135,7 @@ def _judges_table(built: BuiltTestbed, made: Certificates) -> Table:
     rows: list[tuple[Cell, ...]] = [
         (
             aspect,
-            pairs.count(str(aspect)) or None,
+            pairs.count(str(aspect)) or len(pairs),
             *(shares.get((judge, aspect)) for judge in judges),
         )
         for aspect in aspects
@@ -146,29 +148,14 @@ def _judges_table(built: BuiltTestbed, made: Certificates) -> Table:
             for judge, title in judges.items()
         ),
     )
-    note = "–: no answer from that judge; the report says why." if None in shares.values() else ""
+    why = [
+        f"{row['judge']}, {str(row['aspect']).replace('_', ' ')}: {row['detail'] or row['reason']}"
+        for row in made.records()
+        if row["right"] is None
+    ]
+    note = f"– no answer ({'; '.join(why)})" if why else ""
     title = "How often each judge prefers the original, % (chance 50)"
     return Table("certificates", title, columns, rows, note)
-
-
-def _means(scores: Scores) -> Table:
-    rows = [
-        (
-            total.name,
-            total.summary.value,
-            ARROWS[total.info.better],
-            f"{total.scored}/{total.total}",
-        )
-        for total in scores.totals
-        if total.summary is not None and "." not in total.name
-    ]
-    columns = (
-        Column("metric", "Metric"),
-        Column("mean", "Mean"),
-        Column("better", " "),
-        Column("scored", "Scored", align="right"),
-    )
-    return Table("scores", "What the films got", columns, rows)
 
 
 @described

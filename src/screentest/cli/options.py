@@ -85,8 +85,8 @@ PoolOption = Annotated[
 ]
 
 
-SignatureOption = Annotated[
-    Literal["short", "full"], typer.Option("--signature", help="How signatures are written.")
+AllOption = Annotated[
+    bool, typer.Option("--all", help="Print all that was measured, with whole signatures.")
 ]
 
 OptionSet: TypeAlias = Mapping[str, tuple[Any, Any]]

@@ -22,9 +22,9 @@ from screentest.cli.options import (
     MODELS,
     RETRY,
     WORKERS,
+    AllOption,
     JsonOption,
     PoolOption,
-    SignatureOption,
     accepted,
     shares,
 )
@@ -40,7 +40,7 @@ from screentest.cli.tables import (
 from screentest.core import Reason
 from screentest.present.forecast import forecast_tables
 from screentest.present.results import Scores
-from screentest.present.screens import file_and_reason
+from screentest.present.screens import file_and_reason, get_models
 
 FEW = 3
 """Reasons for missing values that are written out."""
@@ -55,7 +55,7 @@ def score(
     by: str = "",
     pool: PoolOption = "worst",
     dry_run: bool = False,
-    signature: SignatureOption = "short",
+    every: AllOption = False,
     as_json: JsonOption = False,
     **options: Any,
 ) -> None:
@@ -84,7 +84,6 @@ def score(
         return
     job = partial(screentest.score, videos or (), **options)
     scores, exit_code = until_stopped(job)
-    full = signature == "full"
     if as_json:
         facts: dict[str, Any] = {"run": str(options["out"]), "pending": scores.pending}
         if scores.layout:
@@ -101,10 +100,10 @@ def score(
         comparison = scores.comparison(by, pool=pool)
         if comparison is not None:
             facts["comparison"] = comparison.document()
-        tables = scores.tables(by, full=full, pool=pool)
-        show(*tables, scores.values(full=full), as_json=True, **facts)
+        tables = scores.tables(by, full=every, pool=pool)
+        show(*tables, scores.values(full=every), as_json=True, **facts)
     else:
-        _print(scores, by, full=full, pool=pool)
+        _print(scores, by, every=every, pool=pool)
     # What only describes, such as how many questions have an answer, is no score of a video.
     scoring = [total for total in scores.totals if not total.info.descriptive] or scores.totals
     if exit_code or not any(total.scored for total in scoring):
@@ -113,33 +112,35 @@ def score(
         raise typer.Exit(EXIT_UNREAD)
 
 
-def _print(scores: Scores, by: str, *, full: bool, pool: Literal["worst", "mean"]) -> None:
+def _print(scores: Scores, by: str, *, every: bool, pool: Literal["worst", "mean"]) -> None:
     screen = scores.screen(by, pool=pool)
-    if screen.table is None:
-        print_screen(screen)
-    tables = scores.tables(by, full=full, pool=pool)
-    # Models stand side by side on the first screen: the same one below the other says less.
-    kept = [table for table in tables if full or screen.table is None or table.name != "summary"]
-    if screen.table is not None and len([table for table in kept if table.rows]) == 1:
-        print_heading(kept[0].title)
-    show(*kept)
+    several = scores.comparison(by, pool=pool) is not None
+    tables = scores.tables(by, full=True, pool=pool) if every else scores.standings(by)
+    tables = [table for table in tables if table.rows]
+    if len(tables) == 1:
+        print_heading(tables[0].title)
+    show(*tables)
     console().print()
-    words = f"{plural(len(scores.results.items), 'item')}, in {scores.run}"
+    words = f"{plural(len(scores.results.items), 'video')}, in {scores.run}"
     if scores.pending:
         words = f"{plural(scores.pending, 'record')} left: start the same command again. "
         words += f"Finished results are in {scores.run}"
     if scores.changed:
         words += f"; {plural(scores.changed, 'record')} not kept, since a file changed meanwhile"
     print_indented(words, indent=0)
-    print_models(scores.models, scores.spent)
     for line in scores.layout.splitlines():
         print_indented(line, indent=0)
+    print_models(scores.models, scores.spent)
     print_lines("Missing", scores.missing)
     print_lines("Problems", scores.problems)
-    if screen.table is not None:
-        console().print()
-        print_screen(screen)
+    console().print()
+    # The dimensions of a suite say what its metrics would say again.
+    print_screen(screen if several or not tables else replaced(screen, table=None))
     _print_lost(scores)
+    if not every:
+        print_indented(
+            f"Everything measured: --all, or screentest report {scores.run}", indent=0, style="dim"
+        )
 
 
 def _print_lost(scores: Scores) -> None:
@@ -158,20 +159,14 @@ def _print_lost(scores: Scores) -> None:
         print_indented(f"and {len(unread) - MOST_FILES:,} more (--json lists them as unread)")
     results = scores.results.without(gone)
     every = not any(total.scored for total in scores.totals)
-    if not every and not scores.not_covered.prompts_read:  # the screen says how to get models
+    if not every and get_models(scores.not_covered):  # the screen says how
         results = replaced(results, values=tuple(filterfalse(results.lacks_model, results.values)))
     scores = replaced(scores, results=results)
     single = [row for row in scores.not_scored.records() if every or row["reason"] != APART]
-    print_lost(
-        [
-            (
-                f"{row['values']} of {row['items']}",
-                f"{row['detail']} ({row['reason']})" if row["detail"] else str(row["reason"]),
-                str(row["advice"] or ""),
-            )
-            for row in single[:FEW]
-        ],
-        "Not scored",
-    )
+    rows = [
+        (f"{row['values']} of {row['items']}", str(row["detail"] or row["reason"]), row["advice"])
+        for row in single[:FEW]
+    ]
+    print_lost([(who, why, str(advice or "")) for who, why, advice in rows], "Not scored")
     if len(single) > FEW:
         print_indented(f"and for {plural(len(single) - FEW, 'more reason')} (--json has all)")

@@ -14,10 +14,13 @@ would be told is the ``hint``, which only the probe ``hinted`` of ``certify`` sh
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Final
 
+from screentest.core.errors import BadOption
 from screentest.core.registry import register, registry
 
 KIND: Final = "aspect"
@@ -267,3 +270,17 @@ class PairKind(StrEnum):
     def has_answer(self) -> bool:
         """Return whether one of the two videos is the better one, so that a judge can be right."""
         return self is not PairKind.PLACEBO
+
+
+def aspects_of(names: Sequence[str]) -> list[Aspect] | None:
+    """Return aspects by their names, or as people read them; None for all.
+
+    >>> aspects_of(["technical quality", "color"])
+    [Aspect('technical_quality'), Aspect('color')]
+    """
+    plain = [name if _is_peoples(name) else re.sub("[ -]", "_", name) for name in names]
+    try:
+        return [Aspect(name) for name in plain] or None
+    except ValueError as error:
+        every = ", ".join(aspect.value for aspect in all_aspects())
+        raise BadOption(f"{error}", advice=f"Aspects: {every}.") from None

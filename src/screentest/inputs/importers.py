@@ -104,7 +104,8 @@ def examine_inputs(inputs: Sequence[Path], prompt: str = "", form: str | None = 
             raise BadRows(path, wrong)
         problems += corpus.problems
         if corpus.seen:
-            seen.append(f"{path} read as {corpus.format}: {corpus.seen}")
+            where = f" ({path})" if len(inputs) > 1 else ""
+            seen.append(f"layout: {corpus.format}{where}; {corpus.seen}")
         items += [item if item.text else replace(item, prompt=prompt) for item in corpus.items]
     return Corpus("", tuple(_distinct(items)), (), tuple(problems), "\n".join(seen))
 

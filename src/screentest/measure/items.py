@@ -111,7 +111,8 @@ def lacking(item: Item, needs: Iterable[str]) -> Failure | None:
         if not _FIELDS[need](item):
             advice = "Name it in a manifest"
             advice += ", or give --prompt." if need in ("text", "prompt") else "."
-            return Failure(Reason.NOT_APPLICABLE, f"the item has no {need}", advice)
+            field = "prompt" if need == "text" else need
+            return Failure(Reason.NOT_APPLICABLE, f"the video has no {field}", advice)
     return None
 
 

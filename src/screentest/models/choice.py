@@ -32,7 +32,7 @@ from screentest.core.registry import Built, Entry, registry
 from screentest.core.signature import Signature, read_options, split_options, write_options
 from screentest.models import weights
 from screentest.models.remote import is_remote, remote_backend
-from screentest.models.roles import CHAT, backend_of, role_entry, role_names
+from screentest.models.roles import CHAT, backend_of, is_stand_in, role_entry, role_names
 
 if TYPE_CHECKING:
     from screentest.models.chat.costs import Prices
@@ -184,19 +184,18 @@ class Models:
         """One line about the backends of these roles; empty where there are none.
 
         >>> Models().summary(["flow", "image_text"])
-        'models: flow=dis, image_text=colour_words (builtin)'
+        'heuristics in place of models: flow, image_text'
         """
-        chosen = self._chosen(names)
-        if not chosen:
-            return ""
-        profiles = {choice.profile or "chosen" for choice in chosen.values()}
-        # Where several had a say, each backend says which one it was.
-        mixed = len(profiles) > 1
-        parts = [
-            f"{name}={backend}" + (f" ({chosen[name].profile or 'chosen'})" if mixed else "")
-            for name, backend in self.used(names).items()
-        ]
-        return f"models: {', '.join(parts)}" + ("" if mixed else f" ({profiles.pop()})")
+        chosen, parts, heuristics = self._chosen(names), [], []
+        for name, backend in self.used(names).items():
+            profile = chosen[name].profile or "chosen"
+            if profile == DEFAULT and is_stand_in(name, backend):
+                heuristics.append(name)
+            else:
+                parts.append(f"{name}={backend} ({profile})")
+        models = f"models: {', '.join(parts)}" if parts else ""
+        rest = f"heuristics in place of models: {', '.join(heuristics)}" if heuristics else ""
+        return "; ".join(filter(None, [models, rest]))
 
     def must_be_here(self, names: Iterable[str], *, whole: bool = False) -> None:
         """Refuse to begin where a profile takes backends that cannot load here.

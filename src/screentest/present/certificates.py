@@ -30,20 +30,18 @@ from screentest.core.aspects import PEOPLE
 from screentest.core.table import Cell, Column, Table
 from screentest.judges.cases import ELSEWHERE, HINTED
 from screentest.judges.spread import PlaceboSpread
-from screentest.present.screens import Screen
+from screentest.present.screens import LONGEST, Screen
 from screentest.present.sentences import say
-from screentest.present.text import names, percent, shortened, words
+from screentest.present.text import because, names, percent, shortened, words
 from screentest.stats import Claim, Finding
-from screentest.stats.claims import ANSWERED, WhyUnsettled
+from screentest.stats.claims import WhyUnsettled
 from screentest.stats.trend import DoseResponse
 
-HEADLINE = 100
-"""Characters, at most."""
 MARKS = {
     Claim.SEES: "+",
     Claim.PREFERS_DEGRADED: "−",
     Claim.CHANCE: "=",
-    Claim.CANNOT_TELL: "?",
+    Claim.UNDECIDED: "?",
     Claim.MIXED: "±",
 }
 LEGEND = ", ".join(f"{mark} {claim.value}" for claim, mark in MARKS.items())
@@ -112,7 +110,7 @@ def headline(certificate: Certificate) -> str:
             basis=", ".join(basis),
         )
 
-    return made(shortened(certificate.title, HEADLINE - len(made(""))))
+    return made(shortened(certificate.title, LONGEST - len(made(""))))
 
 
 def headline_of_all(certificates: Sequence[Certificate]) -> str:
@@ -124,16 +122,18 @@ def headline_of_all(certificates: Sequence[Certificate]) -> str:
         (part.finding.films for certificate in certificates for part in certificate.aspects),
         default=0,
     )
-    basis, undecided = (
-        plural(films, _unit(certificates[0])),
-        sum(not claim.decided for claim in claims),
-    )
+    basis = [plural(films, _unit(certificates[0]))]
+    if undecided := [claim for claim in claims if not claim.decided]:
+        basis.append(f"inconclusive: {len(undecided)}")
+        more = [each.finding.more for one in undecided for each in one.unsettled]
+        if needed := [count for count in more if count]:
+            basis.append(f"{_up_to(needed)} more needed")
     return say(
         "certificates",
         verb="agree with people" if certificates[0].people else "see a degradation",
         seen=sum(bool(claim.sees) for claim in claims),
         tested=len(certificates),
-        basis=f"{basis}, inconclusive: {undecided}" if undecided else basis,
+        basis=", ".join(basis),
     )
 
 
@@ -157,7 +157,7 @@ def claim_lines(certificate: Certificate) -> list[Line]:
             "prefers",
         ),
         Line("chance", listed(list(map(_named, claims.chance))), "chance"),
-        Line("cannot tell", _open(claims.unsettled), "unknown"),
+        Line("undecided", _open(claims.unsettled), "unknown"),
         _placebo_line(certificate),
         *(
             Line("not tested", f"{names} ({why})", "prefers")
@@ -223,7 +223,7 @@ def claim_words(finding: Finding) -> str:
     """Return a claim with its bound, or with why there is none."""
     if not finding.films:  # not even one answer: no number of films would help
         return "not tested"
-    if finding.claim is Claim.CANNOT_TELL:
+    if finding.claim is Claim.UNDECIDED:
         return f"{finding.claim.value}: {_why_open(finding)}"
     bound = _bound(finding)
     return f"{finding.claim.value}: {bound}" if bound else finding.claim.value
@@ -302,17 +302,17 @@ def _placebo_line(certificate: Certificate) -> Line:
     if not placebos:
         judged = certificate.overall.ok and not certificate.people
         return Line("placebos", "none judged" if judged else "", "unknown")
-    kinds = plural(len(placebos), "kind")
+    edits = because("harmless edits", listed([placebo.name for placebo in placebos], _NAMES))
     if not any(placebo.false_alarms.ok for placebo in placebos):
-        return Line("placebos", f"no answer on {kinds}", "unknown")
+        return Line("placebos", f"no answer on {edits}", "unknown")
     sure = [
         placebo
         for placebo in placebos
-        if placebo.finding and placebo.finding.claim is not Claim.CANNOT_TELL
+        if placebo.finding and placebo.finding.claim is not Claim.UNDECIDED
     ]
     if len(sure) == len(placebos):
-        return Line("placebos", f"no bias on {kinds}", "fair")
-    return Line("placebos", f"no bias found on {kinds}, too few films to exclude one", "unknown")
+        return Line("placebos", f"no bias on {edits}", "fair")
+    return Line("placebos", f"too few films to exclude a bias on {edits}", "unknown")
 
 
 # The details.
@@ -334,7 +334,7 @@ def details(certificate: Certificate) -> Iterator[tuple[str, str]]:
 def _on_testbeds(certificate: Certificate) -> Iterator[tuple[str, str]]:
     spreads = {item.aspect: item.margin for item in certificate.aspects if item.margin is not None}
     if spreads and _unit(certificate) == "film":
-        yield "Margin", margin_words(spreads, _unrated(certificate.placebos))
+        yield "Ties", margin_words(spreads)
     mean = certificate.mean_over_aspects
     if mean is not None:
         yield "Mean over aspects", f"{percent(mean, 1)} (chance {percent(certificate.chance)})"
@@ -377,34 +377,17 @@ def _on_testbeds(certificate: Certificate) -> Iterator[tuple[str, str]]:
         )
 
 
-def _unrated(placebos: Sequence[PlaceboResult]) -> list[str]:
-    """Return the kinds of harmless edit on most of which a judge has no rating."""
-    return [
-        placebo.name
-        for placebo in placebos
-        if placebo.kind is PlaceboKind.EDIT
-        and (placebo.false_alarms.value is None or placebo.false_alarms.value.coverage < ANSWERED)
-    ]
-
-
-def margin_words(spreads: Mapping[Aspect, PlaceboSpread], unrated: Sequence[str] = ()) -> str:
-    """Return the differences that are ties; ``unrated``: kinds of placebo without a rating.
+def margin_words(spreads: Mapping[Aspect, PlaceboSpread]) -> str:
+    """Return the differences that are ties.
 
     >>> margin_words({Aspect.COLOR: PlaceboSpread(0.25, 4)})
-    'ties up to 0.25 (placebos of 4 films)'
-    >>> margin_words({Aspect.COLOR: PlaceboSpread(0.0, 4)}, ["trim"])
-    'unknown (placebo trim not rated)'
+    'differences up to 0.25, by harmless edits of 4 films'
     """
-    missing = f"placebo {', '.join(unrated)} not rated" if unrated else ""
     groups = grouped((spread, aspect.title) for aspect, spread in spreads.items())
     words = []
     for spread, aspects in groups.items():
-        text = "none (no placebos of other films)"
-        if missing and not spread.value:
-            text = f"unknown ({missing})"
-        elif spread.films or spread.value:
-            by = f"placebos of {plural(spread.films, 'film')}" if spread.films else "its own rule"
-            text = f"ties up to {spread.value:.3g} ({', '.join(filter(None, [by, missing]))})"
+        by = f", by harmless edits of {plural(spread.films, 'film')}" if spread.films else ""
+        text = f"differences up to {spread.value:.3g}{by}" if spread.value else "equal ratings only"
         words.append(text if len(groups) == 1 else f"{', '.join(aspects)}: {text}")
     return "; ".join(words)
 
@@ -560,7 +543,7 @@ def reaction_words(reaction: Reaction) -> str:
 
 def summary_table(matrix: Matrix) -> Table:
     """Degradations that each judge sees, is fooled by, is at chance on."""
-    claims = (Claim.SEES, Claim.PREFERS_DEGRADED, Claim.CHANCE, Claim.CANNOT_TELL)
+    claims = (Claim.SEES, Claim.PREFERS_DEGRADED, Claim.CHANCE, Claim.UNDECIDED)
     rows: list[tuple[Cell, ...]] = []
     for judge, row in matrix.rows.items():
         made = [row[name].claim for name in matrix.operators if name in row]

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import wrap
-from typing import Any
 
 from screentest._util.collect import grouped
 from screentest._util.text import plural
@@ -20,6 +19,7 @@ from screentest.analysis.models.coverage import (
     bordered_videos,
     broken_videos,
     not_covered,
+    unread_videos,
     worst_videos,
 )
 from screentest.analysis.models.rows import (
@@ -27,7 +27,6 @@ from screentest.analysis.models.rows import (
     Explanation,
     MetricRow,
     ModelPair,
-    ModelValue,
     NotCompared,
     Part,
     Place,
@@ -40,17 +39,23 @@ from screentest.analysis.models.rows import (
 )
 from screentest.analysis.results import Pool, Results
 from screentest.core.outcome import last_line
-from screentest.core.table import ARROWS, Cell, Column, Table
+from screentest.core.table import Table
 from screentest.present.sentences import say
+from screentest.present.tables import (
+    WIDTH,
+    comparison_table,
+    pool_note,
+    scores_table,
+    table_lines,
+)
 from screentest.present.text import (
     about,
-    aligned,
     because,
+    failure_words,
     label,
     labels,
     names,
     number,
-    p_value,
     percent,
     row_labels,
     shortened,
@@ -63,14 +68,12 @@ SENSIBLE = 200
 re-encoding noise."""
 LONGEST = 100
 """Characters of a headline."""
-WIDTH = 80
-"""Characters of other lines."""
 NAMED = 4
 """Metrics that a line names."""
 WORST = 3
 """Videos of one model that have a line each."""
-_NAMES_WIDTH = 30
-"""Characters that the names of models may take above the columns of a table."""
+SIDES = 5
+"""Models that are worse somewhere and have a line each."""
 Lines = Iterator[tuple[str, str]]
 
 
@@ -104,14 +107,8 @@ class Screen:
         ]
 
     def __str__(self) -> str:
-        table = [] if self.table is None or not self.table.rows else ["", *_aligned(self.table)]
+        table = [] if self.table is None or not self.table.rows else ["", *table_lines(self.table)]
         return "\n".join([self.text, *table, *self.notes])
-
-
-def _aligned(table: Table) -> list[str]:
-    brief = table.short()
-    rows = [tuple(column.heading for column in brief.columns), *brief.texts()]
-    return aligned(rows, brief.alignments())
 
 
 # Several models.
@@ -246,8 +243,10 @@ def _lines(comparison: ModelComparison) -> Lines:
     equal = comparison.having(State.EQUIVALENT)
     open_rows = [row for row in comparison.having(State.UNDECIDED) if not row.leaning]
     if open_rows:
-        others = plural(len(open_rows), "other metric" if undecided else "metric")
-        yield "undecided", because(others, "no clear direction")
+        others = names((label_of[row.name] for row in open_rows), len(open_rows))
+        if len(open_rows) > NAMED:
+            others = plural(len(open_rows), "other metric" if undecided else "metric")
+        yield "undecided", f"{others}: no clear direction"
     if equal and (comparison.having(State.SIGNIFICANT) or undecided):
         yield "equal", because(plural(len(equal), "metric"), "within re-encoding noise")
     elif equal:
@@ -255,7 +254,7 @@ def _lines(comparison: ModelComparison) -> Lines:
     yield from _explained(comparison, label_of)
     described = comparison.having(State.DESCRIBED)
     if described and comparison.tested:
-        yield "descriptive", f"{plural(len(described), 'metric')}, not ranked"
+        yield "not ranked", because(plural(len(described), "metric"), "no direction is better")
     if looks := _looks(comparison):
         yield "looks", looks
     yield from _not_compared(comparison, label_of)
@@ -268,25 +267,27 @@ def _lines(comparison: ModelComparison) -> Lines:
 
 
 def _better(comparison: ModelComparison, label_of: Mapping[str, str]) -> Lines:
-    """Yield the metrics in which one model is significantly better, by whom it is better than."""
-    if comparison.winner and len(comparison.models) == 2:
-        better_on = [label_of[row.name] for row in comparison.rows if row.over(comparison.winner)]
-        yield "better", names(better_on, 2 * NAMED)
+    """Yield the metrics in which the winner is better than all others, and those in which any other
+    is worse than some; of two models where each is better."""
+    rows, worse = comparison.rows, dict[str, list[str]]()
+    if len(comparison.models) == 2:
+        for model in comparison.models:
+            if won := [label_of[row.name] for row in rows if row.over(model)]:
+                who = "" if comparison.winner else f"{model}: "
+                yield "better", f"{who}{names(won, 2 * NAMED)}"
         return
-    sides: dict[tuple[tuple[str, ...], str], list[str]] = {}
-    for row in comparison.rows:
-        best = {value.model for value in row.values if value.best}
-        for value in row.values:
-            under = row.under(value.model) if value.worst or len(comparison.models) == 2 else ()
-            better = tuple(name for name in under if name in best) or under
-            if better:
-                sides.setdefault((better, value.model), []).append(label_of[row.name])
-    merged = grouped(
-        ((better, tuple(metrics)), loser) for (better, loser), metrics in sides.items()
-    )
-    for (better, listed), worse in merged.items():
-        sides_text = f"{names(better, last=' and ')} over {names(worse, last=' and ')}"
-        yield "better", f"{sides_text}: {names(listed, NAMED)}"
+    won = [label_of[row.name] for row in rows if len(row.over(comparison.winner)) == row.rivals]
+    if won:
+        yield "better", f"{comparison.winner} than all others: {names(won, NAMED)}"
+    for row in rows:
+        for model in comparison.models:
+            if row.under(model):
+                worse.setdefault(model, []).append(label_of[row.name])
+    ranked = sorted(worse, key=lambda model: -len(worse[model]))
+    for model in ranked[:SIDES]:
+        yield "worse", f"{model}: {names(worse[model], NAMED)}"
+    if ranked[SIDES:]:
+        yield "worse", because(names(ranked[SIDES:], NAMED), "fewer metrics each")
 
 
 def _undecided(comparison: ModelComparison, label_of: Mapping[str, str]) -> Lines:
@@ -337,7 +338,7 @@ def wins_words(
 def _explained(comparison: ModelComparison, label_of: Mapping[str, str]) -> Lines:
     """Leads that an artefact explains, and those of which nothing tells whose fault it is."""
     explained: dict[str, list[str]] = {}
-    unclear: dict[tuple[str, str], list[str]] = {}
+    unclear: dict[tuple[str, str], dict[str, None]] = {}
     for row in comparison.rows:
         for pair in row.pairs:
             explanation = pair.explanation
@@ -351,13 +352,14 @@ def _explained(comparison: ModelComparison, label_of: Mapping[str, str]) -> Line
                     listed.append(artefact)
             else:
                 other = pair.worse if explanation.model == pair.better else pair.better
-                unclear.setdefault((explanation.model, other), []).append(label_of[row.name])
+                unclear.setdefault((explanation.model, label_of[row.name]), {})[other] = None
     if explained:
-        listed = [because(n, f"due to {names(found)}") for n, found in explained.items()]
-        yield "explained", names(listed, NAMED)
-    for (model, other), metrics in unclear.items():
-        why = say("unclear", model=model, other=other)
-        yield "unclear", because(names(dict.fromkeys(metrics), NAMED), why)
+        listed = [because(n, f"due to {names(found, 2)}") for n, found in explained.items()]
+        yield "explained", names(listed, WORST)
+    alike = grouped(((model, tuple(others)), name) for (model, name), others in unclear.items())
+    for (model, others), metrics in alike.items():
+        why = say("unclear", model=model, other=names(others, 2, last=" or "))
+        yield "unclear", because(names(metrics, NAMED), why)
 
 
 def artefact_words(explanation: Explanation, label_of: Mapping[str, str]) -> str:
@@ -421,7 +423,10 @@ def _setting(key: str) -> str:
 
 def _not_compared(comparison: ModelComparison, label_of: Mapping[str, str]) -> Lines:
     reasons: dict[str, list[str]] = {}
+    lost = {metric.name for metric in comparison.missing if metric.inapplicable}
     for name, why in comparison.not_compared.items():
+        if name in lost:
+            continue
         row = next((row for row in comparison.rows if row.name == name), None)
         text = label_of.get(name) or label(name)
         if row is not None and why.reason in (NotCompared.FEW_FILMS, NotCompared.OLD_VERSION):
@@ -442,6 +447,11 @@ def not_covered_words(covered: NotCovered) -> str:
         of_prompts=covered.of_prompts,
     )
     return names([because("prompt following", why), *faults], 9)
+
+
+def get_models(covered: NotCovered) -> bool:
+    """Return True where other models would read the prompts."""
+    return not covered.prompts_read or covered.prompts is PromptCoverage.HEURISTIC
 
 
 def _left_out(comparison: ModelComparison) -> Lines:
@@ -550,98 +560,8 @@ def _notes(comparison: ModelComparison) -> Iterator[str]:
     own = [row.margin.films for row in rows if row.margin is not None and row.margin.own]
     if own:
         yield say("own_margins", count=max(own))
-    if (
-        not comparison.not_covered.prompts_read
-        or comparison.not_covered.prompts is PromptCoverage.HEURISTIC
-    ):
+    if get_models(comparison.not_covered):
         yield say("get_models")
-
-
-def comparison_table(comparison: ModelComparison) -> Table:
-    """Return the models side by side, in the metrics in which there is something to see.
-
-    Models whose names are too wide get letters. Where something was tested, values
-    that only describe are no rows.
-    """
-    rows = tuple(row for row in comparison.rows if row.shows)
-    if not comparison.tested:
-        rows = comparison.having(State.DESCRIBED)
-    lengths = [len(name) for name in comparison.models]
-    # Of several, the column of wins has a name too.
-    longest = max(lengths) if len(lengths) > 2 else 0
-    letters = sum(lengths) + len(lengths) + longest > _NAMES_WIDTH
-    heads = {name: _letter(n) if letters else name for n, name in enumerate(comparison.models)}
-    label_of = row_labels(comparison.rows)
-    columns = [
-        Column("group", detail=True),
-        Column("about", " ", derived=True),
-        Column("metric", " "),
-        *(Column(f"model.{name}", heads[name], align="right", show=_cell) for name in heads),
-        *(Column(name, detail=True) for name in ("leader", "ahead", "last", "behind", "prompts")),
-        Column("margin", detail=True),
-        Column("wins", "wins", align="right", derived=True, detail=not comparison.tested),
-        Column("p", "p", align="right", show=p_value, detail=not comparison.tested),
-        Column("state", detail=True),
-        Column("needed", detail=True),
-    ]
-    cells: list[tuple[Cell, ...]] = []
-    last = ""
-    for row in rows:
-        title = row.group.capitalize()
-        cells.append(
-            (
-                *(row.group, "" if title == last else title),
-                f"{label_of[row.name]} {ARROWS[row.better]}".rstrip(),
-                *(
-                    None if value.mean is None else [value.mean, mark(value) or " "]
-                    for value in row.values
-                ),
-                *(row.leader or None, row.ahead, row.last or None, row.behind, row.prompts),
-                *(row.margin.value if row.margin else None, row_wins(row, heads), row.p),
-                *(row.state.value, row.needed),
-            )
-        )
-        last = title
-    note = ", ".join(f"{head}: {name}" for name, head in heads.items() if letters)
-    return Table("answer", f"By {comparison.by}", columns, cells, note)
-
-
-def row_wins(row: MetricRow, heads: Mapping[str, str]) -> str:
-    """On how many prompts the leader is best; of several models also who it is, or who is last, or
-    which differences are significant."""
-    if row.state is State.DESCRIBED:
-        return ""
-    two = sum(value.mean is not None for value in row.values) == 2
-    pair = row.pairs[0]
-    if two:
-        return f"{pair.ahead:,}/{pair.prompts:,}"
-    if row.state is State.SIGNIFICANT and not row.settled:
-        return _orders(row, heads)
-    if row.claim is Place.FIRST:
-        return f"{heads[row.leader]} {row.ahead:,}/{row.prompts:,}"
-    if row.claim is Place.LAST:
-        return f"{heads[row.last]} last {row.behind:,}/{row.prompts:,}"
-    return f"{heads[pair.better]} over {heads[pair.worse]}"
-
-
-def _orders(row: MetricRow, heads: Mapping[str, str]) -> str:
-    """Return the significant differences: ``A over C``."""
-    over = grouped((pair.better, heads[pair.worse]) for pair in row.pairs if pair.significant)
-    sides = grouped((", ".join(sorted(worse)), heads[better]) for better, worse in over.items())
-    return "; ".join(f"{', '.join(better)} over {worse}" for worse, better in sides.items())
-
-
-def mark(value: ModelValue) -> str:
-    """Return the sign beside a mean; the notes below the table explain it."""
-    return "*" if value.best else "°" if value.explained else ""
-
-
-def _cell(cell: Any) -> str:
-    return f"{number(cell[0])}{cell[1]}"
-
-
-def _letter(place: int) -> str:
-    return chr(ord("A") + place % 26) * (place // 26 + 1)
 
 
 # One model.
@@ -650,10 +570,12 @@ def _letter(place: int) -> str:
 def scores_screen(results: Results, pool: Pool = "worst") -> Screen:
     """Return the first screen of videos without rivals: the one that ranks worst most often."""
     results = results.pooled(pool)
-    unread = not not_covered(results).prompts_read
-    notes = (say("get_models"),) if unread else ()
+    covered = not_covered(results)
+    notes = [pool_note(results, pool), say("get_models") if get_models(covered) else ""]
     lines = tuple(_worst_lines(results, pool))
-    return Screen(scores_headline(results, pool), lines, notes=notes)
+    return Screen(
+        scores_headline(results, pool), lines, scores_table(results), tuple(filter(None, notes))
+    )
 
 
 def scores_headline(results: Results, pool: Pool = "worst") -> str:
@@ -679,5 +601,28 @@ def _worst_lines(results: Results, pool: Pool) -> Lines:
     covered = not_covered(results)
     if ranking.scored and (uncovered := not_covered_words(covered)):
         yield "not covered", uncovered
+    yield from _missing_values(results, label_of)
+    if unread := unread_videos(results):
+        yield "unreadable", unread_words(unread, ranking.videos)
     if borders := borders_words(results):
         yield "borders", borders
+
+
+def _missing_values(results: Results, label_of: Mapping[str, str]) -> Lines:
+    """Yield the metrics that lack values of videos that can be read, by the most common reason."""
+    results = results.without({video.item for video in unread_videos(results)})
+    alike: dict[tuple[str, str], list[str]] = {}
+    for total in results.totals():
+        failures = [value.outcome.failure for value in results.of(total.name)]
+        reasons = Counter(failure_words(failure) for failure in failures if failure is not None)
+        if reasons:
+            lost = sum(reasons.values())
+            count = f"{lost:,} of {plural(total.total, 'video')}" if total.scored else ""
+            alike.setdefault((count, next(iter(reasons.most_common()))[0]), []).append(total.name)
+    ranked = sorted(alike.items(), key=lambda entry: (bool(entry[0][0]), -len(entry[1])))
+    for (count, why), listed in ranked[:WORST]:
+        what = names((label_of[name] for name in listed), WORST)
+        what = f"{what}: {count}" if count else what
+        yield "missing" if count else "no value", because(what, why)
+    if rest := sum(len(listed) for _, listed in ranked[WORST:]):
+        yield "missing", f"and values of {plural(rest, 'more metric')}"

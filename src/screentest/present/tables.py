@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from screentest.analysis.models.rows import Part
+from screentest._util.collect import grouped
+from screentest.analysis.models.comparison import GROUPS, ModelComparison
+from screentest.analysis.models.rows import MetricRow, ModelValue, Part, Place, State
 from screentest.analysis.results import Pool, Results, Total
 from screentest.analysis.standings import Standing, StandingLevel, standings
 from screentest.analysis.suites import Suite, suites_in
@@ -14,7 +16,17 @@ from screentest.core import Outcome
 from screentest.core.signature import short_signature
 from screentest.core.table import ARROWS, Cell, Column, Table, cell_text
 from screentest.present.sentences import say
-from screentest.present.text import labels, words
+from screentest.present.text import (
+    aligned,
+    because,
+    failure_words,
+    labels,
+    number,
+    p_value,
+    row_labels,
+    shortened,
+    words,
+)
 
 WIDEST = 9
 """Columns of dimensions in one table; a wider tree is printed as rows only."""
@@ -33,10 +45,21 @@ PARTS = (
     Column("share_of_parts", "Parts", derived=True, align="right"),
 )
 """How many parts of a suite a mean is of."""
+_SHOWN_BESIDE = (("interval", "95%"), ("coverage", "scored"))
+MOST_LEVELS = 24
+"""Rows of a suite on the first screen; of more only those at the top."""
 MOST_ROOTS = 3
 """Roots of a suite's tree that have them beside each other on a terminal."""
 MOST_BESIDE = 4
 """Columns of dimensions that leave room for an interval; the table of all levels has it too."""
+
+
+WIDTH = 80
+"""Characters of a line on the first screen."""
+_NAMES_WIDTH = 30
+"""Characters that the names of models may take above the columns of a table."""
+_HEAD = 8
+"""Letters of a model's name beside a mean."""
 
 
 def result_tables(
@@ -187,6 +210,49 @@ def standing_tables(ranked: Sequence[Standing], suite: Suite, by: str = "") -> l
     return [*wide, _long(ranked, suite, grouped)]
 
 
+def brief_standings(results: Results, by: str = "") -> list[Table]:
+    """Return a table for each suite of a run, with what has a value, for a terminal."""
+    group = by.partition("=")[0] or results.models_by
+    found = [(suite, standings(results, suite, group)) for suite in suites_in(results)]
+    return [_brief(ranked, suite) for suite, ranked in found if ranked]
+
+
+def _brief(ranked: Sequence[Standing], suite: Suite) -> Table:
+    """Return the levels that have a value: with their means, or of several groups side by side, by
+    the parts that all of them have."""
+    first = ranked[0].compared
+    shown = [
+        first.get(level.path, level)
+        for level in ranked[0].levels
+        if any(level.path in each.compared and _has(each, level) for each in ranked)
+    ]
+    if len(shown) > MOST_LEVELS:
+        shown = [level for level in shown if len(level.path) <= 2]
+    columns = [Column("dimension", " ")]
+    rows: list[list[Cell]] = []
+    for level in shown:
+        parts = f", {level.parts} of {level.of_parts} parts" if level.parts < level.of_parts else ""
+        indent = "  " * (len(level.path) - 1)
+        rows.append([f"{indent}{_level_words(level)}{parts} {ARROWS[level.better]}".rstrip()])
+    for standing in ranked:
+        columns.append(Column(standing.group or "mean", align="right"))
+        for row, level in zip(rows, shown, strict=True):
+            own = standing.compared.get(level.path)
+            value = own.value if own is not None else None
+            row.append(cell_text(value, suite.digits) if value is not None else "none")
+    if len(ranked) == 1:
+        columns += [Column(name, title, align="right") for name, title in _SHOWN_BESIDE]
+        for row, level in zip(rows, shown, strict=True):
+            _, _, between, _, _, coverage = _beside(level, suite)
+            row += [between, coverage]
+    return Table(suite.name, suite.heading, columns, rows, _note(ranked, suite))
+
+
+def _level_words(level: StandingLevel) -> str:
+    heuristic = " (heuristic)" if level.stand_ins else ""
+    return f"{level.path[-1].replace('_', ' ')}{heuristic}"
+
+
 def suite_tables(results: Results, suite: Suite, by: str = "") -> list[Table]:
     """Return all tables of one suite: its standings, then its own; those without rows are left
     out."""
@@ -283,17 +349,24 @@ def _level_name(level: StandingLevel) -> str:
 
 
 def _note(ranked: Sequence[Standing], suite: Suite) -> str:
-    lacking = {
-        level.path: [each.group for each in ranked if not _has(each, level)]
-        for level in ranked[0].levels
-    }
-    listed = []
+    lacking: dict[tuple[str, str], list[str]] = {}
+    before: dict[tuple[str, ...], list[str]] = {}
     for level in ranked[0].levels:
-        groups = lacking[level.path]
-        if groups and (len(level.path) == 1 or groups != lacking[level.path[:-1]]):
-            who = f" ({', '.join(groups)})" if len(groups) < len(ranked) else ""
-            listed.append(f"{_level_name(level)}{who}")
-    without = say("no_value", levels=", ".join(listed)) if listed else ""
+        groups = [each.group for each in ranked if not _has(each, level)]
+        before[level.path] = groups
+        if groups and (len(level.path) == 1 or groups != before[level.path[:-1]]):
+            gaps = [
+                each for standing in ranked for each in standing.levels if each.path == level.path
+            ]
+            failure = next((each.failure for each in gaps if each.failure is not None), None)
+            who = ", ".join(groups) if len(groups) < len(ranked) else ""
+            why = failure_words(failure) if failure is not None else ""
+            lacking.setdefault((who, why), []).append(_level_words(level))
+    listed = []
+    for (who, why), levels in lacking.items():
+        reason = ": ".join(filter(None, [who, why]))
+        listed.append(because(", ".join(levels), reason) if reason else ", ".join(levels))
+    without = say("no_value", levels="; ".join(listed)) if listed else ""
     return " ".join(part for part in (suite.note, without) if part)
 
 
@@ -321,3 +394,185 @@ def _free(name: str, taken: set[str]) -> str:
         name += "_"
     taken.add(name)
     return name
+
+
+# The tables of the first screen.
+
+
+def table_lines(table: Table) -> list[str]:
+    """Return the table as lines of text, each column as wide as its longest cell."""
+    brief = table.short()
+    rows = [tuple(column.heading for column in brief.columns), *brief.texts()]
+    return aligned(rows, brief.alignments())
+
+
+def comparison_table(comparison: ModelComparison) -> Table:
+    """Return the models side by side, in the metrics in which there is something to see.
+
+    Models whose names are too wide get letters; of more than a terminal has room for, those at both
+    ends are shown. Where something was tested, values that only describe are no rows.
+    """
+    rows = tuple(row for row in comparison.rows if row.shows)
+    if not comparison.tested:
+        rows = comparison.having(State.DESCRIBED)
+    lengths = [len(name) for name in comparison.models]
+    # Of several, the column of wins has a name too.
+    longest = max(lengths) if len(lengths) > 2 else 0
+    lettered = sum(lengths) + len(lengths) + longest > _NAMES_WIDTH
+    plain = {name: name for name in comparison.models}
+    letters = {name: _letter(place) for place, name in enumerate(plain)}
+    heads = letters if lettered else plain
+    by_model = [Column(f"model.{name}", heads[name], align="right", show=_cell) for name in heads]
+    cells: list[list[Cell]] = [
+        [None if value.mean is None else [value.mean, mark(value) or " "] for value in row.values]
+        for row in rows
+    ]
+    table = _fitted(_comparison_table(comparison, rows, by_model, cells, heads))
+    if table is not None:
+        return table
+    heads = letters if max(lengths) > _HEAD else plain
+    titles = ("best", "worst") if comparison.tested else ("most", "least")
+    ends = [Column(title, align="right") for title in titles]
+    cells = [list[Cell](_ends(row, heads)) for row in rows]
+    whole = _comparison_table(comparison, rows, ends, cells, heads, brief=True)
+    return _fitted(whole) or whole
+
+
+def _ends(row: MetricRow, heads: Mapping[str, str]) -> Iterator[str]:
+    """Yield the best of the models that have a value, and the worst; several that share it are
+    counted."""
+    means = [value.mean for value in row.values if value.mean is not None]
+    for place in (max, min) if row.sign > 0 else (min, max):
+        end = place(means)
+        alike = [value for value in row.values if value.mean == end]
+        who = heads[alike[0].model] if len(alike) == 1 else f"{len(alike)} models"
+        yield f"{who} {_cell([end, mark(alike[0]) or ' '])}"
+
+
+def _comparison_table(
+    comparison: ModelComparison,
+    rows: Sequence[MetricRow],
+    columns: Sequence[Column],
+    cells: Sequence[Sequence[Cell]],
+    heads: Mapping[str, str],
+    *,
+    brief: bool = False,
+) -> Table:
+    label_of = row_labels(comparison.rows)
+    titles = [row.group.capitalize() for row in rows]
+    before = ["", *titles]
+    bare = not comparison.tested
+    beside = (
+        Column("about", " "),
+        Column("metric", " "),
+        *columns,
+        Column("wins", align="right", detail=bare),
+        Column("p", align="right", show=p_value, detail=bare),
+    )
+    lines = [
+        (
+            "" if title == last else title,
+            f"{label_of[row.name]} {ARROWS[row.better]}".rstrip(),
+            *own,
+            row_wins(row, heads, brief=brief),
+            row.p,
+        )
+        for row, own, title, last in zip(rows, cells, titles, before, strict=False)
+    ]
+    note = ", ".join(f"{head}: {name}" for name, head in heads.items() if head != name)
+    return Table("answer", f"By {comparison.by}", beside, lines, note)
+
+
+def _fitted(table: Table) -> Table | None:
+    """Return a table that a terminal has room for, without some columns if need be; else None."""
+    for hidden in ((), ("about",), ("about", "wins")):
+        columns = [replace(c, detail=c.detail or c.name in hidden) for c in table.columns]
+        fitted = replace(table, columns=tuple(columns))
+        if max(map(len, table_lines(fitted))) <= WIDTH:
+            return fitted
+    return None
+
+
+def row_wins(row: MetricRow, heads: Mapping[str, str], *, brief: bool = False) -> str:
+    """On how many prompts the leader is best; of several models also who it is, or who is last, or
+    which differences are significant; ``brief`` without names."""
+    if row.state is State.DESCRIBED:
+        return ""
+    two = sum(value.mean is not None for value in row.values) == 2
+    pair = row.pairs[0]
+    if two:
+        return f"{pair.ahead:,}/{pair.prompts:,}"
+    shown = [pair for pair in row.pairs if pair.significant]
+    if row.state is State.SIGNIFICANT and not row.settled:
+        return f"{len(shown)} of {len(row.pairs)} pairs" if brief else _orders(row, heads)
+    leader = "first" if brief else heads.get(row.leader, "")
+    last = "last" if brief else f"{heads.get(row.last, '')} last"
+    if row.claim is Place.FIRST:
+        return f"{leader} {row.ahead:,}/{row.prompts:,}"
+    if row.claim is Place.LAST:
+        return f"{last} {row.behind:,}/{row.prompts:,}"
+    return "" if brief else f"{heads[pair.better]} over {heads[pair.worse]}"
+
+
+def _orders(row: MetricRow, heads: Mapping[str, str]) -> str:
+    """Return the significant differences: ``A over C``."""
+    over = grouped((pair.better, heads[pair.worse]) for pair in row.pairs if pair.significant)
+    sides = grouped((", ".join(sorted(worse)), heads[better]) for better, worse in over.items())
+    return "; ".join(f"{', '.join(better)} over {worse}" for worse, better in sides.items())
+
+
+def mark(value: ModelValue) -> str:
+    """Return the sign beside a mean; the notes below the table explain it."""
+    return "*" if value.best else "°" if value.explained else ""
+
+
+def _cell(cell: Any) -> str:
+    return f"{number(cell[0])}{cell[1]}"
+
+
+def _letter(place: int) -> str:
+    return chr(ord("A") + place % 26) * (place // 26 + 1)
+
+
+def scores_table(results: Results) -> Table:
+    """Return the mean of every value that there is, with its interval and the worst video; where
+    there are others, without those that only describe."""
+    label_of = labels(results)
+    totals = [total for total in results.totals() if total.summary is not None]
+    totals = [total for total in totals if total.info.better] or totals
+    group_of = {total.name: results.traits_of(total.name).group for total in totals}
+    totals.sort(key=lambda total: GROUPS.index(group_of[total.name] or "other"))
+    several = len(results.items) > 1
+    partly = any(total.scored < total.total for total in totals)
+    columns = (
+        Column("about", " "),
+        Column("metric", " "),
+        Column("mean", "mean" if several else "value", align="right", show=number),
+        Column("interval", "95% interval", align="right", detail=not several),
+        Column("worst", "worst", align="right", detail=not several),
+        Column("video", "video", detail=not several),
+        Column("scored", "scored", align="right", detail=not partly),
+    )
+    rows: list[tuple[Cell, ...]] = []
+    last = ""
+    for total in totals:
+        title, summary = (group_of[total.name] or "other").capitalize(), total.summary
+        assert summary is not None
+        low, high, numbers = summary.low, summary.high, results.numbers(total.name)
+        worst = (max if total.info.better == "lower" else min)(numbers, key=numbers.__getitem__)
+        differs = bool(total.info.better) and min(numbers.values()) < max(numbers.values())
+        rows.append(
+            (
+                "" if title == last else title,
+                f"{label_of[total.name]} {ARROWS[total.info.better]}".rstrip(),
+                summary.value,
+                "" if low is None or high is None else f"{number(low)} to {number(high)}",
+                *((number(numbers[worst]), shortened(worst, 16)) if differs else ("", "")),
+                f"{total.scored:,}/{total.total:,}",
+            )
+        )
+        last = title
+    used = [any(row[place] for row in rows) for place in range(len(columns))]
+    shown = [replace(c, detail=c.detail or not has) for c, has in zip(columns, used, strict=True)]
+    table = Table("scores", "Scores", shown, rows)
+    return _fitted(table) or table

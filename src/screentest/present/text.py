@@ -14,7 +14,7 @@ from screentest._util.text import plural
 from screentest.analysis.models.rows import MetricRow
 from screentest.analysis.results import Results, plain_name
 from screentest.core.metric import OutputInfo
-from screentest.core.outcome import Point
+from screentest.core.outcome import Failure, Point
 
 if TYPE_CHECKING:
     from screentest.video.arrays import Frames
@@ -88,6 +88,11 @@ def because(what: str, why: str) -> str:
     'noise (blur in a)'
     """
     return f"{what} ({why})"
+
+
+def failure_words(failure: Failure) -> str:
+    """Return why there is no value."""
+    return failure.brief or failure.reason.value.replace("_", " ")
 
 
 def frames_words(read: Frames, rate: float) -> str:

@@ -23,6 +23,7 @@ from screentest.inputs.manifest import write_manifest
 from screentest.sample import sample_folder, sample_videos
 
 MANIFEST = "films.jsonl"
+PROMPTS = "prompts.txt"
 LICENCES = "ATTRIBUTION.md"
 WORSE, BETTER = "step-1000", "step-2000"
 CHECKPOINTS = (WORSE, BETTER)
@@ -69,7 +70,8 @@ def copy_checkpoints(folder: Path, prompts: int = 20) -> list[str]:
             _write(folder / BETTER / f"{number:04}.mp4", images, rate)
     texts = [shots[place][1].caption for place in sorted(chosen)]
     shutil.copyfile(sample_folder() / LICENCES, folder / LICENCES)
-    write_whole(folder / "prompts.txt", "".join(f"{text}\n" for text in texts))
+    # Last: whoever was stopped before has no list of prompts.
+    write_whole(folder / PROMPTS, "".join(f"{text}\n" for text in texts))
     return texts
 
 

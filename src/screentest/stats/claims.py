@@ -10,7 +10,7 @@ operators) has one of four claims:
 - *prefers the degraded*: the same, the other way round;
 - *no better than chance*: neither, the interval holds chance and ends below 65%, and the films are
   enough that a judge which is right in three of four would have been found by all tests;
-- *cannot tell*: anything else, with the reason, and how many more films would settle it.
+- *undecided*: anything else, with the reason, and how many more films would settle it.
 
 All comparisons are sign-flip tests over films, exact for points of pairs; a claim needs every one,
 so its p-value is the largest. The p-values of all groups of a certificate are corrected
@@ -19,7 +19,7 @@ certificate of twenty. ``bench/calibration.py`` measures that.
 
 >>> right = {f"film {n}": 1.0 for n in range(12)}
 >>> [(each.claim.value, each.more) for each in claims([right, dict(list(right.items())[:4])])]
-[('sees', 0), ('cannot tell', 18)]
+[('sees', 0), ('undecided', 18)]
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ class Claim(StrEnum):
     SEES = "sees"
     PREFERS_DEGRADED = "prefers the degraded"
     CHANCE = "no better than chance"
-    CANNOT_TELL = "cannot tell"
+    UNDECIDED = "undecided"
     MIXED = "sees some, prefers others"
     """Of a family of operators: it sees them on the whole, but is fooled by some."""
 
 
 class WhyUnsettled(StrEnum):
-    """The reason for a claim of *cannot tell*."""
+    """The reason for a claim of *undecided*."""
 
     NO_ANSWER = "no_answer"
     TOO_FEW_FILMS = "too_few_films"
@@ -114,7 +114,7 @@ class Finding:
     @property
     def more(self) -> int:
         """Further films needed before something can be claimed; 0 where it is."""
-        settled = self.claim is not Claim.CANNOT_TELL
+        settled = self.claim is not Claim.UNDECIDED
         return 0 if settled else max(0, (self.needed or 0) - self.films)
 
 
@@ -162,7 +162,7 @@ def claims(
         elif interval and test.could_tell(each) and _is_chance(test, interval):
             claim, at_most = Claim.CHANCE, interval.high
         else:
-            claim = Claim.CANNOT_TELL
+            claim = Claim.UNDECIDED
             needed, unsettled = _unsettled(test, interval, each, beyond=chance_p <= LEVEL)
         mean, fair = test.mean if points else None, test.hardest
         findings.append(

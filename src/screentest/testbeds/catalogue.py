@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from screentest.core import BUILTIN_ASPECTS, Aspect, BadOption, PairKind, all_aspects, build
+from screentest.core.aspects import aspects_of
 from screentest.core.registry import BUILTIN, Entry, registry
 from screentest.core.signature import parse
 from screentest.core.table import Column, Table
@@ -163,12 +164,7 @@ def _aspects(given: str | Sequence[str]) -> set[Aspect] | None:
     names = [name.strip() for text in texts for name in text.split(",") if name.strip()]
     if not names or names == [ALL]:
         return None
-    try:
-        return {Aspect(name) for name in names}
-    except ValueError as error:
-        raise BadOption(
-            str(error), advice=f"Aspects: {', '.join(aspect.value for aspect in all_aspects())}."
-        ) from None
+    return set(aspects_of(names) or ())
 
 
 def left_out(specs: Sequence[str]) -> list[str]:

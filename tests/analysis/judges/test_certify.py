@@ -77,7 +77,7 @@ def test_a_judge_that_always_says_first_is_at_chance_and_found_out(
     films = len({case.cluster for case in cases})
     low, high = proportion_confint(films / 2, films, method="beta")
     assert (overall.interval.low, overall.interval.high) == pytest.approx((low, high))
-    assert {one.finding.claim for one in certificate.operators} == {Claim.CANNOT_TELL}
+    assert {one.finding.claim for one in certificate.operators} == {Claim.UNDECIDED}
     assert (certificate.cost.tokens_in, certificate.cost.tokens_out) == server.billed
     assert (certificate.cost.uncounted, certificate.cost.unpriced) == (
         0,

@@ -130,7 +130,7 @@ def test_an_answer_counts_with_its_counterpart_in_the_other_order() -> None:
 def test_a_judge_that_says_first_and_fails_in_the_other_order_sees_nothing() -> None:
     judgements = [one for n in range(30) for one in both(case(f"s{n}"), 1, None)]
     assert accuracy(judgements).unwrap().value == 1.0
-    assert {one.claim for one in find_claims(judgements, []).values()} == {Claim.CANNOT_TELL}
+    assert {one.claim for one in find_claims(judgements, []).values()} == {Claim.UNDECIDED}
 
 
 def test_the_table_shows_the_strongest_rung_of_each_source() -> None:
@@ -242,7 +242,7 @@ def test_placebos_that_change_no_pixel_hide_none_that_do(
         for kind, points in kinds.items()
     ]
     found = find_claims(harmed, placebos)["color", "blocks"]
-    assert (found.claim, found.unsettled) == (Claim.CANNOT_TELL, why)
+    assert (found.claim, found.unsettled) == (Claim.UNDECIDED, why)
     quiet = [one for one in placebos if one.points == 0.5]
     assert find_claims(harmed, quiet)["color", "blocks"].claim is Claim.SEES
 
@@ -254,7 +254,7 @@ def test_a_placebo_of_one_aspect_counts_in_the_others() -> None:
         said(case(str(film), Aspect.AESTHETICS, kind=PairKind.PLACEBO, name="trim"), 1)
         for film in range(20)
     ]
-    assert find_claims(harmed, elsewhere)["color", "blocks"].claim is Claim.CANNOT_TELL
+    assert find_claims(harmed, elsewhere)["color", "blocks"].claim is Claim.UNDECIDED
     # What was put in the aspect itself and has no answer is not made up for by another aspect.
     failed = [said(case(str(n), kind=PairKind.PLACEBO, name="trim"), None) for n in range(20)]
     fair = [replace(one, outcome=Outcome.of(Verdict(Choice.TIE))) for one in elsewhere]

@@ -57,7 +57,7 @@ def test_eight_films_are_enough_for_the_size_of_a_file(tmp_path: Path) -> None:
 def test_one_film_under_eight_names_is_one(tmp_path: Path) -> None:
     bed = written(tmp_path / "a", FILMS, ("blur",), contents=dict.fromkeys(FILMS, "same"))
     found = certified(tmp_path / "run", "file_size", bed)
-    assert found.aspects[0].finding.claim is Claim.CANNOT_TELL
+    assert found.aspects[0].finding.claim is Claim.UNDECIDED
     assert (found.aspects[0].finding.films, found.aspects[0].sources) == (1, 1)
     assert found.remarks == (Remark(RemarkKind.SAME_FILM, 8, 1),)
 
@@ -67,7 +67,7 @@ def test_copies_of_a_testbed_add_nothing(tmp_path: Path) -> None:
     beds = [written(tmp_path / name, few, ("blur",)) for name in "ab"]
     found = certified(tmp_path / "run", "file_size", *beds)
     assert (found.aspects[0].finding.films, found.aspects[0].pairs) == (4, 8)
-    assert found.aspects[0].finding.claim is Claim.CANNOT_TELL
+    assert found.aspects[0].finding.claim is Claim.UNDECIDED
     assert found.remarks == (Remark(RemarkKind.SAME_FILM, 8, 4),)
     assert found.aspects[0].margin is not None
     assert found.aspects[0].margin.films == 4

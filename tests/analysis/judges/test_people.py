@@ -348,7 +348,7 @@ def test_a_number_for_each_model_tells_models_apart_and_not_videos(tmp_path: Pat
     for judge in ("name0", "name1e-06", "name0.1"):
         found = made.of(judge)
         assert found.overall.unwrap().value == 1.0
-        assert {one.finding.claim for one in found.aspects} == {Claim.CANNOT_TELL}
+        assert {one.finding.claim for one in found.aspects} == {Claim.UNDECIDED}
         why = Unsettled(WhyUnsettled.ONE_NUMBER_PER_MODEL, count=2)
         assert {one.finding.unsettled for one in found.aspects} == {why}
         assert found.people[0].by_model == 1.0

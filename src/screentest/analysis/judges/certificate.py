@@ -267,7 +267,7 @@ class ClaimSummary:
 
     @property
     def decided(self) -> bool:
-        """Tell whether there is any claim but *cannot tell*."""
+        """Tell whether there is any claim but *undecided*."""
         return bool(self.families or self.sees or self.fooled or self.chance)
 
 
@@ -341,7 +341,7 @@ class Certificate:
             having(Claim.CHANCE),
             tuple(
                 each
-                for each in having(Claim.CANNOT_TELL)
+                for each in having(Claim.UNDECIDED)
                 if each.accuracy.ok and each.aspect not in whole
             ),
             sum(each.accuracy.ok for each in every),

@@ -317,7 +317,7 @@ def people_certificates(release: Release, answers: Sequence[Answers]) -> Iterato
         )
     )
     none = Unsettled(WhyUnsettled.NO_ANSWER)
-    untested = Finding(Claim.CANNOT_TELL, 0, None, 1.0, None, unit="prompt", unsettled=none)
+    untested = Finding(Claim.UNDECIDED, 0, None, 1.0, None, unit="prompt", unsettled=none)
     result = iter(
         _unless_per_model(release, item, aspect, next(made)) if selected else untested
         for item, aspect, selected in every
@@ -338,7 +338,7 @@ def _unless_per_model(
     if not models or finding.claim is Claim.CHANCE:
         return finding
     why = Unsettled(WhyUnsettled.ONE_NUMBER_PER_MODEL, count=models)
-    return replace(finding, claim=Claim.CANNOT_TELL, needed=None, unsettled=why)
+    return replace(finding, claim=Claim.UNDECIDED, needed=None, unsettled=why)
 
 
 def _by_aspect(judgements: Iterable[Judgement]) -> dict[Aspect, list[Judgement]]:

@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from screentest._util.atomic import atomic_output
+from screentest._util.collect import grouped
 from screentest.core import Item, ManifestError, register
 from screentest.inputs.fields import Complaint, Problem, ProblemKind, load_json, quoted
 from screentest.inputs.files import VIDEO_SUFFIXES
@@ -232,7 +233,8 @@ class Models:
         if not items:
             raise ManifestError(f"{path} has no folders of videos")
         problems += _not_shared(items)
-        words = ", ".join(f"{name} ({layout})" for name, layout in layouts.items())
+        alike = grouped((layout, name) for name, layout in layouts.items())
+        words = "; ".join(f"{', '.join(models)}: {layout}" for layout, models in alike.items())
         return Corpus("models", tuple(items), (), tuple(problems), words)
 
     @staticmethod

@@ -145,7 +145,7 @@ def _coverage(
     shown = {answer.caption for _, answer in known if answer.caption}
     known_captions = captions - (unseen - shown)
     if not known_captions:
-        return Outcome.failed(Reason.NOT_APPLICABLE, "the item has no captions")
+        return Outcome.failed(Reason.NOT_APPLICABLE, "the video has no captions")
     missing: list[int] = sorted(known_captions - shown)
     curve = tuple(
         Point(shot.span, float(answer.caption > 0), f"caption {answer.caption or 'none'}")

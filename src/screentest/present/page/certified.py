@@ -36,7 +36,7 @@ _KINDS = {
     Claim.MIXED: "sees",
     Claim.PREFERS_DEGRADED: "prefers",
     Claim.CHANCE: "chance",
-    Claim.CANNOT_TELL: "unknown",
+    Claim.UNDECIDED: "unknown",
 }
 _ORDERS = {Order.AS_GIVEN.value: "original first", Order.SWAPPED.value: "original second"}
 

@@ -113,15 +113,15 @@ def _certified(report: Report) -> Iterator[Check]:
     biases = [
         f"{label_of[name]} {bias_words(placebo.bias)}" for name, placebo in tests if placebo.bias
     ]
-    kinds = plural(len({placebo.name for _, placebo in tests}), "kind")
-    sure = all(item.finding and item.finding.claim is not Claim.CANNOT_TELL for _, item in tests)
+    edits = because("harmless edits", names(dict.fromkeys(placebo.name for _, placebo in tests)))
+    sure = all(item.finding and item.finding.claim is not Claim.UNDECIDED for _, item in tests)
     if biases:
         failed = tuple(dict.fromkeys(biases))
         yield Check("Problem", "placebos", names(failed, _NAMED, last="; "), failed)
     elif tests and sure:
-        yield Check("OK", "placebos", f"no bias on {kinds}")
+        yield Check("OK", "placebos", f"no bias on {edits}")
     elif tests:
-        yield Check("Note", "placebos", f"no bias found on {kinds}, too few films to exclude one")
+        yield Check("Note", "placebos", f"too few films to exclude a bias on {edits}")
 
 
 def _heuristics(report: Report) -> Iterator[Check]:

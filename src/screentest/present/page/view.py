@@ -24,11 +24,10 @@ from screentest.present.screens import (
     SENSIBLE,
     Screen,
     comparison_screen,
-    mark,
-    row_wins,
     scores_screen,
     why_words,
 )
+from screentest.present.tables import mark, row_wins
 from screentest.present.text import about, label, number, p_value, shortened, words
 from screentest.stats import Interval
 

@@ -14,6 +14,7 @@ from screentest.core.outcome import Outcome
 from screentest.core.table import Cell, Column, Table
 from screentest.present.notebook import Tabular
 from screentest.present.tables import why
+from screentest.present.text import failure_words, percent
 
 if TYPE_CHECKING:  # a job loads what it needs, not what the results of others are made of
     from screentest.analysis.judges.certificate import Accuracy, Certificate
@@ -229,9 +230,6 @@ def _shares(found: Accuracy) -> tuple[Cell, ...]:
 def _certificate_table(certificate: Certificate) -> Table:
     from screentest.stats.intervals import Interval
 
-    def percent(share: float) -> str:
-        return f"{100 * share:.1f}"
-
     def between(ends: Any) -> str:
         return ends if isinstance(ends, str) else Interval(*ends).percents
 
@@ -239,24 +237,25 @@ def _certificate_table(certificate: Certificate) -> Table:
     units = (
         f"{certificate.aspects[0].finding.unit.capitalize()}s" if certificate.aspects else "Films"
     )
+    right = "Agrees" if certificate.people else "Original wins"
     columns = (
-        Column("aspect", "Aspect"),
+        Column("aspect", "Aspect", show=lambda name: name.replace("_", " ")),
         Column("claim", "Claim"),
-        Column("right", "Right %", show=percent, align="right"),
-        Column("interval", "95%", show=between, align="right"),
+        Column("right", right, show=percent, align="right"),
+        Column("interval", "95% interval", show=between, align="right"),
         Column("ties", detail=True),
-        Column("judged", "Judged", align="right"),
+        Column("judged", "Answers", align="right"),
         Column("people", "People", show=percent, align="right", detail=not people),
-        Column("films", units, show="{:,}".format, align="right"),
+        Column("films", units, align="right"),
     )
     humans = {item.aspect.value: item.human for item in certificate.aspects}
     rows: list[tuple[Cell, ...]] = [
         (
             f"- {operator}" if operator else aspect,
-            finding.claim.value if finding and finding.films else None,
+            finding.claim.value if finding and finding.films else "not tested" if finding else "",
             *_accuracy_cells(outcome),
             humans.get(aspect) if not operator else None,
-            finding.films if finding else None,
+            finding.films if finding else "",
         )
         for aspect, operator, _, outcome, finding in _results_of(certificate)
     ]
@@ -268,6 +267,6 @@ def _accuracy_cells(outcome: Outcome[Any]) -> tuple[Cell, Cell, Cell, Cell]:
     result = outcome.value
     if result is None:
         assert outcome.failure is not None
-        return None, outcome.failure.reason.value, None, "0"
+        return None, failure_words(outcome.failure), None, "0"
     ends: list[Any] = [result.interval.low, result.interval.high]
     return result.value, ends, result.ties, f"{result.judgements:,}/{result.total:,}"

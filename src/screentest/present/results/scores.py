@@ -23,12 +23,12 @@ from screentest.core.errors import UnknownName
 from screentest.core.item import Item, Time, timecode
 from screentest.core.outcome import Failure, Point
 from screentest.core.table import ARROWS, Cell, Column, Table
-from screentest.present.notebook import MOST_LINES, Shown, Tabular, data_frame, short_text
+from screentest.present.notebook import Shown, Tabular, data_frame
 from screentest.present.screens import Screen, comparison_screen, scores_screen
 from screentest.present.tables import (
+    brief_standings,
     missing_table,
     result_tables,
-    summary_table,
     values_table,
 )
 from screentest.present.text import labels, number, words
@@ -83,10 +83,7 @@ class Scores(Tabular):
         return ItemScores(self.results, self.results.items[item])
 
     def __repr__(self) -> str:
-        screen, text = self.screen(), self._headline()
-        if screen.table is not None:
-            return f"{screen}\n{self._facts()}"
-        return short_text(text, self._shown()[0], max(MOST_LINES, len(text.splitlines()) + 4))
+        return f"{self.screen()}\n{self._facts()}"
 
     def _headline(self) -> str:
         return f"{self.screen().text}\n{self._facts()}"
@@ -101,7 +98,7 @@ class Scores(Tabular):
 
     def _shown(self) -> list[Table]:
         table = self.screen().table
-        return [summary_table(self.results) if table is None else table]
+        return [] if table is None else [table]
 
     @property
     def means(self) -> dict[str, float]:
@@ -150,6 +147,10 @@ class Scores(Tabular):
         its worst tenth, or by its mean.
         """
         return result_tables(self.results, by, full=full, pool=pool)
+
+    def standings(self, by: str = "") -> list[Table]:
+        """Return the dimensions of each suite that have a value, in a table for each suite."""
+        return brief_standings(self.results, by)
 
     def comparison(self, by: str = "", *, pool: Pool = "worst") -> ModelComparison | None:
         """Compare the models; None where there is one only.

@@ -249,7 +249,7 @@ class Records:
         """Return the record of an item, or one that has only its prompt."""
         result = self._suite.record_of(item) if self._suite is not None else None
         if result is None and not item.text.strip():
-            raise inapplicable("the item has no prompt")
+            raise inapplicable("the video has no prompt")
         return result or PromptRecord(item.id, item.text)
 
     def check(self, items: Sequence[Item]) -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@degradation(aspect="aesthetics", pixels=Pixels.I420, summary="contrast turned round and made flat")
+@degradation(aspect="aesthetics", pixels=Pixels.I420, summary="tones inverted and flattened")
 def aesthetics(image: Image, severity: float, *, contrast: float = -0.8) -> Image:
     """Severity is how many levels are turned round: first the lights, then the darks.
 
@@ -105,7 +105,7 @@ def reduced(image: Image, factor: float) -> Image:
     return np.asarray(shrunk.resize((width, height), lanczos), np.uint8)
 
 
-@register("degradation", "appearance_style", summary="drawn or painted, in one style")
+@register("degradation", "appearance_style", summary="redrawn in one painted style")
 class AppearanceStyle(AnyClip):
     """Severity mixes the styled picture with the one it was made of.
 
