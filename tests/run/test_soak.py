@@ -2,7 +2,7 @@
 
 At the end one calm start makes what is missing. All of it must equal what a run gives that nobody
 disturbed. ``SCREENTEST_SOAK_SECONDS`` and ``SCREENTEST_SOAK_SEED`` choose how long and with which
-seed; a failure prints both with the list of actions.
+seed; a failure prints both with the list of actions. Each folder that is equal prints its counts.
 """
 
 from __future__ import annotations
@@ -63,6 +63,18 @@ DISK = "24m"
 MOMENTS = ("run/frames/.*", "run/run.reserve", "run/run.db-wal", "*/run.reserve", "merged/*-wal")
 """Files that are there while a process writes."""
 
+KINDS = (
+    "score",
+    "frames",
+    "watch",
+    "votes",
+    "merge",
+    "compare",
+    "report",
+    "export",
+    "annotate",
+    "runs",
+)
 DONE = {0, 1, 2, 3}  # done; nothing scored, an alarm, or the run is busy; refused; partly scored
 FULL = 74  # sysexits.h
 
@@ -313,19 +325,34 @@ class Soak:
         return f"{self.counts()}\n{actions}\n"
 
     def counts(self) -> str:
-        sent = Counter(signal.Signals(a.signal).name for a in self.done if a.sent)
-        codes = Counter(str(a.code) for a in self.done)
+        """What was done, as a line of JSON: ``bench/soak.py`` adds such lines up."""
         full = sum("disk full" in event for _, event in self.events)
-        limited = sum(bool(a.limit) for a in self.done)
-        workers = sum(a.sent and a.worker for a in self.done)
-        dated = len(self.events) - full
-        moved = sum(bool(a.clock) for a in self.done)
-        return (
-            f"SCREENTEST_SOAK_SEED={self.seed} SCREENTEST_SOAK_SECONDS={self.seconds:g}: "
-            f"{len(self.done)} commands, signals {dict(sent)} ({workers} to workers), disk full "
-            f"{full} times, {limited} file limits, {moved} clocks moved, {dated} files dated, "
-            f"exit codes {dict(codes)}, watch in {self.watched}"
+        kinds = {kind: [a for a in self.done if a.arguments[0] == kind] for kind in KINDS}
+        return json.dumps(
+            {
+                "seed": self.seed,
+                "seconds": self.seconds,
+                "signals to workers": sum(a.sent and a.worker for a in self.done),
+                "full disks": full,
+                "file limits": sum(bool(a.limit) for a in self.done),
+                "moved clocks": sum(bool(a.clock) for a in self.done),
+                "dated files": len(self.events) - full,
+                "votes": len(self.noted),
+                "commands": {kind: Counter(map(_ending, done)) for kind, done in kinds.items()},
+            }
         )
+
+    @property
+    def noted(self) -> set[str]:
+        """Votes that were acknowledged."""
+        path = self.material / f"{self.folder.name}.votes"
+        return set(path.read_text().split()) if path.exists() else set()
+
+
+def _ending(action: Action) -> str:
+    if action.sent and not action.worker:
+        return signal.Signals(action.signal).name
+    return {0: "done", 3: "done", 74: "full"}.get(action.code or 0, "refused")
 
 
 def _processes_of(child: subprocess.Popen[str]) -> list[psutil.Process]:
@@ -366,11 +393,9 @@ def votes_of(folder: Path) -> dict[str, Any]:
     return {"said": said, "counted": counted, "exported": sorted(rows)}
 
 
-def lost_votes(noted: Path, folder: Path) -> set[str]:
-    """Votes that were acknowledged and are not in the store."""
+def stored_votes(folder: Path) -> set[str]:
     with closing(sqlite3.connect(folder / STORE)) as database:
-        stored = {name for (name,) in database.execute("SELECT id FROM votes")}
-    return set(noted.read_text().split()) - stored if noted.exists() else set()
+        return {name for (name,) in database.execute("SELECT id FROM votes")}
 
 
 def run_of(folder: Path) -> dict[str, Any]:
@@ -424,13 +449,13 @@ def soak(seed: int, seconds: float, tmp_path: Path, disk: Path, small: bool) -> 
                 work.calm(folder)
                 work.wait_for_the_last()
                 assert state_of(folder, work.watched) == undisturbed[work.watched]
-                assert not lost_votes(material / f"{folder.name}.votes", folder)
+                assert work.noted <= stored_votes(folder)
                 assert not list(Path(temporary).iterdir())
             except BaseException:
                 sys.stderr.write(work.story())
                 raise
         shutil.rmtree(folder)
-        sys.stderr.write(f"{work.counts()}: equal\n")
+        sys.stderr.write(f"{work.counts()}\n")
         seed += 1
 
 

@@ -1,0 +1,60 @@
+"""Add up what the soak test printed, one line for each folder that was equal in the end.
+
+    SCREENTEST_SLOW=1 SCREENTEST_SOAK_SECONDS=3600 pytest -s tests/run/test_soak.py -k long \\
+        2> soak.log
+    python bench/soak.py soak.log
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+
+from _figures import Cell, Table, publish
+
+COMMAND = "python bench/soak.py soak.log"
+NAMES = {"frames": "score_frames", "votes": "annotate serve", "annotate": "annotate export"}
+ENDS = ("done", "refused", "full")
+
+
+def main() -> None:
+    lines = Path(sys.argv[1]).read_text("utf-8").splitlines()
+    rounds = [json.loads(line) for line in lines if line.startswith('{"seed"')]
+    sums: Counter[str] = Counter()
+    endings: dict[str, Counter[str]] = {}
+    for one in rounds:
+        sums.update({name: one[name] for name in one.keys() - {"seed", "commands"}})
+        for kind, ends in one["commands"].items():
+            endings.setdefault(kind, Counter()).update(ends)
+    rows: list[list[Cell]] = []
+    for kind, ends in endings.items():
+        stopped = ends.total() - sum(ends[name] for name in ENDS)
+        counted = [ends.total(), *(ends[name] for name in ENDS), stopped, ends["SIGKILL"]]
+        rows.append([f"`{NAMES.get(kind, kind)}`", *counted])
+    totals: list[Cell] = [sum(row[place] for row in rows) for place in range(1, 7)]
+    rows.append(["all", *totals])
+    counts = ("seconds", "signals to workers", "full disks", "file limits", "moved clocks")
+    counts += ("dated files", "votes")
+    shown = [len(rounds), *(sums[name] for name in counts)]
+    columns = ["folders equal", *counts[:-1], "votes acknowledged"]
+    publish(
+        "soak",
+        COMMAND,
+        {
+            "disturbed": Table(dict.fromkeys(columns, "{:,.0f}"), [shown]),
+            "commands": Table(
+                {"command": ""}
+                | dict.fromkeys(
+                    ("started", "done", "refused or busy", "disk full", "stopped"), "{:,}"
+                )
+                | {"by SIGKILL": "{:,}"},
+                rows,
+            ),
+        },
+    )
+
+
+if __name__ == "__main__":
+    main()
