@@ -16,7 +16,9 @@ from _figures import Cell, Table, publish
 
 COMMAND = "python bench/soak.py soak.log"
 NAMES = {"frames": "score_frames", "votes": "annotate serve", "annotate": "annotate export"}
-ENDS = ("done", "refused", "full")
+ENDS = {"done": "done", "refused": "refused or busy", "full": "disk full"}
+COUNTS = ("seconds", "signals to workers", "full disks", "file limits", "moved clocks")
+COUNTS += ("dated files", "votes")
 
 
 def main() -> None:
@@ -29,31 +31,19 @@ def main() -> None:
         for kind, ends in one["commands"].items():
             endings.setdefault(kind, Counter()).update(ends)
     rows: list[list[Cell]] = []
-    for kind, ends in endings.items():
+    for kind, ends in [*endings.items(), ("all", sum(endings.values(), Counter()))]:
         stopped = ends.total() - sum(ends[name] for name in ENDS)
         counted = [ends.total(), *(ends[name] for name in ENDS), stopped, ends["SIGKILL"]]
-        rows.append([f"`{NAMES.get(kind, kind)}`", *counted])
-    totals: list[Cell] = [sum(row[place] for row in rows) for place in range(1, 7)]
-    rows.append(["all", *totals])
-    counts = ("seconds", "signals to workers", "full disks", "file limits", "moved clocks")
-    counts += ("dated files", "votes")
-    shown = [len(rounds), *(sums[name] for name in counts)]
-    columns = ["folders equal", *counts[:-1], "votes acknowledged"]
-    publish(
-        "soak",
-        COMMAND,
-        {
-            "disturbed": Table(dict.fromkeys(columns, "{:,.0f}"), [shown]),
-            "commands": Table(
-                {"command": ""}
-                | dict.fromkeys(
-                    ("started", "done", "refused or busy", "disk full", "stopped"), "{:,}"
-                )
-                | {"by SIGKILL": "{:,}"},
-                rows,
-            ),
-        },
-    )
+        rows.append([NAMES.get(kind, kind), *counted])
+    columns = ("started", *ENDS.values(), "stopped", "by SIGKILL")
+    tables = {
+        "disturbed": Table(
+            dict.fromkeys(("folders", *COUNTS), "{:,.0f}"),
+            [[len(rounds), *(sums[name] for name in COUNTS)]],
+        ),
+        "commands": Table({"command": ""} | dict.fromkeys(columns, "{:,}"), rows),
+    }
+    publish("soak", COMMAND, tables)
 
 
 if __name__ == "__main__":
