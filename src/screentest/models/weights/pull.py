@@ -53,6 +53,8 @@ _SLOWEST = 100_000
 """Bytes a second, of a file that is given more time than any."""
 _SMALL = 64 * _MB
 """What a client may write beside what it fetches: its cache, its log."""
+_MEMORY = 1024 * _MB
+"""What it may keep in memory beside that."""
 
 Download = Callable[[Package, Path], Path]
 Fetch = Callable[[str, WeightsFile, Path], Path]
@@ -333,7 +335,8 @@ def _run(
 ) -> str:
     """Run a client to its end; whatever stops us stops it and its children too.
 
-    Where the system can, no file that it writes grows far beyond the ``size`` that is expected.
+    Where the system can, neither a file that it writes nor its memory grows far beyond the ``size``
+    that is expected.
     """
     try:
         process = subprocess.Popen(
@@ -354,9 +357,11 @@ def _run(
         if sys.platform == "linux":
             import resource
 
-            most = 2 * size + _SMALL
+            most, memory = 2 * size + _SMALL, 2 * size + _MEMORY
             with suppress(OSError):  # it has ended already
                 resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (most, most))
+                # npm reads faster than it writes, pip keeps a page of the index whole.
+                resource.prlimit(process.pid, resource.RLIMIT_DATA, (memory, memory))
         output, _ = process.communicate(timeout=timeout)
     except BaseException as error:
         with suppress(ProcessLookupError):
