@@ -95,7 +95,9 @@ def browser() -> Iterator[Browser]:
     if program is None:
         pytest.skip("chromium is not installed (Debian: apt-get install chromium)")
     with driver.sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        opened = playwright.chromium.launch(
+            executable_path=program, args=["--no-sandbox", "--disable-gpu"]
+        )
         yield opened
         opened.close()
 

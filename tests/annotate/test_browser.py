@@ -430,6 +430,7 @@ LONG = HOSTILE + "x" * 100_000
 # Elements that only a text could have brought, a page wider than its window, and words beside a
 # text that turns their order around.
 HARM = """() => {
+  document.body.normalize();  // older browsers keep a long text in parts
   const harm = [...document.querySelectorAll('svg[onload], [onerror], script:not([src])')];
   const found = harm.map(one => one.outerHTML.slice(0, 80));
   const width = document.documentElement.scrollWidth;

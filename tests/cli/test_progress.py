@@ -19,7 +19,9 @@ from screentest.video.sandbox import supervised
 @pytest.fixture
 def screen() -> Console:
     """A terminal of 80 columns that keeps what it was sent."""
-    return Console(file=io.StringIO(), force_terminal=True, width=80, color_system=None)
+    return Console(
+        file=io.StringIO(), force_terminal=True, width=80, color_system=None, _environ={}
+    )
 
 
 def sent(screen: Console) -> str:
