@@ -11,6 +11,8 @@ LOCK ?= constraints.txt
 # The second name is what newer versions of pip read for the packages that build ours.
 export PIP_CONSTRAINT := $(abspath $(LOCK))
 export PIP_BUILD_CONSTRAINT := $(abspath $(LOCK))
+# Where the tests of the wheel find it.
+export SCREENTEST_WHEEL := $(abspath $(WHEEL))
 # Tests start hundreds of processes. Some machines write no bytecode: here the first import does.
 export PYTHONDONTWRITEBYTECODE :=
 # The notice of mkdocs-material is about a successor.
@@ -32,10 +34,15 @@ demo: $(VENV)/installed  ## the main job on the packaged sample, with no torch a
 test: $(TEST)/installed  ## lint, types, docs, the wheel, and all tests but the slow ones
 	@$(TEST)/bin/python tests/steps.py TEST=$(TEST)
 
-# To see early what a new release of a dependency will break.
-test-latest:  ## the same with the newest versions that pyproject.toml allows
+# To see early what a new release will break. Installed anew: pip leaves alone what is there. The
+# pins of linters and type checkers are passed over too.
+NEWEST := LOCK=constraints-none.txt TEST=.venv-latest WHEEL=.venv-wheel-latest
+test-latest:  ## the same with the newest versions that pyproject.toml allows, ruff and mypy too
+	@rm -rf .venv-latest
 	@touch constraints-none.txt
-	@$(MAKE) --no-print-directory test LOCK=constraints-none.txt TEST=.venv-latest WHEEL=.venv-wheel-latest; \
+	@$(MAKE) --no-print-directory .venv-latest/installed $(NEWEST) && \
+	  .venv-latest/bin/python $(PIP) install --no-compile --upgrade mypy ruff; \
+	  $(MAKE) --no-print-directory test $(NEWEST); \
 	  status=$$?; rm -f constraints-none.txt; exit $$status
 
 lint: $(TEST)/installed  ## ruff

@@ -15,7 +15,7 @@ from tests.docs.examples import ROOT, TUTORIALS, examples, must_be_printed, show
 
 SRC = ROOT / "src"
 LEFT_OUT = {"__pycache__", ".mypy_cache"}
-ENVIRONMENT = ROOT / ".venv-wheel"
+ENVIRONMENT = Path(os.environ.get("SCREENTEST_WHEEL", ROOT / ".venv-wheel"))
 """The wheel and what it asks for, freshly installed: ``make test-wheel``."""
 
 
