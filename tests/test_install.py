@@ -83,6 +83,25 @@ def test_a_missing_package_is_one_error_with_its_command() -> None:
         assert error.advice.endswith("pip install no_such_package_anywhere")
 
 
+def test_a_package_that_does_not_fit_another_is_a_reason_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As transformers does beside a torchvision of another torch: its classes raise when named."""
+    (tmp_path / "unfitting.py").write_text(
+        "def __getattr__(name):\n"
+        "    try:\n"
+        "        raise RuntimeError('operator torchvision::nms does not exist')\n"
+        "    except RuntimeError as error:\n"
+        "        raise ModuleNotFoundError(f'Could not import {name}') from error\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(MissingPackage) as caught:
+        optional("unfitting", "Sam2Model")
+    assert caught.value.reason is Reason.MISSING_MODEL
+    assert "torchvision::nms" in caught.value.message
+    assert "pip install" not in caught.value.advice  # it is installed
+
+
 FILM = str(sample_videos()[1].item.video)
 
 

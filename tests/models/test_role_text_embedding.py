@@ -131,7 +131,8 @@ def test_identity_of_a_built_in_one_has_its_weights(builtin: TextEmbedding) -> N
 
 
 def test_minilm_gives_the_similarities_of_sentence_transformers(minilm: TextEmbedding) -> None:
-    rows = minilm.embed(TEXTS)
+    assert isinstance(minilm, MiniLM)
+    rows = np.stack([minilm.embed_cut(text) for text in TEXTS])  # one of them is cut there
     assert rows @ rows.T == pytest.approx(np.array(SIMILARITIES), abs=2e-6)
     assert rows[0, : len(FIRST_NUMBERS)] == pytest.approx(np.array(FIRST_NUMBERS), abs=2e-6)
 
@@ -140,16 +141,31 @@ def test_threads_change_no_number(minilm: TextEmbedding) -> None:
     assert np.array_equal(MiniLM(1).embed(TEXTS), MiniLM(2).embed(TEXTS))
 
 
-def test_minilm_reads_256_tokens_and_no_more(minilm: TextEmbedding) -> None:
-    # "word" is one token and two marks are added, so the 255th word is beyond.
-    fits, longer = minilm.embed(["word " * 254, "word " * 254 + "beach"])
+def test_no_text_is_cut(backend: TextEmbedding) -> None:
+    """Two descriptions that differ behind 256 tokens had one vector, bit for bit."""
+    long = "a dog on the left " * 150
+    school, robots = backend.embed([f"{long} the red cat", f"{long} yes"])
+    assert not np.array_equal(school, robots)
+    assert np.linalg.norm([school, robots], axis=1) == pytest.approx([1, 1], abs=1e-5)
+    if not isinstance(backend, SharedWords):
+        assert backend.identity["long_texts"]
+    # A long one beside it changes no other.
+    assert backend.embed(["a dog", long])[0] == pytest.approx(backend.embed(["a dog"])[0], abs=1e-5)
+
+
+def test_minilm_reads_long_texts_in_pieces_of_256(minilm: TextEmbedding) -> None:
+    # "word" is one token and two marks are added: 254 fill one piece, the 255th begins another.
+    assert isinstance(minilm, MiniLM)
+    fits, longer = (minilm.embed_cut("word " * 254 + more) for more in ("", "beach"))
     assert np.array_equal(fits, longer)
-    assert not np.array_equal(fits, minilm.embed(["word " * 253 + "beach"])[0])
+    assert np.array_equal(fits, minilm.embed(["word " * 254])[0])
+    assert not np.array_equal(fits, minilm.embed(["word " * 254 + "beach"])[0])
 
 
 def test_a_list_at_once_gives_the_same_but_for_rounding(minilm: TextEmbedding) -> None:
     assert isinstance(minilm, MiniLM)
-    texts = [*TEXTS, *(f"thing number {number}" for number in range(50))]
+    short = [text for text in TEXTS if len(text) < 500]
+    texts = [*short, *(f"thing number {number}" for number in range(50))]
     at_once = minilm.embed_list(texts)
     assert at_once == pytest.approx(minilm.embed(texts), abs=2e-6)
     assert np.array_equal(at_once, minilm.embed_list(texts))
@@ -174,7 +190,8 @@ def test_minilm_equals_torchs_own_bert(minilm: TextEmbedding) -> None:
         with torch.no_grad():
             mean = bert(input_ids=ids[:, :256]).last_hidden_state[0].mean(dim=0)
         expected = torch.nn.functional.normalize(mean, dim=0).numpy()
-        assert minilm.embed([text])[0] == pytest.approx(expected, abs=2e-6)
+        assert isinstance(minilm, MiniLM)
+        assert minilm.embed_cut(text) == pytest.approx(expected, abs=2e-6)
 
 
 def test_meaning_beats_spelling_in_minilm_only(minilm: TextEmbedding) -> None:

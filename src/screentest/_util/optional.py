@@ -24,27 +24,37 @@ EXTRAS: Final[Mapping[str, list[str]]] = tomllib.loads(
 """The top-level modules that each extra of screentest brings."""
 
 
-def optional(module: str) -> Any:
-    """Import a module of an extra; MissingPackage with the command where it is missing.
+def optional(module: str, name: str = "") -> Any:
+    """Import a module of an extra, or ``name`` from it; MissingPackage with what to do about it.
 
     The result is untyped on purpose: these packages may be absent where types are checked.
     """
     try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        raise MissingPackage(
+        result = importlib.import_module(module)
+        return getattr(result, name) if name else result
+    except (ImportError, AttributeError, OSError, RuntimeError) as error:
+        raise unusable(module, error) from error
+
+
+def unusable(module: str, error: Exception) -> MissingPackage:
+    """Return why a package of an extra does not load: it is missing, or does not fit another."""
+    top = module.partition(".")[0]
+    cause: BaseException = error
+    while cause.__cause__ is not None:
+        cause = cause.__cause__
+    if isinstance(cause, ImportError) or not installed(top):
+        return MissingPackage(
             Reason.MISSING_MODEL,
-            f"cannot import the package {module!r}: {error}",
+            f"cannot import the package {module!r}: {cause}",
             advice=f"Install it: {install_line([module])}",
-        ) from error
-    except (AttributeError, OSError, RuntimeError) as error:
-        # A CUDA build of torchvision beside torch for processors raises, and no ImportError.
-        raise MissingPackage(
-            Reason.MISSING_MODEL,
-            f"the package {module.partition('.')[0]!r} is installed and does not load: {error}",
-            advice="Install builds that belong together: torch and torchvision both for "
-            "processors, or both for one CUDA.",
-        ) from error
+        )
+    # A CUDA build of torchvision beside torch for processors raises, and no ImportError.
+    return MissingPackage(
+        Reason.MISSING_MODEL,
+        f"the package {top!r} is installed and does not load: {cause}",
+        advice="Install builds that belong together: torch and torchvision both for "
+        "processors, or both for one CUDA.",
+    )
 
 
 def need(*modules: str) -> None:

@@ -227,10 +227,10 @@ class LabelText:
 
     def embed_texts(self, texts: Sequence[str], *, truncate: bool = True) -> Vectors:
         """One row per text; with ``truncate=False`` all of it is read, in pieces."""
-        if truncate:
+        if not truncate:
             return self._text.embed(texts)
-        whole = [self._text.embed_whole(text) for text in texts]
-        return np.array(whole, np.float32).reshape(-1, WIDTH)
+        cut = [self._text.embed_cut(text) for text in texts]
+        return np.array(cut, np.float32).reshape(-1, WIDTH)
 
     def embed_images(self, images: Sequence[Image]) -> Vectors:
         rows = np.empty((len(images), WIDTH), np.float32)

@@ -110,7 +110,10 @@ def _features(text: str) -> Iterator[tuple[str, float]]:
     packages=(*TRANSFORMERS, "sentence_transformers"),
 )
 class SentenceModel:
-    """Texts by any sentence-transformers model; ``model`` is a folder or hub id."""
+    """Texts by any sentence-transformers model; ``model`` is a folder or hub id.
+
+    A text that is longer than the model reads is read in pieces, each weighing as its length.
+    """
 
     def __init__(
         self,
@@ -130,25 +133,50 @@ class SentenceModel:
             device=place.device,
             model_kwargs={"use_safetensors": True, "dtype": place.dtype},
         )
+        self._longest: int | None = self._model.max_seq_length
         self.identity: Mapping[str, str] = origin.identity(self._model[0].auto_model, place) | {
-            "sentence-transformers": str(library.__version__)
+            "sentence-transformers": str(library.__version__),
+            "long_texts": IN_PIECES,
         }
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         if not texts:
             return np.zeros((0, 0), np.float32)
-        rows = self._model.encode(
-            [readable(text) for text in texts],
+        pieces = [list(self._pieces(readable(text))) for text in texts]
+        encoded = self._model.encode(
+            [piece for listed in pieces for piece, _ in listed],
             batch_size=self._batch,
             normalize_embeddings=True,
             convert_to_numpy=True,
             show_progress_bar=False,
         )
-        return np.asarray(rows, np.float32).reshape(len(texts), -1)
+        rows = iter(np.asarray(encoded, np.float32))
+        return np.stack([_joined([(next(rows), size) for _, size in one]) for one in pieces])
+
+    def _pieces(self, text: str) -> Iterator[tuple[str, int]]:
+        """Yield a text, or halves of it that the model reads whole, with their tokens."""
+        size = len(self._model.tokenizer(text)["input_ids"])
+        if self._longest is None or size <= self._longest or len(text) < 2:
+            yield text, size
+            return
+        middle = len(text) // 2
+        middle = text.rfind(" ", 1, middle) if " " in text[1:middle] else middle
+        for half in (text[:middle], text[middle:]):
+            yield from self._pieces(half)
 
 
+def _joined(rows: Sequence[tuple[Vectors, int]]) -> Vectors:
+    """Return the row of a text from those of its pieces; of one piece, that one."""
+    if len(rows) == 1:
+        return rows[0][0]
+    mean = np.average([row for row, _ in rows], axis=0, weights=[size for _, size in rows])
+    return np.asarray(mean / np.linalg.norm(mean), np.float32)
+
+
+IN_PIECES = "in_pieces"
+"""What the identity of a backend says that cuts no text."""
 LONGEST = 256
-"""Tokens that all-MiniLM-L6-v2 reads, its two marks included; the rest of a text is cut."""
+"""Tokens that all-MiniLM-L6-v2 reads at once, its two marks included."""
 _MARKS = 2
 
 
@@ -183,7 +211,11 @@ class _OneByOne(ABC):
     def __init__(self, name: str) -> None:
         self._tokenizer = load_tokenizer(weights.path(name, "tokenizer.json"))
         self._remembered = lru_cache(_REMEMBERED)(self._embed)
-        self.identity = {"weights": weights.digest(name), **versions(ONNX)}
+        self.identity = {
+            "weights": weights.digest(name),
+            "long_texts": IN_PIECES,
+            **versions(ONNX),
+        }
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         rows = [self._remembered(text) for text in texts]
@@ -206,7 +238,8 @@ class MiniLM(_OneByOne):
 
     The same weights as sentence-transformers reads, and the same numbers to about 1e-6: mean of the
     token vectors, scaled to length one. Each text is computed alone, so that its vector does not
-    depend on what else is asked for. It reads 256 tokens of a text.
+    depend on what else is asked for. A text of more than 256 tokens, where sentence-transformers
+    cuts it, is read in pieces, each weighing as its length.
     """
 
     def __init__(self, threads: int = 0) -> None:
@@ -227,17 +260,17 @@ class MiniLM(_OneByOne):
                 rows[number] = mean_direction(states)
         return rows
 
-    def embed_whole(self, text: str) -> Vectors:
-        """One row for a text of any length: read in pieces, each weighing as its length."""
-        pieces = [self._bert(ids) for ids in windows(self._tokenizer, text)]
-        return mean_direction(np.concatenate(pieces))
+    def embed_cut(self, text: str) -> Vectors:
+        """One row for the beginning of a text, as far as it is read at once."""
+        return mean_direction(self._bert(token_ids(self._tokenizer, text)))
 
     def count_tokens(self, text: str) -> int:
-        """Return the number of tokens in a text, with the mark at each end; ``embed`` reads 256."""
+        """Return the number of tokens in a text, with the mark at each end."""
         return _MARKS + sum(len(window) - _MARKS for window in windows(self._tokenizer, text))
 
     def _embed(self, text: str) -> Vectors:
-        return mean_direction(self._bert(token_ids(self._tokenizer, text)))
+        pieces = [self._bert(ids) for ids in windows(self._tokenizer, text)]
+        return mean_direction(np.concatenate(pieces))
 
 
 def mean_direction(vectors: Vectors) -> Vectors:
@@ -273,14 +306,17 @@ class MiniLMInt8(_OneByOne):
         self._session = onnx_session(weights.path(INT8_WEIGHTS), wanted_threads=threads)
 
     def _embed(self, text: str) -> Vectors:
+        return mean_direction(np.concatenate([*map(self._states, windows(self._tokenizer, text))]))
+
+    def _states(self, ids: NDArray[np.int64]) -> Vectors:
         # Alone, not in a batch: the quantisation adapts to all that is in a batch.
-        ids = token_ids(self._tokenizer, text)[None]
         inputs = {
-            "input_ids": ids,
-            "attention_mask": np.ones_like(ids),
-            "token_type_ids": np.zeros_like(ids),
+            "input_ids": ids[None],
+            "attention_mask": np.ones_like(ids[None]),
+            "token_type_ids": np.zeros_like(ids[None]),
         }
-        return mean_direction(self._session.run(None, inputs)[0][0])
+        states: Vectors = self._session.run(None, inputs)[0][0]
+        return states
 
 
 # A BERT encoder from its safetensors file, run by onnxruntime: no torch, no conversion.

@@ -149,7 +149,7 @@ def regression_class() -> Any:
     torch = optional("torch")
     transformers = optional("transformers")
 
-    base: Any = transformers.Idefics2PreTrainedModel
+    base: Any = optional("transformers", "Idefics2PreTrainedModel")
 
     class Idefics2ForRegression(base):  # type: ignore[misc]
         """The names of its parts are those in the published weights."""

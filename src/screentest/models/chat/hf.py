@@ -60,7 +60,7 @@ class LocalChat:
         self._torch = optional("torch")
         self._place = place
         self._name = origin.model
-        auto = optional("transformers").AutoConfig
+        auto = optional("transformers", "AutoConfig")
         config = origin.load(auto.from_pretrained, weights=False)
         self._sees = hasattr(config, "vision_config")
         kinds = ("AutoModelForCausalLM", "AutoTokenizer")

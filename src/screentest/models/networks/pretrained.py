@@ -23,7 +23,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from screentest._util.optional import install_line, optional
+from screentest._util.optional import install_line, optional, unusable
 from screentest.core import Image, NoValue, Reason
 from screentest.models.networks.runtimes import batches
 from screentest.models.pictures import check_picture, writable
@@ -144,9 +144,11 @@ class Origin:
         optional("transformers.utils.logging").disable_progress_bar()
         try:
             return loader(self.name, **options)
-        except (OSError, ValueError, ImportError, KeyError) as error:
+        except (OSError, ValueError, KeyError) as error:
             # The loaders raise these for everything from a wrong name to a missing file.
             raise self._missing(error) from error
+        except ImportError as error:
+            raise unusable("transformers", error) from error
 
     def _missing(self, error: Exception) -> NoValue:
         message = " ".join(str(error).split())
@@ -192,21 +194,21 @@ def load_network(
 
     ``kind`` and ``reader`` are classes of transformers by their names; ``kind`` may be a class.
     """
-    transformers = optional("transformers")
-    network_class = getattr(transformers, kind) if isinstance(kind, str) else kind
+    network_class = optional("transformers", kind) if isinstance(kind, str) else kind
+    read = optional("transformers", reader).from_pretrained
     network = origin.load(network_class.from_pretrained, dtype=place.dtype)
     network.to(place.device).eval()
-    processor = origin.load(getattr(transformers, reader).from_pretrained, weights=False)
+    processor = origin.load(read, weights=False)
     return network, processor, origin.identity(network, place)
 
 
 def load_pipeline(kind: str, origin: Origin, place: ModelDevice) -> tuple[Any, dict[str, str]]:
     """Return a pipeline of diffusers on its device, and its identity."""
-    diffusers = optional("diffusers")
-    loader = getattr(diffusers, kind).from_pretrained
+    loader = optional("diffusers", kind).from_pretrained
     pipeline = origin.load(loader, dtype=place.dtype).to(place.device)
     pipeline.set_progress_bar_config(disable=True)
-    identity = origin.identity(pipeline, place) | {"diffusers": str(diffusers.__version__)}
+    version = str(optional("diffusers").__version__)
+    identity = origin.identity(pipeline, place) | {"diffusers": version}
     return pipeline, identity
 
 
