@@ -122,6 +122,15 @@ def test_weights_that_are_not_pulled_are_lacking(
         assert f"screentest models pull {name}" in caught.value.advice
 
 
+def test_papers_take_their_own_detector_and_flow() -> None:
+    """VBench's threshold is made for raft-things; transitions are found by PySceneDetect."""
+    paper = settings_of({"models": "paper"})
+    assert paper.detector == "content"
+    assert str(Models(paper.models).choice("flow")) == "flow=raft:things"
+    assert settings_of({"models": "paper"}, detector="adaptive").detector == "adaptive"
+    assert settings_of({"models": "light"}).detector == settings_of({}).detector == "default"
+
+
 def test_a_line_says_who_answered() -> None:
     roles = ["flow", "image_text"]
     assert Models().summary(roles).endswith(": flow, image_text")

@@ -548,7 +548,17 @@ def test_several_pictures_in_one_call_are_as_if_each_were_alone(
         assert np.abs(one.astype(int) - alone).max() <= 1
         assert np.array_equal(one[mask == 0], image[mask == 0])
     finder = load("detection", "grounding_dino", saved("grounding_dino"), box_threshold=0.0)
-    for image, found in zip(images, finder.detect_all(images, ["a dog"]), strict=True):
+    for image, found in zip(
+        images, finder.detect_all(images, [["a dog"]] * len(images)), strict=True
+    ):
         alone = finder.detect(image, ["a dog"])
         assert np.allclose([one.box for one in found], [one.box for one in alone], atol=0.05)
         assert np.allclose([one.score for one in found], [one.score for one in alone], atol=1e-4)
+    cutter = load("segmentation", "sam2", saved("sam2"), batch=2)
+    boxes: list[list[tuple[int, int, int, int]]] = [
+        [(0, 0, 20, 20)] * (n % 3) for n in range(len(images))
+    ]
+    for image, listed, masks in zip(images, boxes, cutter.segment_all(images, boxes), strict=True):
+        assert len(masks) == len(listed)
+        for mask, alone in zip(masks, cutter.segment(image, listed), strict=True):
+            assert (mask != alone).mean() < 0.01

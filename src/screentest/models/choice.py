@@ -45,6 +45,8 @@ PROFILES = {
     "paper": "the models that papers name, from their hubs; needs the extra `models`",
 }
 DEFAULT = "builtin"
+DETECTORS = {"paper": "content"}
+"""The detector of shots that a profile takes, where it is not the default: PySceneDetect's."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -193,7 +193,7 @@ class ImageFeatures(Backend, Protocol):
         """One row per image."""
 
 
-@role("flow", builtin="dis", paper="raft", joined=("flow",))
+@role("flow", builtin="dis", paper="raft:things", joined=("flow",))
 class Flow(Backend, Protocol):
     """Optical flow between two pictures of one size."""
 

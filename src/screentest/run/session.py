@@ -23,6 +23,7 @@ from screentest.core.signature import Signature
 from screentest.models import ModelChoice, Models, read_models
 from screentest.models.ask.templates import Prompts
 from screentest.models.chat.costs import Prices, read_prices
+from screentest.models.choice import DETECTORS
 from screentest.models.roles import CHAT
 from screentest.run.engine import LocalEngine
 from screentest.run.inputs import Stamp
@@ -38,6 +39,9 @@ from screentest.video.survey import Survey
 Money: TypeAlias = str | float | Decimal
 
 
+DETECTOR = "default"
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """Which models, templates, detector and limits. Equal settings give equal numbers."""
@@ -46,7 +50,7 @@ class Settings:
     device: str = "auto"
     prompts: Path | None = None
     """A folder of templates that replace ours."""
-    detector: str = "default"
+    detector: str = DETECTOR
     """Who finds the shots."""
     limits: Limits = DEFAULT_LIMITS
     prices: Prices = field(default_factory=Prices)
@@ -89,18 +93,25 @@ class WorkOptions(TypedDict, total=False):
 def settings_of(
     options: WorkOptions | dict[str, Any],
     *,
-    detector: str = "default",
+    detector: str = DETECTOR,
     allow_damaged: bool = False,
     limits: Limits = DEFAULT_LIMITS,
 ) -> Settings:
-    """Read settings from the options of a job or of a command."""
+    """Read settings from the options of a job or of a command.
+
+    A profile has a detector of its own where none is named.
+    """
     prompts, prices = options.get("prompts"), options.get("prices")
     given = [options.get("models") or (), options.get("model") or ()]
     models = [name for names in given for name in ([names] if isinstance(names, str) else names)]
     if not all(isinstance(name, str) for name in models):
         raise BadOption.of("models", given, "texts")
+    chosen = read_models(models)
+    if detector == DETECTOR:
+        profiles = {choice.profile for choice in chosen}
+        detector = next((DETECTORS[name] for name in DETECTORS if name in profiles), detector)
     return options.get("settings") or Settings(
-        models=read_models(models),
+        models=chosen,
         device=options.get("device", "auto"),
         prompts=None if prompts is None else Path(prompts).absolute(),
         detector=detector,

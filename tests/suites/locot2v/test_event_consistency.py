@@ -23,7 +23,7 @@ from screentest.testing.chat_answers import Asked
 from screentest.testing.films import texture, write_film
 from tests.messages import names
 from tests.suites.locot2v.answering import answering, chat, event
-from tests.suites.locot2v.films import measured
+from tests.suites.locot2v.films import measured, score
 
 NAME = "locot2v_event_consistency"
 Rows = np.ndarray
@@ -91,7 +91,7 @@ class Roles:
 
 def test_subjects_are_cut_out_and_the_background_is_the_rest() -> None:
     image = texture(1, 50, 80)
-    subjects, background = cut(image, ["dog", "cat"], Roles({"dog": (10, 5, 30, 25)}), 0.5)  # type: ignore[arg-type]
+    ((subjects, background),) = cut([image], ["dog", "cat"], Roles({"dog": (10, 5, 30, 25)}), 0.5)  # type: ignore[arg-type]
     assert list(subjects) == ["dog"]
     assert (subjects["dog"] == image[5:25, 10:30]).all()
     assert background is not None
@@ -100,13 +100,53 @@ def test_subjects_are_cut_out_and_the_background_is_the_rest() -> None:
 
 
 def test_weak_detections_do_not_count() -> None:
-    subjects, _ = cut(texture(1), ["dog"], Roles({"dog": (0, 0, 40, 40)}), 0.95)  # type: ignore[arg-type]
+    ((subjects, _),) = cut([texture(1)], ["dog"], Roles({"dog": (0, 0, 40, 40)}), 0.95)  # type: ignore[arg-type]
     assert not subjects
 
 
 def test_a_subject_that_fills_the_frame_leaves_no_background() -> None:
     whole = Roles({"dog": (0, 0, 128, 96)})
-    assert cut(texture(1), ["dog"], whole, 0.5)[1] is None  # type: ignore[arg-type]
+    ((_, background),) = cut([texture(1)], ["dog"], whole, 0.5)  # type: ignore[arg-type]
+    assert background is None
+
+
+class Together(Roles):
+    """The same for several pictures in one call; it keeps how many it was handed."""
+
+    def __init__(self, boxes: dict[str, tuple[float, float, float, float]]) -> None:
+        super().__init__(boxes)
+        self.handed: list[int] = []
+
+    def detect_all(self, images: list[Any], phrases: list[list[str]]) -> list[list[Detection]]:
+        self.handed.append(len(images))
+        return [self.detect(*one) for one in zip(images, phrases, strict=True)]
+
+    def segment_all(self, images: list[Any], boxes: list[Any]) -> list[list[Rows]]:
+        self.handed.append(len(images))
+        return [self.segment(*one) for one in zip(images, boxes, strict=True)]
+
+
+def test_frames_are_handed_over_together_where_a_model_takes_several() -> None:
+    images = [texture(n) for n in range(5)]
+    box = {"dog": (10.0, 5.0, 30.0, 25.0)}
+    models = Together(box)
+    found = cut(images, ["dog"], models, 0.5)  # type: ignore[arg-type]
+    assert models.handed == [5, 5]
+    one_by_one = cut(images, ["dog"], Roles(box), 0.5)  # type: ignore[arg-type]
+    for (subjects, ground), (others, other) in zip(found, one_by_one, strict=True):
+        assert np.array_equal(subjects["dog"], others["dog"])
+        assert ground is not None
+        assert np.array_equal(ground, other)
+
+
+def test_events_have_an_encoder_of_their_own(story: Item, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What frames are told apart by need not tell events apart."""
+    monkeypatch.setenv("SCREENTEST_OFFLINE", "1")
+    with answering(events=EVENTS, ground=places) as server:
+        found = measured(NAME, story, chat(server), "image_features.events=hf:none")
+    (reason,) = {outcome.failure.reason for outcome in found.values() if outcome.failure}
+    assert reason is Reason.MISSING_MODEL
+    assert score("locot2v_semantic_consistency", story).value > 0
 
 
 def test_phrases_of_one_meaning_are_one_subject() -> None:

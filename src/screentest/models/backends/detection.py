@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from screentest._util.collect import grouped
 from screentest._util.optional import optional
 from screentest.core import Image, build, register
 from screentest.models import weights
@@ -25,7 +26,7 @@ from screentest.models.networks.pretrained import (
     check_cached,
     load_network,
 )
-from screentest.models.networks.runtimes import LITERT, litert_model, versions
+from screentest.models.networks.runtimes import LITERT, batches, litert_model, versions
 from screentest.models.networks.saliency import saliency
 from screentest.models.pictures import (
     OpenCvBackend,
@@ -291,17 +292,22 @@ class GroundingDino:
         )
 
     def detect(self, image: Image, phrases: Sequence[str]) -> list[Detection]:
-        return self.detect_all([image], phrases)[0]
+        return self.detect_all([image], [phrases])[0]
 
-    def detect_all(self, images: Sequence[Image], phrases: Sequence[str]) -> list[list[Detection]]:
-        """Detect in several pictures of one size, several in one call."""
+    def detect_all(
+        self, images: Sequence[Image], phrases: Sequence[Sequence[str]]
+    ) -> list[list[Detection]]:
+        """Detect in several pictures of one size the phrases of each, several in one call."""
         small = [limit_long_side(check_picture(image), self._long_side) for image in images]
         detections: list[list[Detection]] = [[] for _ in images]
         # One phrase at a time: asked together, boxes come back under mixed names.
-        for phrase in dict.fromkeys(phrases):
-            for start in range(0, len(images), self._batch):
-                batch = small[start : start + self._batch]
-                for place, boxes in enumerate(self._boxes(batch, phrase), start):
+        named = (
+            (phrase, n) for n, listed in enumerate(phrases) for phrase in dict.fromkeys(listed)
+        )
+        for phrase, places in grouped(named).items():
+            for some in batches(places, self._batch):
+                found = self._boxes([small[place] for place in some], phrase)
+                for place, boxes in zip(some, found, strict=True):
                     detections[place] += [
                         Detection(phrase, score, _in_large(box, images[place], small[place]))
                         for score, box in boxes

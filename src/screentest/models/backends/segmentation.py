@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from screentest._util.collect import grouped
 from screentest._util.optional import optional
 from screentest.core import Image, register
 from screentest.models import weights
@@ -17,7 +18,7 @@ from screentest.models.networks.pretrained import (
     Origin,
     load_network,
 )
-from screentest.models.networks.runtimes import ONNX, onnx_session, versions
+from screentest.models.networks.runtimes import ONNX, batches, onnx_session, versions
 from screentest.models.networks.saliency import Guess, cut
 from screentest.models.pictures import (
     IMAGENET_DEVIATION,
@@ -176,29 +177,51 @@ class Sam2Tiny:
     packages=TRANSFORMERS,
 )
 class Sam2:
-    """The shape of what is in a box, by SAM 2; ``model`` is a folder or hub id."""
+    """The shape of what is in a box, by SAM 2; ``model`` is a folder or hub id.
+
+    ``batch`` pictures are looked at in one call.
+    """
 
     def __init__(
-        self, *, model: str = "facebook/sam2-hiera-large", revision: str = "", device: str = "auto"
+        self,
+        *,
+        model: str = "facebook/sam2-hiera-large",
+        revision: str = "",
+        batch: int = 8,
+        device: str = "auto",
     ) -> None:
         self._torch = optional("torch")
+        self._batch = batch
         self._place = ModelDevice.choose(device)
         self._model, self._processor, self.identity = load_network(
             Origin(model, revision), self._place, "Sam2Model", "Sam2Processor"
         )
 
     def segment(self, image: Image, boxes: Sequence[Box]) -> list[Mask]:
-        check_picture(image)
-        if not boxes:
-            return []
+        return self.segment_all([image], [boxes])[0]
+
+    def segment_all(
+        self, images: Sequence[Image], boxes: Sequence[Sequence[Box]]
+    ) -> list[list[Mask]]:
+        """Segment several pictures; those with equally many boxes share a call."""
+        result: list[list[Mask]] = [[] for _ in images]
+        counts = grouped((len(listed), place) for place, listed in enumerate(boxes))
+        for places in (counts[count] for count in counts if count):
+            for some in batches(places, self._batch):
+                found = self._masks([images[n] for n in some], [boxes[n] for n in some])
+                for place, masks in zip(some, found, strict=True):
+                    result[place] = masks
+        return result
+
+    def _masks(self, images: Sequence[Image], boxes: Sequence[Sequence[Box]]) -> list[list[Mask]]:
         inputs = self._processor(
-            images=writable(image),
-            input_boxes=[[list(box) for box in boxes]],
+            images=[writable(check_picture(image)) for image in images],
+            input_boxes=[[list(box) for box in listed] for listed in boxes],
             return_tensors="pt",
         ).to(self._place.device)
         sizes = inputs.pop("original_sizes")
         inputs["pixel_values"] = inputs["pixel_values"].to(self._place.dtype)
         with self._torch.inference_mode():
             outputs = self._model(**inputs, multimask_output=False)
-        masks = self._processor.post_process_masks(outputs.pred_masks.float().cpu(), sizes.cpu())[0]
-        return [np.asarray(mask[0].numpy(), np.float32) for mask in masks]
+        masks = self._processor.post_process_masks(outputs.pred_masks.float().cpu(), sizes.cpu())
+        return [[np.asarray(mask[0].numpy(), np.float32) for mask in every] for every in masks]

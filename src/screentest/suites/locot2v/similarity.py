@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 import numpy as np
 
 from screentest.core import BaseConsumer, Frame, FrameRequest, Image, Resources, Time
+from screentest.models.roles import Box
 from screentest.suites.locot2v.requests import inapplicable
 
 if TYPE_CHECKING:
@@ -135,27 +136,58 @@ SMALLEST = 64
 """A mask of fewer pixels shows nothing."""
 
 
+Cut: TypeAlias = "tuple[dict[str, Image], Image | None]"
+"""The subjects of a frame by their phrases, and what is left without them."""
+
+
 def cut(
-    image: Image, phrases: Sequence[str], resources: Resources, least: float
-) -> tuple[dict[str, Image], Image | None]:
+    images: Sequence[Image], phrases: Sequence[str], resources: Resources, least: float
+) -> list[Cut]:
     """Return the best detection of each phrase, cut out along its shape, and the background.
 
     ``least`` is the score of a detection. No background is left where subjects fill the frame.
+    Frames are handed over together to models that take several.
     """
-    best: dict[str, tuple[float, float, float, float]] = {}
-    if phrases:
-        for item in resources.role("detection").detect(image, list(phrases)):
+    if not phrases:
+        return [({}, image) for image in images]
+    found = together(resources.role("detection"), "detect", images, [list(phrases)] * len(images))
+    best: list[dict[str, Box]] = []
+    for detections in found:
+        boxes: dict[str, Box] = {}
+        for item in detections:
             if item.score >= least and item.label in phrases:
-                best.setdefault(item.label, item.box)
-    masks: dict[str, NDArray[np.bool_]] = {}
-    if best:
-        shapes = resources.role("segmentation").segment(image, list(best.values()))
-        for phrase, shape in zip(best, shapes, strict=True):
+                boxes.setdefault(item.label, item.box)
+        best.append(boxes)
+    seen = [place for place, boxes in enumerate(best) if boxes]
+    shapes = together(
+        resources.role("segmentation"),
+        "segment",
+        [images[place] for place in seen],
+        [list(best[place].values()) for place in seen],
+    )
+    result: list[Cut] = [({}, image) for image in images]
+    for place, listed in zip(seen, shapes, strict=True):
+        image, masks = images[place], {}
+        for phrase, shape in zip(best[place], listed, strict=True):
             mask = np.asarray(shape) >= 0.5
             if mask.sum() >= SMALLEST:
                 masks[phrase] = mask
-    subjects = {phrase: _cropped(image, mask) for phrase, mask in masks.items()}
-    return subjects, _without(image, list(masks.values()))
+        subjects = {phrase: _cropped(image, mask) for phrase, mask in masks.items()}
+        result[place] = subjects, _without(image, list(masks.values()))
+    return result
+
+
+def together(
+    backend: Any, method: str, images: Sequence[Image], asked: Sequence[Any]
+) -> Sequence[Sequence[Any]]:
+    """Return what a backend says of each picture and what is asked of it: in one call where it
+    takes several (``detect_all``, ``segment_all``)."""
+    every = getattr(backend, f"{method}_all", None)
+    if every is None or not images:
+        one = getattr(backend, method)
+        return [one(image, question) for image, question in zip(images, asked, strict=True)]
+    answers: Sequence[Sequence[Any]] = every(images, asked)
+    return answers
 
 
 def _cropped(image: Image, mask: NDArray[np.bool_]) -> Image:

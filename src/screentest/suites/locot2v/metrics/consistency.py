@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from screentest.core.item import Item
 from screentest.core.metric import Calls, Level, MetricInfo, Outcomes, OutputInfo, Resources
 from screentest.core.outcome import Outcome, Point, Score
 from screentest.core.registry import register
+from screentest.models.networks.runtimes import batches
 from screentest.models.roles import ImageFeatures
 from screentest.suites.locot2v import similarity
 from screentest.suites.locot2v.data import PromptRecord
@@ -108,6 +109,10 @@ OUTPUTS = {
     "inter_event_subject": "how alike a subject stays from event to event",
     "inter_event_background": "how alike the background stays from event to event",
 }
+ENCODER = "image_features.events"
+"""A use of its own: what tells events apart is not what tells frames apart."""
+AT_ONCE = 16
+"""Frames whose pieces are handed to the models together."""
 _ARTICLE = re.compile(r"^(?:an?|the|his|her|its|their|this|that)\s+", re.IGNORECASE)
 Weighting = Literal["equal", "duration"]
 
@@ -134,7 +139,7 @@ class EventConsistency(WatchingByRecords):
     To find events ``fps`` frames a second are shown, at most ``frames``; in each event
     ``event_fps`` are looked at, at most ``per_event``. ``answers=tags`` asks for times as Time-R1
     was trained to give them. ``least_score`` is what a detection must have; the backend's own limit
-    where 0.
+    where 0. The encoder is the role ``image_features.events``.
     """
 
     def __init__(
@@ -166,7 +171,7 @@ class EventConsistency(WatchingByRecords):
             level=Level.CLIP,
             roles=(
                 *(EVENTS.role, GROUND.role, "text_embedding"),
-                *("detection", "segmentation", "image_features"),
+                *("detection", "segmentation", ENCODER),
             ),
             needs=("text",),
             prompts=(EVENTS.template, ask.template),
@@ -186,19 +191,23 @@ class EventConsistency(WatchingByRecords):
 
     def _look(self, one: Grounded, item: Item, resources: Resources) -> Seen:
         phrases = subjects_of(one.event)
-        encoder: ImageFeatures = resources.role("image_features")
+        encoder: ImageFeatures = resources.role(ENCODER)
         subjects: dict[str, list[Rows]] = {}
         backgrounds: list[Rows] = []
-        for frame in self.in_event.of(resources, item.video, one.span):
-            if is_black(frame.image):  # alike, but only as nothing is like nothing
-                continue
-            pieces, background = cut(frame.image, phrases, resources, self.least_score)
-            pictures = [*pieces.values(), *([] if background is None else [background])]
-            rows = list(encoder.features(pictures)) if pictures else []
-            if background is not None:
-                backgrounds.append(rows.pop())
-            for phrase, row in zip(pieces, rows, strict=True):
-                subjects.setdefault(phrase, []).append(row)
+        shown = (frame.image for frame in self.in_event.of(resources, item.video, one.span))
+        # Black ones are alike, but only as nothing is like nothing.
+        for images in batches([image for image in shown if not is_black(image)], AT_ONCE):
+            pieces = cut(images, phrases, resources, self.least_score)
+            named = [
+                (phrase, picture)
+                for parts, background in pieces
+                for phrase, picture in (*parts.items(), (None, background))
+                if picture is not None
+            ]
+            pictures = [picture for _, picture in named]
+            rows: Sequence[Any] = list(encoder.features(pictures)) if named else []
+            for (phrase, _), row in zip(named, rows, strict=True):
+                (backgrounds if phrase is None else subjects.setdefault(phrase, [])).append(row)
         return Seen(
             one,
             {phrase: np.stack(rows) for phrase, rows in subjects.items()},
