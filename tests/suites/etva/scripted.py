@@ -24,7 +24,7 @@ def always_yes(question: str, asked: Asked) -> str:
 def stage_of(asked: Asked) -> str:
     """Which agent a request is for, told by the schema it sends."""
     if asked.schema is None:
-        pictured = any(part["type"] == "image_url" for part in asked.parts)
+        pictured = any(part["type"] in ("image_url", "video_url") for part in asked.parts)
         return "answer" if pictured else "knowledge"
     fields = set(asked.fields)
     if "entities" in fields:

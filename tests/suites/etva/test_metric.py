@@ -120,6 +120,20 @@ def test_frames_are_two_a_second_and_even(film: Item, ffprobe: str) -> None:
     assert times[-1] > duration - 0.2
 
 
+def test_a_server_that_takes_videos_is_sent_the_video(film: Item) -> None:
+    """The paper's answerer reads video, not pictures."""
+    with FakeChatServer(well_behaved()) as server:
+        choice = f"chat=openai:judge,base_url={server.url},video=video_url"
+        tools = Tools(Settings(models=(ModelChoice.parse(choice),)))
+        found = measure(film, {"etva": resolve("etva:writer=rules").metric}, tools)["etva"]
+        shown = [asked for asked in server.asked if stage_of(asked) == "answer"]
+        tools.models.close()
+    assert value(found["score"]) == 1
+    kinds = [[part["type"] for part in asked.parts] for asked in shown]
+    assert len(kinds) == ASKED
+    assert all((one.count("video_url"), one.count("image_url")) == (1, 0) for one in kinds)
+
+
 @pytest.mark.parametrize(
     ("options", "without", "knowledge"),
     [

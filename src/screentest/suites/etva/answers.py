@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from screentest.core import Filter, Frame, Outcome, Reason, Span, attempt
 from screentest.models.ask import Frames, Placing, Query, send
 from screentest.models.ask.templates import Pictures, Prompts, Slot
-from screentest.models.chat.messages import ChatRequest, Encoding, Part, Sampling, timed
+from screentest.models.chat.messages import ChatRequest, Encoding, Film, Part, Sampling, timed
 from screentest.models.chat.parsing import parse_yes_no, spoken
 from screentest.models.chat.refusals import declines
 from screentest.models.roles import Chat
@@ -95,6 +95,8 @@ class ShownScene:
     span: Span
     frames: Callable[[], Iterator[Frame]]
     """Its frames, decoded anew at each call: nobody need keep them all."""
+    film: Film | None = None
+    """The video, where it is shown whole: a server that takes videos may be sent that."""
 
 
 class Answerer(Protocol):
@@ -158,7 +160,7 @@ class ChatAnswerer:
     def _pictures(self, scene: ShownScene) -> list[Part]:
         """Return the scene's frames, encoded once however often it is asked about."""
         if self._shown is None or self._shown[0] is not scene:
-            self._shown = scene, timed(scene.frames(), _ENCODING)
+            self._shown = scene, timed(scene.frames(), _ENCODING, film=scene.film)
         return self._shown[1]
 
     def _request(

@@ -27,6 +27,7 @@ from screentest.core.metric import (
 from screentest.core.outcome import Failure, Json, Outcome, Point, Reason, Score
 from screentest.core.registry import register
 from screentest.models.ask import Frames
+from screentest.models.chat.messages import Film
 from screentest.suites.etva import agents, answers
 from screentest.suites.etva.agents import TEMPLATE as KNOWLEDGE
 from screentest.suites.etva.agents import add_knowledge
@@ -240,8 +241,10 @@ class QuestionMeasurement:
         if written.failure is not None:
             return replace(piece, failure=written.failure)
         asked = written.unwrap()
-        frames = partial(self.shown.of, self.resources, self.item.video, piece.span)
-        scene = ShownScene(asked, piece.span, frames)
+        video = self.item.video
+        frames = partial(self.shown.of, self.resources, video, piece.span)
+        film = Film(video) if piece.span == self.resources.info(video).span else None
+        scene = ShownScene(asked, piece.span, frames, film)
         answered = answer_all(self.answerer, scene, gating=self.gating)
         must_be_whole([item.answer for item in answered])
         return replace(piece, questions=asked, answered=tuple(answered))
