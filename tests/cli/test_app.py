@@ -98,16 +98,18 @@ def test_every_module_of_commands_is_in_the_table() -> None:
         assert ".".join(("screentest", *path.relative_to(root).with_suffix("").parts)) in loaded
 
 
-@pytest.mark.parametrize("package_name", ["cli", "annotate"])
+@pytest.mark.parametrize(
+    "package_name", ["cli", "annotate", "suites/etva", "suites/locot2v", "suites/univ"]
+)
 def test_every_option_described_is_that_of_a_command(package_name: str) -> None:
     folder = Path(package.__file__).parent / package_name
     tables = tomllib.loads((folder / "options.toml").read_text("utf-8"))
-    parameters = {
-        function.name: {argument.arg for argument in function.args.args}
-        for path in folder.glob("*.py")
-        for function in ast.parse(path.read_text("utf-8")).body
-        if isinstance(function, ast.FunctionDef) and function.decorator_list
-    }
+    parameters: dict[str, set[str]] = {}
+    for path in folder.glob("*.py"):
+        for function in ast.parse(path.read_text("utf-8")).body:
+            if isinstance(function, ast.FunctionDef):
+                own = {argument.arg for argument in function.args.args}
+                parameters.setdefault(function.name, set()).update(own)
     parameters["common"] = set.union(*parameters.values())
     for command, table in tables.items():
         described = {name for name, option in table.items() if isinstance(option, dict)}

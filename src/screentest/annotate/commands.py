@@ -28,7 +28,7 @@ from screentest.annotate.server import bind, check_address, media_folder, open_p
 from screentest.annotate.store import Database, default_store, open_database
 from screentest.annotate.web.visitor import Finish, Site, allowed_origins
 from screentest.cli.console import err, out, shown
-from screentest.cli.options import JsonOption, PromptsOption, described
+from screentest.cli.options import JsonOption, PromptsOption
 from screentest.cli.tables import print_models, show
 from screentest.core import BadOption, UserError
 from screentest.judges.votes import VoteTask, of_pair
@@ -39,7 +39,6 @@ from screentest.present.forecast import people_table
 from screentest.run.store import RunStore
 
 
-@described
 def serve(
     place: Path,
     task: VoteTask = VoteTask.PAIRS,
@@ -135,7 +134,6 @@ def serve(
         run(site, listening, proxied=public_url is not None, ready=ready)
 
 
-@described
 def invite(
     place: Path,
     count: int = 1,
@@ -177,7 +175,6 @@ def invite(
         out().print(f"{label}\t{join}{rest}", soft_wrap=True)
 
 
-@described
 def plan(
     place: Path,
     wage: float,
@@ -230,7 +227,6 @@ def size_of(unit: Unit) -> tuple[float, int]:
     return harmed_seconds(unit.marks), sum(map(len, captions.values()))
 
 
-@described
 def translate(
     place: Path,
     to: str,
@@ -280,7 +276,6 @@ def translate(
         raise typer.Exit(1)
 
 
-@described
 def bundle(
     place: Path,
     out: Path,

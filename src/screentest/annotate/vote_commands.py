@@ -27,7 +27,7 @@ from screentest.annotate.schema import units
 from screentest.annotate.server import open_project
 from screentest.annotate.store import default_store
 from screentest.cli.console import err, out, shown
-from screentest.cli.options import JsonOption, described
+from screentest.cli.options import JsonOption
 from screentest.cli.tables import COUNT, SHARE, show
 from screentest.core import BadOption, UserError
 from screentest.core.table import Column, Table
@@ -36,7 +36,6 @@ from screentest.judges.votes import as_json as as_json_text
 from screentest.present.people import arena_headline, people_tables
 
 
-@described
 def workers(
     place: Path,
     store: str | None = None,
@@ -72,7 +71,6 @@ def workers(
     show(_workers_table(result), as_json=as_json)
 
 
-@described
 def filter_(
     place: Path,
     out: Path | None = None,
@@ -114,7 +112,6 @@ def filter_(
         err().print(f"{plural(len(written.pairs), 'pair')} in {out}", soft_wrap=True)
 
 
-@described
 def results(
     place: Path,
     votes: Path | None = None,
@@ -151,7 +148,6 @@ def results(
     show(*people_tables(result), as_json=as_json, headline=arena_headline(result))
 
 
-@described
 def export(
     place: Path,
     out: Path,
@@ -183,7 +179,6 @@ def export(
     err().print(f"{plural(len(records), 'row')} in {out}", soft_wrap=True)
 
 
-@described
 def import_(
     place: Path,
     votes: Path,

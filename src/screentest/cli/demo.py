@@ -12,7 +12,7 @@ from screentest._util.progress import watched
 from screentest._util.text import plural
 from screentest.cli.console import err
 from screentest.cli.console import out as console
-from screentest.cli.options import JsonOption, WorkersOption, described
+from screentest.cli.options import JsonOption, WorkersOption
 from screentest.cli.tables import print_heading, print_indented, print_screen, show
 from screentest.core import BUILTIN_ASPECTS, Aspect, Stopped, build, registry
 from screentest.core.table import Cell, Column, Table
@@ -35,7 +35,6 @@ NOT_SERVED = (
 )
 
 
-@described
 def demo(
     out: Path = Path("demo"),
     workers: WorkersOption = None,
@@ -158,7 +157,6 @@ def _judges_table(built: BuiltTestbed, made: Certificates) -> Table:
     return Table("certificates", title, columns, rows, note)
 
 
-@described
 def copy(
     folder: Path,
 ) -> None:
@@ -176,7 +174,6 @@ def copy(
     print_indented(f"The films are in {folder}; their manifest is {manifest}.", indent=0)
 
 
-@described
 def checkpoints(
     folder: Path,
     prompts: int = 20,

@@ -24,7 +24,7 @@ from screentest import __version__
 from screentest._util.machine import processors
 from screentest._util.optional import install_line, installed
 from screentest.cli.console import out, print_json
-from screentest.cli.options import JsonOption, described
+from screentest.cli.options import JsonOption
 from screentest.cli.tables import print_checks, print_facts, print_heading, print_indented
 from screentest.core import BadOption, NoValue, Registry, registry
 from screentest.core.registry import HOMES, Entry
@@ -95,7 +95,6 @@ class Diagnosis:
     faults: list[Fault] = field(default_factory=list)
 
 
-@described
 def doctor(
     every: bool = False,
     as_json: JsonOption = False,

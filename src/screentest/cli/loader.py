@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import typer
@@ -191,6 +192,9 @@ def as_command(name: str, thing: Any) -> Any:
     app = thing
     if not isinstance(thing, typer.Typer):
         app = typer.Typer(add_completion=False, rich_markup_mode=None)
+        if isinstance(thing, FunctionType) and not hasattr(thing, "__wrapped__"):
+            # What `shares` wraps has been described; options are not imported for `--help` alone.
+            thing = importlib.import_module("screentest.cli.options").described(thing)
         app.command(name, cls=SectionedCommand)(thing)
     command = typer.main.get_command(app)
     command.name = name

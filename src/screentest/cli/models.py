@@ -19,7 +19,6 @@ from screentest.cli.options import (
     ModelOption,
     ModelsOption,
     PricesOption,
-    described,
 )
 from screentest.cli.tables import print_checks, print_heading, print_indented, rendered, show
 from screentest.core import BadOption
@@ -76,7 +75,6 @@ def show_models(
 
 
 @models.command()
-@described
 def pull(
     names: list[str],
     yes: bool = False,
@@ -115,7 +113,6 @@ def pull(
 
 
 @models.command()
-@described
 def add(
     name: str,
     files: list[Path],
@@ -220,7 +217,6 @@ def _megabytes(size: int) -> str:
 # ---- ask
 
 
-@described
 def ask(
     question: str,
     model: str,

@@ -207,12 +207,16 @@ def _table_of(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 def described(function: F) -> F:
-    """Give a command's parameters the help and flags of ``options.toml`` beside its module."""
+    """Give a command's parameters the help and flags of ``options.toml`` beside its module.
+
+    Every command is: where it is loaded, or by ``shares``.
+    """
     table = _table_of(function)
     signature = inspect.signature(function, eval_str=True)
     parameters = []
     for parameter in signature.parameters.values():
-        if parameter.name in table:
+        # A command may be loaded twice in a process, and is described once.
+        if parameter.name in table and get_origin(parameter.annotation) is not Annotated:
             options = dict(table[parameter.name])
             make = typer.Argument if options.pop("argument", False) else typer.Option
             # Without a flag of its own, a yes would have a no beside it: --once/--no-once.

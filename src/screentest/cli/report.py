@@ -11,7 +11,7 @@ from screentest._util.text import plural
 from screentest.api.reports import export as write_records
 from screentest.cli.console import err, print_json, shown
 from screentest.cli.console import out as console
-from screentest.cli.options import JsonOption, PoolOption, described, option, shares
+from screentest.cli.options import JsonOption, PoolOption, option, shares
 from screentest.cli.tables import print_screen, show
 from screentest.core import BadOption
 
@@ -84,7 +84,6 @@ def compare(
         print_screen(comparison.screen())
 
 
-@described
 def export(
     run: Path,
     kind: Literal["csv", "json", "parquet"] = "csv",

@@ -11,7 +11,7 @@ from typing import Any
 
 from screentest._util.text import plural
 from screentest.cli.console import err, out, shown
-from screentest.cli.options import JsonOption, described
+from screentest.cli.options import JsonOption
 from screentest.cli.tables import COUNT, SHARE, print_indented, print_record, show
 from screentest.core import BadOption
 from screentest.core.table import Column, Table
@@ -21,7 +21,6 @@ from screentest.run.reader import RunReader, RunSummary, Start, find_runs
 from screentest.run.repair import repair
 
 
-@described
 def runs(
     folder: Path = Path(),
     as_json: JsonOption = False,
@@ -149,7 +148,6 @@ def _minute(moment: str) -> str:
     return datetime.fromisoformat(moment).astimezone().strftime("%Y-%m-%d %H:%M") if moment else ""
 
 
-@described
 def merge(
     folders: list[Path],
     into: Path,

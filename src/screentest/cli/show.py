@@ -11,7 +11,7 @@ from screentest._util.collect import grouped
 from screentest.api.reports import show as show_video
 from screentest.cli.console import out as console
 from screentest.cli.console import shown
-from screentest.cli.options import JsonOption, described
+from screentest.cli.options import JsonOption
 from screentest.cli.tables import print_facts, print_heading, print_indented, rendered, show
 from screentest.core import Failure, Reason, timecode
 from screentest.core.signature import split_value_name
@@ -25,7 +25,6 @@ DESCRIBED = 2
 """Values that only describe, in the line that stands for them."""
 
 
-@described
 def show_item(
     run: Path,
     item: str = "",

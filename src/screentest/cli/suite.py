@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from screentest.cli.options import JsonOption, described
+from screentest.cli.options import JsonOption
 from screentest.cli.tables import print_heading, print_indented, show
 from screentest.core import build, registry
 from screentest.core.table import Column, Table
@@ -25,7 +25,6 @@ def list_suites(as_json: JsonOption = False) -> None:
     show(Table("suites", "Suites", columns, rows), as_json=as_json)
 
 
-@described
 def show_suite(
     name: str,
     as_json: JsonOption = False,

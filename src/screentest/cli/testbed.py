@@ -10,7 +10,7 @@ import typer
 from screentest._util.progress import watched
 from screentest._util.text import plural
 from screentest.cli.console import out
-from screentest.cli.options import JsonOption, ModelOption, ModelsOption, described
+from screentest.cli.options import JsonOption, ModelOption, ModelsOption
 from screentest.cli.tables import print_indented, show
 from screentest.cli.testbed_pairs import print_testbed_as_json
 from screentest.core.table import Column, Table
@@ -28,7 +28,6 @@ MOST = 50
 # ---- verify
 
 
-@described
 def verify(
     folder: Path,
     models: ModelsOption = "builtin",
@@ -91,7 +90,6 @@ def _print_summary(result: Verification) -> None:
 # ---- sample, page
 
 
-@described
 def sample(
     folder: Path,
     into: Path,
@@ -118,7 +116,6 @@ def sample(
         print_indented(f"{pairs} of {films}, in {into}", indent=0)
 
 
-@described
 def page(folder: Path) -> None:
     """Write testbed.html again: every pair side by side.
 
@@ -134,7 +131,6 @@ def page(folder: Path) -> None:
 # ---- operators
 
 
-@described
 def list_operators(
     aspects: str = "all",
     as_json: JsonOption = False,

@@ -12,7 +12,7 @@ from typing import Any
 from screentest._util.optional import need
 from screentest._util.text import plural
 from screentest.cli.console import err, shown
-from screentest.cli.options import JsonOption, described
+from screentest.cli.options import JsonOption
 from screentest.cli.tables import (
     COUNT,
     SHARE,
@@ -37,7 +37,6 @@ from screentest.testbeds.testbed import (
 )
 
 
-@described
 def show_testbed(
     folder: Path,
     pair: str | None = None,
@@ -213,7 +212,6 @@ def _file(pair: Pair) -> str:
     )
 
 
-@described
 def stats(
     folder: Path,
     plots: Path | None = None,

@@ -10,7 +10,7 @@ import typer
 from screentest._util.progress import watched
 from screentest._util.text import plural
 from screentest.cli.console import out
-from screentest.cli.options import JsonOption, described
+from screentest.cli.options import JsonOption
 from screentest.cli.tables import print_heading, print_indented, show
 from screentest.core.table import Column, Table
 from screentest.inputs.check import ManifestReport, check_manifest
@@ -30,7 +30,6 @@ _HEADINGS = {
 }
 
 
-@described
 def validate(
     manifest: Path,
     layout: str = "",

@@ -15,7 +15,7 @@ from screentest._util.machine import processors
 from screentest._util.progress import relayed, watched
 from screentest._util.text import plural
 from screentest.cli.console import out, shown
-from screentest.cli.options import JsonOption, described
+from screentest.cli.options import JsonOption
 from screentest.cli.tables import (
     COUNT,
     as_text,
@@ -54,7 +54,6 @@ _SUFFIXES: Mapping[str, CutListFormat] = {".json": "json", ".csv": "csv", ".edl"
 # ---- probe
 
 
-@described
 def probe_videos(
     videos: list[Path],
     as_json: JsonOption = False,
@@ -209,7 +208,6 @@ def _print_faults(probes: Sequence[tuple[Path, Outcome[VideoInfo]]], names: Sequ
 # ---- frames
 
 
-@described
 def frames(
     video: Path,
     folder: Path,
@@ -299,7 +297,6 @@ class CutList:
     detector: str
 
 
-@described
 def shots(
     video: Path,
     detector: str = "default",

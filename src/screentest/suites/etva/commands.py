@@ -56,23 +56,11 @@ CategoriesOption = Annotated[
 
 @shares(MODELS)
 def questions(
-    inputs: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="PROMPTS…", help="Lines of text (.txt), manifests, or released files."
-        ),
-    ],
-    out: Annotated[
-        Path, typer.Option(metavar="FILE", help="The questions file; what it has is kept.")
-    ] = Path("questions.jsonl"),
-    writer: Annotated[
-        Literal["chat", "vanilla", "rules"],
-        typer.Option(metavar="NAME", help="chat, vanilla (no graph) or rules."),
-    ] = "chat",
-    knowledge: Annotated[bool, typer.Option(help="Also ask what the prompt leaves unsaid.")] = True,
-    run: Annotated[
-        Path, typer.Option("--run", metavar="DIR", help="The run whose ledger keeps the calls.")
-    ] = Path("etva-questions"),
+    inputs: list[Path],
+    out: Path = Path("questions.jsonl"),
+    writer: Literal["chat", "vanilla", "rules"] = "chat",
+    knowledge: bool = True,
+    run: Path = Path("etva-questions"),
     **work: Any,
 ) -> None:
     """Write questions for prompts, to edit and to use again.
@@ -144,10 +132,8 @@ def _print_written(written: WrittenQuestions, out: Path) -> None:
 
 def graph(
     file: QuestionsArgument,
-    number: Annotated[int, typer.Argument(metavar="[N]", help="Which prompt, from 1.", min=1)] = 1,
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw the scene graph: .svg")
-    ] = None,
+    number: int = 1,
+    out: Path | None = None,
     categories: CategoriesOption = None,
 ) -> None:
     """Show one prompt's questions, or draw its scene graph.
@@ -193,11 +179,9 @@ def _print_questions(chosen: QuestionSet) -> None:
 
 
 def by_item(
-    manifest: Annotated[Path, typer.Argument(metavar="MANIFEST", help="The videos.")],
+    manifest: Path,
     file: QuestionsArgument,
-    out: Annotated[Path, typer.Option(metavar="FILE", help="For the annotation app.")] = Path(
-        "questions-by-item.jsonl"
-    ),
+    out: Path = Path("questions-by-item.jsonl"),
     categories: CategoriesOption = None,
 ) -> None:
     """Write the questions of each video of a manifest, for the annotation app.
@@ -227,20 +211,12 @@ def by_item(
 
 
 def benchmark(
-    files: Annotated[
-        list[Path], typer.Argument(metavar="QUESTIONS…", help="Questions files, or released ones.")
-    ],
+    files: list[Path],
     categories: CategoriesOption = None,
-    draw: Annotated[
-        int, typer.Option(metavar="N", help="Draw N prompts spread as all are.", min=0)
-    ] = 0,
-    seed: Annotated[int, typer.Option(help="Another seed draws other prompts.", min=0)] = 0,
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the (drawn) questions here.")
-    ] = None,
-    plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw a chart: .svg, .png or .pdf.")
-    ] = None,
+    draw: int = 0,
+    seed: int = 0,
+    out: Path | None = None,
+    plot: Path | None = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show how questions are spread; draw smaller benchmarks.

@@ -55,14 +55,9 @@ RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="A run of the m
 
 
 def replay(
-    places: Annotated[
-        list[Path],
-        typer.Argument(metavar="TRANSCRIPTS…", help="Files of transcripts, or runs."),
-    ],
+    places: list[Path],
     categories: CategoriesOption = None,
-    compat: Annotated[
-        Compat, typer.Option(metavar="RULES", help="strict, or upstream: as published.")
-    ] = Compat.STRICT,
+    compat: Compat = Compat.STRICT,
     as_json: JsonOption = False,
 ) -> None:
     """Score transcripts again, without a model.
@@ -99,10 +94,8 @@ def replay(
 
 def answers(
     run: RunArgument,
-    items: Annotated[
-        list[str] | None, typer.Argument(metavar="[ITEM…]", help="Some items only.")
-    ] = None,
-    said: Annotated[bool, typer.Option("--said", help="Also all that the model said.")] = False,
+    items: list[str] | None = None,
+    said: bool = False,
     as_json: JsonOption = False,
 ) -> None:
     """Show every question of a run with its answer.
@@ -142,18 +135,9 @@ def _answer_table(chosen: Mapping[str, Sequence[Question]]) -> Table:
 
 def people(
     run: RunArgument,
-    votes: Annotated[
-        list[Path], typer.Argument(metavar="VOTES…", help="What `annotate export` wrote.")
-    ],
-    beside: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="RUN|FILE", help="Other scores of the same items: any run, or a file of scores."
-        ),
-    ] = None,
-    compat: Annotated[
-        Compat, typer.Option(metavar="RULES", help="upstream counts no correlation as 0.")
-    ] = Compat.STRICT,
+    votes: list[Path],
+    beside: list[Path] | None = None,
+    compat: Compat = Compat.STRICT,
     as_json: JsonOption = False,
 ) -> None:
     """Compare a run with people's ratings and answers, and with other metrics.

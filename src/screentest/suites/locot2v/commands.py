@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import cv2
 import numpy as np
@@ -56,7 +56,7 @@ _PICTURES = {".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff"}
 
 @shares(BACKENDS)
 def upper_bound(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Good pictures.")],
+    folder: Path,
     as_json: JsonOption = False,
     **work: Any,
 ) -> None:
@@ -110,21 +110,11 @@ def _pictures(folder: Path) -> Iterator[tuple[Path, Image | None]]:
 
 
 def items(
-    records: Annotated[
-        Path, typer.Argument(metavar="SUITE", help="The prompt suite's file, either edition.")
-    ],
-    videos: Annotated[
-        Path, typer.Option(metavar="DIR", help="One generator's videos, named by prompt id.")
-    ],
-    model_name: Annotated[
-        str, typer.Option("--model-name", metavar="NAME", help="Which generator made them.")
-    ] = "",
-    categories: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="JSON: the category of each theme.")
-    ] = None,
-    out: Annotated[
-        Path, typer.Option(metavar="FILE", help="The manifest to write (.jsonl, .csv).")
-    ] = Path("manifest.jsonl"),
+    records: Path,
+    videos: Path,
+    model_name: str = "",
+    categories: Path | None = None,
+    out: Path = Path("manifest.jsonl"),
     as_json: JsonOption = False,
 ) -> None:
     """Write the manifest of one generator's videos for a prompt suite.
@@ -155,23 +145,12 @@ def items(
 
 
 def analyse(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="Runs of the suite.")],
-    by: Annotated[
-        str, typer.Option(metavar="GROUP", help="The group of items that is compared.")
-    ] = "model",
-    records: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="The prompt suite, where items have no complexity."),
-    ] = None,
-    categories: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="JSON: the category of each theme.")
-    ] = None,
-    charts: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write the charts here.")
-    ] = None,
-    kind: Annotated[
-        Literal["svg", "png"], typer.Option(metavar="svg|png", help="Their format.")
-    ] = "svg",
+    runs: list[Path],
+    by: str = "model",
+    records: Path | None = None,
+    categories: Path | None = None,
+    charts: Path | None = None,
+    kind: Literal["svg", "png"] = "svg",
     as_json: JsonOption = False,
 ) -> None:
     """Show standings and correlations of runs, and draw the paper's charts.
@@ -207,13 +186,9 @@ def analyse(
 
 
 def correct(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A suite that is being built.")],
-    votes: Annotated[
-        Path, typer.Argument(metavar="EXPORT", help="What people said, as annotate exports it.")
-    ],
-    stage: Annotated[
-        str, typer.Option(metavar="STAGE", help="What they looked over, as build names it.")
-    ] = "draft",
+    folder: Path,
+    votes: Path,
+    stage: str = "draft",
     as_json: JsonOption = False,
 ) -> None:
     """Take over people's corrections of drafts, or of final prompts.
@@ -244,24 +219,11 @@ def correct(
 
 @shares(MODELS)
 def statistics(
-    files: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="FILE…", help="Prompt suites, tables with prompts, or texts with one per line."
-        ),
-    ],
-    grade: Annotated[
-        bool, typer.Option("--grade", help="Ask a chat model how complex ungraded prompts are.")
-    ] = False,
-    run: Annotated[
-        Path, typer.Option("--run", metavar="DIR", help="The run whose ledger keeps the calls.")
-    ] = Path("locot2v-statistics"),
-    categories: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="JSON: the category of each theme.")
-    ] = None,
-    chart: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw them: .svg, .png or .pdf.")
-    ] = None,
+    files: list[Path],
+    grade: bool = False,
+    run: Path = Path("locot2v-statistics"),
+    categories: Path | None = None,
+    chart: Path | None = None,
     as_json: JsonOption = False,
     **work: Any,
 ) -> None:
@@ -305,22 +267,14 @@ def statistics(
 
 @shares(MODELS)
 def build(
-    videos: Annotated[
-        Path, typer.Option(metavar="DIR", help="Real videos; folders in it are themes.")
-    ],
-    out: Annotated[
-        Path, typer.Option(metavar="DIR", help="Where stages, run and suite are kept.")
-    ] = Path("suite"),
-    theme: Annotated[str, typer.Option(metavar="TEXT", help="The theme of all videos.")] = "",
-    shortest: Annotated[float, typer.Option(metavar="SECONDS", help="No video below.")] = 30.0,
-    longest: Annotated[float, typer.Option(metavar="SECONDS", help="No video above.")] = 60.0,
-    refinements: Annotated[
-        int, typer.Option(min=0, max=10, help="Rounds of criticism for a draft.")
-    ] = 2,
-    frames: Annotated[int, typer.Option(min=1, max=512, help="Frames a model is shown.")] = 32,
-    questions: Annotated[
-        Sixfold, typer.Option(metavar="KIND", help="The six: rewordings of one, or different.")
-    ] = "rewordings",
+    videos: Path,
+    out: Path = Path("suite"),
+    theme: str = "",
+    shortest: float = 30.0,
+    longest: float = 60.0,
+    refinements: int = 2,
+    frames: int = 32,
+    questions: Sixfold = "rewordings",
     as_json: JsonOption = False,
     **work: Any,
 ) -> None:

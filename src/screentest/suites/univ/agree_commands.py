@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from screentest._util.text import plural
 from screentest.analysis.people.agreement import (
@@ -36,34 +33,16 @@ from screentest.suites.univ.vocabulary import Dimension
 
 
 def agree(
-    runs: Annotated[
-        list[Path],
-        typer.Argument(metavar="RUNS…", help="Runs of `score`, one for each judge."),
-    ],
-    sample: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Draw items and write a sheet for people (CSV)."),
-    ] = None,
-    votes: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The sheet, filled in.")
-    ] = None,
-    values: Annotated[
-        str, typer.Option(metavar="NAMES", help="Which values, with commas; all if not given.")
-    ] = "",
-    share: Annotated[float, typer.Option(help="The share of items to draw.")] = 0.1,
-    raters: Annotated[int, typer.Option(min=1, max=99, help="Votes for each value.")] = 3,
-    tolerance: Annotated[
-        float,
-        typer.Option(help="How far apart is still agreement, as a share of the range."),
-    ] = 0.1,
-    own: Annotated[
-        list[str] | None,
-        typer.Option(metavar="RUN=MODEL", help="Whose results are a judge's own."),
-    ] = None,
-    group: Annotated[
-        str, typer.Option(metavar="GROUP", help="The group that names who made an item.")
-    ] = "model",
-    seed: Annotated[int, typer.Option(help="Decides the draw.")] = 7,
+    runs: list[Path],
+    sample: Path | None = None,
+    votes: Path | None = None,
+    values: str = "",
+    share: float = 0.1,
+    raters: int = 3,
+    tolerance: float = 0.1,
+    own: list[str] | None = None,
+    group: str = "model",
+    seed: int = 7,
     as_json: JsonOption = False,
 ) -> None:
     """Compare a judge with people, and look for self-preference.

@@ -69,18 +69,12 @@ _SCORE_FIRST = "Score with --suite univ:task=NAME."
 
 
 def import_benchmark(
-    benchmark: Annotated[
-        Path, typer.Argument(metavar="DIR", help="The folder with full_list/ and R2V/.")
-    ],
-    videos: Annotated[
-        Path, typer.Argument(metavar="RESULTS", help="A model's results: N.mp4, or N.txt for v2t.")
-    ],
+    benchmark: Path,
+    videos: Path,
     task: TaskOption,
-    out: Annotated[Path, typer.Option(metavar="FILE", help="The manifest.")],
-    model: Annotated[str, typer.Option(metavar="NAME", help="Whose results they are.")] = "",
-    language: Annotated[
-        Literal["en", "cn"], typer.Option(metavar="en|cn", help="Which instructions to take.")
-    ] = "en",
+    out: Path,
+    model: str = "",
+    language: Literal["en", "cn"] = "en",
     as_json: JsonOption = False,
 ) -> None:
     """Write a manifest of one model's results at one task.
@@ -124,19 +118,11 @@ def import_benchmark(
 
 
 def estimate(
-    inputs: Annotated[
-        list[Path], typer.Argument(metavar="ITEMS…", help="Manifests of items to be judged.")
-    ],
+    inputs: list[Path],
     task: TaskOption,
-    level: Annotated[
-        PieceLevel, typer.Option(metavar="NAME", help="video, shots or both.")
-    ] = "video",
-    truth: Annotated[
-        str, typer.Option(metavar="PATH", help="The ground truth of v2t: a folder or a file.")
-    ] = "",
-    model: Annotated[
-        str, typer.Option("--model-name", metavar="NAME", help="The judge, as --prices has it.")
-    ] = "",
+    level: PieceLevel = "video",
+    truth: str = "",
+    model: str = "",
     prices: PricesOption = None,
     prompts: PromptsOption = None,
     as_json: JsonOption = False,
@@ -164,10 +150,8 @@ def estimate(
 
 def table(
     runs: RunsArgument,
-    by: Annotated[str, typer.Option(metavar="GROUP", help="The group that makes a row.")] = "model",
-    chart: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw it as a radar: .svg, .png or .pdf.")
-    ] = None,
+    by: str = "model",
+    chart: Path | None = None,
     as_json: JsonOption = False,
 ) -> None:
     """Print tasks and models by dimension, in per cent.
@@ -213,13 +197,8 @@ def costs(runs: RunsArgument, as_json: JsonOption = False) -> None:
 
 
 def distribution(
-    captions: Annotated[
-        list[Path],
-        typer.Argument(metavar="FILES…", help="captions.jsonl of `suite univ caption`."),
-    ],
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw it: .svg, .png or .pdf.")
-    ] = None,
+    captions: list[Path],
+    out: Path | None = None,
     as_json: JsonOption = False,
 ) -> None:
     """Count what a corpus is made of, over all 21 sub-dimensions.
@@ -263,24 +242,12 @@ By = Literal["auto", "chat", "builtin"]
 
 @shares(MODELS, WORKERS, ENGINE)
 def caption(
-    inputs: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="VIDEOS…", help="Videos, folders of videos, or manifests (.jsonl, .csv)."
-        ),
-    ],
-    out: Annotated[
-        Path, typer.Option(metavar="DIR", help="The run's folder, and what it writes.")
-    ] = Path("captions"),
-    by: Annotated[
-        By,
-        typer.Option(metavar="auto|chat|builtin", help="Who describes; auto: chat if chosen."),
-    ] = "auto",
-    fps: Annotated[float, typer.Option(help="Frames a second that a chat model is shown.")] = 2.0,
-    whole: Annotated[
-        bool, typer.Option("--whole", help="Describe each video as one piece, not by shot.")
-    ] = False,
-    detector: Annotated[str, typer.Option(metavar="NAME", help="Who finds the shots.")] = "default",
+    inputs: list[Path],
+    out: Path = Path("captions"),
+    by: By = "auto",
+    fps: float = 2.0,
+    whole: bool = False,
+    detector: str = "default",
     allow_damaged: DamagedOption = False,
     as_json: JsonOption = False,
     **work: Any,
