@@ -181,6 +181,17 @@ def test_a_session_ends(stand: Stand) -> None:
     assert again.client.get("/work").status_code == 303
 
 
+def test_a_clock_put_forward_for_a_moment_ends_no_session(
+    stand: Stand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    person, now = stand.worker(), time.time()
+    with monkeypatch.context() as patch:
+        patch.setattr(time, "time", lambda: now + 10 * 365 * 86_400)
+        (later,) = invite(stand.database, 1)
+        Person(stand.client(), later.label).join(later.token)
+    assert person.client.get("/work").status_code == 200
+
+
 def test_nothing_secret_is_stored(stand: Stand, tmp_path: Path) -> None:
     (invitation,) = invite(stand.database, 1)
     person = Person(stand.client())

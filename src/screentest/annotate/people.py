@@ -216,7 +216,6 @@ def _link(connection: Connection, worker: int, days: float) -> str:
 
 def _session(connection: Connection, worker: int | None, now: float) -> str:
     session = secrets.token_urlsafe(24)
-    connection.execute(delete(sessions).where(sessions.c.expires_at < now))
     connection.execute(
         insert(sessions).values(
             id_hash=hashed(session), worker_id=worker, expires_at=now + SESSION_DAYS * DAY
