@@ -232,3 +232,15 @@ def test_packed_files_are_named(tmp_path: Path) -> None:
     write(tmp_path / "vript_captions" / "vript_long_videos_captions.zip", "PK")
     with pytest.raises(ManifestError, match=r"1 \.zip"):
         read_vript(tmp_path)
+
+
+def test_films_may_be_chosen_by_links_to_their_folders(tmp_path: Path) -> None:
+    whole, chosen = tmp_path / "whole", tmp_path / "chosen"
+    describe(whole, ID, [scene(1)])
+    clips = whole / "vript_long_videos_clips" / "clips_1_of_1095" / ID
+    write(clips / f"{scene(1)}.mp4", "a clip")
+    describe(chosen, ID, [scene(1)])
+    (chosen / ID).symlink_to(clips, target_is_directory=True)
+    (clips / "again").symlink_to(chosen, target_is_directory=True)  # round and round
+    (film,) = read_vript(chosen).parted
+    assert film.id == ID

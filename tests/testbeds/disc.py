@@ -106,7 +106,8 @@ def written(folder: Path, pictures: Sequence[Image]) -> Film:
     """A film of clips of a second."""
     with av.open(str(folder / "source.mp4"), "w") as out:
         stream = out.add_stream("libx264", rate=RATE, options={"crf": "5", "preset": "ultrafast"})
-        stream.width, stream.height, stream.pix_fmt = WIDTH, HEIGHT, "yuv420p"
+        stream.height, stream.width = pictures[0].shape[:2]
+        stream.pix_fmt = "yuv420p"
         for image in pictures:
             out.mux(stream.encode(av.VideoFrame.from_ndarray(image, format="rgb24")))
         out.mux(stream.encode(None))

@@ -25,6 +25,7 @@ from screentest.core import (
     Size,
     Span,
     register,
+    to_json,
 )
 from screentest.core.registry import build, registry
 from screentest.models import Detection, Models, read_models
@@ -45,7 +46,13 @@ from screentest.testbeds.contract import (
 )
 from screentest.testbeds.faults import Fault
 from screentest.testbeds.operators.tracker import Follower, ThingShapes, is_shown, must_name_things
-from screentest.testbeds.sightings import ClipSample, check_region, colour_reached, has_colour
+from screentest.testbeds.sightings import (
+    ClipSample,
+    check_region,
+    colour_reached,
+    has_colour,
+    subject_kept,
+)
 from screentest.testbeds.testbed import Pair, Touched, VideoFile
 from screentest.testbeds.timeline import must_move, retimed
 from screentest.testbeds.visibility import aligned
@@ -407,6 +414,39 @@ def test_what_stands_in_front_is_kept_by_whatever_name(film: Film, name: str) ->
     found = checked(film, info, half_the_time, unnamed)
     values = {fault.kind: fault.values for fault in found.faults}
     assert values["front_lost"] == {"count": 3, "total": 8}
+
+
+def test_black_bars_are_no_foreground(tmp_path: Path) -> None:
+    """Of a film between bars, 0.4 of the picture was kept: one disc and two bars, in pieces."""
+    bars = ((0, 0), (40, 40), (0, 0))
+    film = written(tmp_path, [np.pad(picture(number), bars) for number in range(2 * RATE)])
+    assert film.video.borders is not None
+    (tmp_path / "intact.json").write_text(to_json(film.video))
+
+    def inside(number: int, image: Image) -> Image:
+        behind = landscape(disc)(number, image[:, 40:-40])
+        return np.pad(behind, bars)
+
+    found = checked(film, BEHIND, inside, SUBJECT)
+    assert not found.faults
+    assert found.figures["foreground"] < 0.2
+    assert found.figures["foreground_whole"] == 1
+    assert found.figures["spoilt"] == 0
+
+
+def test_a_box_that_the_detector_is_not_sure_of_does_not_say_what_stands_in_front() -> None:
+    class Unsure(DiscDetector):
+        def everything(self, image: Image) -> list[Detection]:
+            return [Detection("bench", 0.3, (0.0, 0.0, 128.0, 20.0))]
+
+    models: Any = SimpleNamespace(
+        role=lambda _: Unsure(), choice=lambda _: SimpleNamespace(backend="disc")
+    )
+    sample = [(picture(n), landscape(disc)(n, picture(n))) for n in range(4)]
+    found = subject_kept(ClipSample(sample, SUBJECT, 1.0, models))
+    assert found.fault is None
+    assert "front_kept" not in found.figures
+    assert found.figures["foreground_steady"] > 0.9
 
 
 def test_clips_that_were_moved_or_stay(film: Film) -> None:

@@ -11,15 +11,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Row, insert, select, update
 
-from screentest.annotate.answers import (
-    STEPS,
-    BadAnswer,
-    HarmMark,
-    Step,
-    Unit,
-    check_answer,
-    check_comment,
-)
+from screentest.annotate.answers import STEPS, BadAnswer, Step, Unit, check_answer, check_comment
 from screentest.annotate.material import unit_key
 from screentest.annotate.people import imported_worker, note
 from screentest.annotate.schema import sittings, units, votes, workers
@@ -35,10 +27,10 @@ ANSWERS: Final = ("rating", "score", "answers", "verdict", "text")
 """Parts of an answer that records keep as they are."""
 
 
-def harmed_seconds(marks: Iterable[HarmMark | Mapping[str, float]]) -> float:
+def harmed_seconds(marks: Iterable[Any]) -> float:
     """Return the seconds in which a harm is to be seen, of both videos together."""
     spans = (mark if isinstance(mark, Mapping) else asdict(mark) for mark in marks)
-    return 2 * sum(mark["end"] - mark["start"] for mark in spans)
+    return 2.0 * float(sum(mark["end"] - mark["start"] for mark in spans))
 
 
 def choice_word(task: VoteTask, picked: str) -> str:

@@ -114,7 +114,6 @@ def build(
       screentest build corpus.jsonl --out testbed/
       screentest build videos/ --out testbed/ --operators all
       screentest build corpus.jsonl --out testbed/ --aspects color --clips 3
-      screentest build corpus.jsonl --out testbed/ --operators all
       screentest build corpus.jsonl --out testbed/ --severity 0.25,0.5,1
       screentest build Vript/ --out bed/ --preset paper --backgrounds nature/ \\
           --model chat=openai:Qwen/Qwen3-8B,base_url=http://127.0.0.1:8000/v1

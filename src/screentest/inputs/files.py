@@ -55,13 +55,20 @@ def fault_of(path: Path) -> tuple[bool, str]:
     return True, ""
 
 
-def files_under(folder: Path) -> Iterator[Path]:
+def files_under(folder: Path, *, follow: bool = False) -> Iterator[Path]:
     """Yield every file below ``folder``, by name.
 
-    Hidden ones are left out and links to folders not followed, so it comes to an end. So are
-    testbeds below it: `build` made their videos, and nobody wants a row for them.
+    Hidden ones are left out, and so are testbeds below it: `build` made their videos, and nobody
+    wants a row for them. With ``follow``, links to folders are followed, each folder once, so it
+    comes to an end.
     """
-    for place, folders, files in os.walk(folder):
+    seen: set[tuple[int, int]] = set()
+    for place, folders, files in os.walk(folder, followlinks=follow):
+        status = Path(place).stat()
+        if (status.st_dev, status.st_ino) in seen:
+            folders.clear()
+            continue
+        seen.add((status.st_dev, status.st_ino))
         if "testbed.json" in files and Path(place) != folder:
             folders.clear()
             continue

@@ -13,16 +13,8 @@ from decimal import Decimal
 from pathlib import Path
 
 from screentest._util import VERSION
-from screentest.core import (
-    Aspect,
-    BadOption,
-    Failure,
-    Item,
-    Outcome,
-    PairKind,
-    Progress,
-    to_json,
-)
+from screentest.core import Aspect, BadOption, Failure, Item, Outcome, Progress, to_json
+from screentest.core.aspects import PairKind
 from screentest.core.signature import parse
 from screentest.models import Models
 from screentest.run.engine import LocalEngine

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import groupby, islice, pairwise, zip_longest
 from pathlib import Path
 from statistics import median
@@ -17,11 +17,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from screentest.core import Image, NoValue, Reason, Signature, Span
+from screentest.core import Borders, Image, NoValue, Reason, Signature, Span, VideoError
+from screentest.core.codec import DecodeError
 from screentest.models import Models
 from screentest.testbeds.contract import STEP, DegradationInfo, Effect, Region
 from screentest.testbeds.faults import Fault
+from screentest.testbeds.intact import load_intact
 from screentest.testbeds.operators.arithmetic import planes
+from screentest.testbeds.operators.shared import cut_out
 from screentest.testbeds.operators.tracker import guesses
 from screentest.testbeds.packets import Track, compare_tracks, read_track
 from screentest.testbeds.sightings import (
@@ -127,7 +130,7 @@ def check_pair(
     return _Check(pair, folder, info, models).run()
 
 
-@dataclass(slots=True)
+@dataclass
 class _Check:
     """One check at work; figures are those of the worst clip."""
 
@@ -160,6 +163,14 @@ class _Check:
         if self._distance:
             self._note("distance", self._distance / len(intact.packets))
         return PairCheck(self.figures, tuple(self.faults))
+
+    @cached_property
+    def _borders(self) -> Borders | None:
+        """Of the film, as they were found when it was normalised; operators leave them alone."""
+        try:
+            return load_intact(self.folder / self.pair.intact, Path()).borders
+        except (VideoError, DecodeError):
+            return None  # a pair that no build made
 
     @property
     def _severity(self) -> float:
@@ -231,6 +242,11 @@ class _Check:
             self._check_backwards(touch, place, clip)
             return
         pictures = clip.pictures
+        if self._borders is not None:
+            pictures = [
+                (cut_out(before, self._borders), cut_out(after, self._borders))
+                for before, after in pictures
+            ]
         if self.info.whole:
             pictures = [(aligned(before, after), after) for before, after in pictures]
         sample = ClipSample(pictures, touch.details, self._severity, self.models)

@@ -64,9 +64,9 @@ def similarity(before: Image, after: Image) -> float:
     return float(np.mean(alike / ((mean_first**2 + mean_second**2 + steady) * (spread + lively))))
 
 
-NEAR, ZOOM, BRIGHTER = 0.03, 0.04, 0.15
-"""How far a frame that was painted anew may have moved, as a share of its long side; how much
-larger and how much brighter it may be. Beyond that it counts as another picture."""
+NEAR, BRIGHTER = 0.04, 0.15
+"""How far the corners of a frame that was painted anew may have moved, as a share of its long
+side, and how much brighter it may be. Beyond that it counts as another picture."""
 POINTS = 24
 """Corners that must be found again to know how a frame moved."""
 
@@ -86,8 +86,10 @@ def aligned(before: Image, after: Image) -> Image:
         kept = found.ravel() > 0
         fitted: Any = cv2.estimateAffinePartial2D(corners[kept], moved[kept], None, cv2.RANSAC, 1.0)
         way, used = fitted
-        if way is not None and int(used.sum()) >= POINTS and _is_small(way, before.shape[:2]):
-            size = before.shape[1], before.shape[0]
+        size = before.shape[1], before.shape[0]
+        ends = np.array([(0, 0), (size[0], 0), (0, size[1]), size], float)
+        far = np.inf if way is None else np.abs(ends @ way[:, :2].T + way[:, 2] - ends).max()
+        if far <= NEAR * max(size) and int(used.sum()) >= POINTS:
             edge = cv2.BORDER_REPLICATE
             before = np.asarray(cv2.warpAffine(before, way, size, None, cv2.INTER_CUBIC, edge))
             first = cv2.cvtColor(before, cv2.COLOR_RGB2GRAY)
@@ -96,16 +98,6 @@ def aligned(before: Image, after: Image) -> Image:
     if abs(gain - 1) > BRIGHTER:
         return before
     return np.asarray(np.clip(np.rint(before * gain), 0, 255), np.uint8)
-
-
-def _is_small(way: NDArray[np.float64], shape: tuple[int, ...]) -> bool:
-    """Return True if a movement is that of an editor that was not asked for one."""
-    height, width = shape
-    corners = np.array([(0, 0), (width, 0), (0, height), (width, height)], float)
-    middle = np.array([width / 2, height / 2])
-    shift = np.linalg.norm(way[:, :2] @ middle + way[:, 2] - middle)
-    ways = np.linalg.norm(corners @ way[:, :2].T + way[:, 2] - corners, axis=1)
-    return bool(shift <= NEAR * max(shape) and ways.max() <= (NEAR + ZOOM) * max(shape))
 
 
 SHIFTED = 0.1

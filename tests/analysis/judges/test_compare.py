@@ -120,3 +120,20 @@ def test_a_run_beside_itself_or_beside_an_empty_one_is_refused(tmp_path: Path) -
     for runs, words in (([run, run], "given twice"), ([run, empty], "has no judge")):
         with pytest.raises(BadOption, match=words):
             compare_runs(runs, ())
+
+
+def test_judges_of_many_runs_are_ranked_in_one_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One run for each chat model: the paper compares eight systems."""
+    monkeypatch.setattr("screentest.analysis.judges.compare.judges_in", lambda _: ["calm"])
+    runs = []
+    for number, right in enumerate((True, True, False)):
+        choice = Choice.FIRST if right else Choice.SECOND
+        said = [Said(f"bed/{film}/x", choice) for film in "abcdef"]
+        runs.append(certify_run(tmp_path / f"model-{number}", [certificate()], said))
+    found = compare_runs(runs, ())
+    assert len(found.names) == 3
+    (row, *_) = found.ranking
+    assert [row.means[name] for name in found.names] == [1.0, 1.0, 0.0]
+    assert all(str(run) in name for run, name in zip(runs, found.names, strict=True))

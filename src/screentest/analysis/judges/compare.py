@@ -229,11 +229,9 @@ class Compared(NamedTuple):
 
 
 def compare_runs(runs: Sequence[Path], judges: Sequence[str]) -> Compared:
-    """Judges of one run of certify or of two; see ``screentest.compare``."""
-    if not 1 <= len(runs) <= 2:
-        raise BadOption(f"{len(runs)} runs are too many", advice="Give one run or two.")
-    if len({path.resolve() for path in runs}) < len(runs):
-        raise BadOption(f"{runs[0]} is given twice", advice="Give one run, or two different ones.")
+    """Judges of runs of certify; of more than two runs, all judges of each are ranked."""
+    if len({path.resolve() for path in runs}) < max(1, len(runs)):
+        raise BadOption("a run is given twice, or none is", advice="Give each run once.")
     with ExitStack() as stack:
         readers = [stack.enter_context(RunReader(path)) for path in runs]
         proxy = _between_testbeds(readers)
@@ -259,7 +257,7 @@ def compare_runs(runs: Sequence[Path], judges: Sequence[str]) -> Compared:
 def _of_judges(
     readers: Sequence[RunReader], runs: Sequence[Path], given: Sequence[str]
 ) -> dict[str, Points]:
-    """Points of each judge; of two runs the same judge in both, or one of each."""
+    """Points of each judge; of two runs the same judge in both, or one of each; of more, all."""
     available = [judges_in(reader) for reader in readers]
     all_known = ", ".join(dict.fromkeys(name for names in available for name in names))
     for name in given:
@@ -276,16 +274,18 @@ def _of_judges(
     for run, names in zip(runs, available, strict=True):
         if not names:
             raise BadOption(f"{run} has no judge", advice="Give runs of `certify` with verdicts.")
-    pair = list(given or [names[0] for names in available])
-    pair = pair * 2 if len(pair) == 1 else pair
-    if len(pair) != 2 or (not given and any(len(names) > 1 for names in available)):
+    chosen = [[name for name in names if not given or name in given] for names in available]
+    if len(readers) == len(given) == 2:
+        chosen = [[name] for name in given]
+    if len(readers) == 2 and any(len(names) != 1 for names in chosen):
         raise BadOption(
             f"the runs have several judges: {all_known}",
             advice="Name one, or one of each run: `judges=A,B`.",
         )
     return {
         f"{_titles(reader).get(name, name)} in {run}": judge_points(reader, name)
-        for reader, run, name in zip(readers, runs, pair, strict=True)
+        for reader, run, names in zip(readers, runs, chosen, strict=True)
+        for name in names
     }
 
 

@@ -42,7 +42,7 @@ def read_vript(place: Path) -> Corpus:
     if not place.exists():
         raise ManifestError(f"{place} is not there", advice="Give the folder of a Vript download.")
     download = Download()
-    for file in files_under(place.parent if place.is_file() else place):
+    for file in files_under(place.parent if place.is_file() else place, follow=True):
         download.take(file)
     if place.is_file():
         rows = place.suffix.lower() == ".jsonl"

@@ -180,6 +180,17 @@ class _RememberedPainter(_Remembered):
         return None if folder is None else folder / key[:2] / f"{key}.png"
 
 
+def inpaint_all(
+    painter: Inpainting, images: Sequence[Image], masks: Sequence[Mask], prompt: str = ""
+) -> Sequence[Image]:
+    """Paint several pictures, in one call where the backend takes several."""
+    together, said = getattr(painter, "inpaint_all", None), (prompt,) if prompt else ()
+    if together is None:
+        return [painter.inpaint(*hole, *said) for hole in zip(images, masks, strict=True)]
+    made: Sequence[Image] = together(list(images), list(masks), *said)
+    return made
+
+
 class RememberedEditor(_RememberedPainter):
     """A backend of the role ``image_edit``, asked once for each edit of a picture."""
 
@@ -201,15 +212,8 @@ class RememberedInpainting(_RememberedPainter):
     def inpaint_all(
         self, images: Sequence[Image], masks: Sequence[Mask], prompt: str = ""
     ) -> list[Image]:
-        """Paint several pictures, in one call where the backend takes several."""
-        together = getattr(self._backend, "inpaint_all", None)
-
         def paint(some: list[tuple[Any, ...]]) -> Sequence[Image]:
-            if together is None:
-                return [self._backend.inpaint(*one) for one in some]
-            holes = [one[0] for one in some], [one[1] for one in some]
-            made: Sequence[Image] = together(*holes, prompt)
-            return made
+            return inpaint_all(self._backend, [s[0] for s in some], [s[1] for s in some], prompt)
 
         asked = [(image, mask, prompt) for image, mask in zip(images, masks, strict=True)]
         return self._painted(asked, paint)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from screentest.core import Borders, Frame, Image
+from screentest.models.networks.memory import inpaint_all
 from screentest.models.pictures import basic_colour
 from screentest.testbeds.contract import (
     Chosen,
@@ -111,7 +112,7 @@ def _within(borders: Borders, change: FrameFunction, pixels: Pixels) -> FrameFun
 
         def cut(frame: Frame) -> Frame:
             waiting.append(frame.image)
-            return replace(frame, image=_cut_out(frame.image, borders, pixels))
+            return replace(frame, image=cut_out(frame.image, borders, pixels))
 
         for picture in change(map(cut, frames)):
             # Where more come back than went in, the last borders stay: they do not change.
@@ -121,7 +122,8 @@ def _within(borders: Borders, change: FrameFunction, pixels: Pixels) -> FrameFun
     return run
 
 
-def _cut_out(image: Image, borders: Borders, pixels: Pixels) -> Image:
+def cut_out(image: Image, borders: Borders, pixels: Pixels = Pixels.RGB) -> Image:
+    """Return what the borders leave of a frame."""
     if pixels is not Pixels.I420:
         return np.ascontiguousarray(image[_slices(borders, 1)])
     luma, chroma = planes(image)
@@ -167,19 +169,11 @@ def painted_over(
             holes = [
                 (image, mask) for image, mask in zip(images, masks, strict=True) if mask is not None
             ]
-            painted = iter(_inpainted(painter, holes))
+            painted = iter(inpaint_all(painter, [i for i, _ in holes], [m for _, m in holes]))
             for image, mask in zip(images, masks, strict=True):
                 yield image if mask is None else mixed(image, next(painted), severity)
 
     return run
-
-
-def _inpainted(painter: Inpainting, holes: Sequence[tuple[Image, Mask]]) -> list[Image]:
-    together = getattr(painter, "inpaint_all", None)
-    if together is None:
-        return [painter.inpaint(image, mask) for image, mask in holes]
-    made: list[Image] = together([image for image, _ in holes], [mask for _, mask in holes])
-    return made
 
 
 def optical_flow(image: Image, other: Image) -> NDArray[np.float32]:
