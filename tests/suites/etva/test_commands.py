@@ -403,6 +403,19 @@ def test_a_run_is_compared_with_people(scored: Path, tmp_path: Path) -> None:
     (tmp_path / "others.csv").write_text("\n".join(["item,motion,wrong", *scores]) + "\n")
     done = invoke(*ETVA, "people", scored, "votes.json", "--beside", "others.csv", "--json")
     assert [row["value"] for row in json.loads(done.stdout)["closer"]] == ["others.motion", "wrong"]
+    # By category as the released script has it: the whole score on the prompts that ask of one.
+    whole = {row["value"]: row for row in json.loads(done.stdout)["correlation"]}
+    assert whole["score of existence"]["kendall"] == by_value["score"]["kendall"]
+    assert whole["others.motion of existence"]["kendall"] == 1.0
+    # Ratings as a table: the same people, the same numbers.
+    (tmp_path / "ratings.csv").write_text(
+        "\n".join(["item,score", *(f"{n}-{k},{r}" for k in (0, 1) for n, r in ratings.items())])
+        + "\n"
+    )
+    done = invoke(*ETVA, "people", scored, "ratings.csv", "--json")
+    assert done.exit_code == 0, done.output
+    again = {row["value"]: row for row in json.loads(done.stdout)["correlation"]}
+    assert again["score"]["kendall"] == by_value["score"]["kendall"]
     # Any run stands beside: this one, by the names of its values.
     done = invoke(*ETVA, "people", scored, "votes.json", "--beside", scored)
     assert done.exit_code == 0, done.output

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -73,8 +74,11 @@ def test_the_same_prompt_twice(tmp_path: Path) -> None:
     one = write_by_rules("A red fox runs.")
     assert key_of(" a  red\nFox runs.") == key_of(one.prompt)
     assert by_prompt([one])[key_of("A RED fox runs.")] == one
+    assert len(by_prompt([one, write_by_rules("a red fox  runs.")])) == 1
+    # Two graphs of one prompt cannot both be right.
+    other = replace(write_by_rules("A dog sleeps."), prompt="a red fox  runs.")
     with pytest.raises(UserError, match=r"(?i)'a red fox +runs\.'"):
-        by_prompt([one, write_by_rules("a red fox  runs.")])
+        by_prompt([one, other])
 
 
 def test_released_files(shared_data: Path) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from screentest.core import UserError, from_json, to_json
+from screentest.core import Reason, UserError, from_json, to_json
+from screentest.suites.etva.checks import invented
 from screentest.suites.etva.graph import (
     Attribute,
     Category,
@@ -14,7 +17,14 @@ from screentest.suites.etva.graph import (
     SceneGraph,
     read_category,
 )
-from screentest.suites.etva.questions import PromptQuestion, QuestionSet, distinct, with_needs
+from screentest.suites.etva.questions import (
+    PromptQuestion,
+    QuestionSet,
+    by_prompt,
+    distinct,
+    with_needs,
+)
+from screentest.suites.etva.rules.writer import write_all_by_rules
 
 GRAPH = SceneGraph(
     (
@@ -110,3 +120,29 @@ def test_labels_of_both_benchmarks() -> None:
         read_category("spatiall")
     with pytest.raises(UserError, match="Categories: existence"):
         read_category("?")
+
+
+def test_a_released_prompt_that_is_there_twice_is_asked_once() -> None:
+    """35 of the prompts of the large benchmark are, 34 of them with equal questions."""
+    one, two, three = (asked(number) for number in (1, 2, 3))
+    first = QuestionSet("A cat.", (one, two), writer="released")
+    other = QuestionSet("a cat.", (replace(two, id="q1"), replace(three, id="q2")))
+    (both,) = by_prompt([first, first, other]).values()
+    assert [question.text for question in both.questions] == [one.text, two.text, three.text]
+    assert [question.id for question in both.questions] == ["q1", "q2", "q3"]
+
+
+def test_the_rules_say_what_they_do_not_read() -> None:
+    long = "A red fox runs through a forest. " * 100
+    (whole, cut, chinese) = write_all_by_rules(["A red fox runs.", long, "一只猫坐在桌子上"])
+    assert whole.unwrap().left_out == ()
+    assert len(cut.unwrap().left_out) == 1
+    assert chinese.failure is not None
+    assert chinese.failure.reason is Reason.NOT_APPLICABLE
+
+
+def test_what_an_agent_names_in_english_of_another_language_is_kept() -> None:
+    """The camera always went, and with one Latin word in the prompt the cat as well."""
+    assert not invented("slow zoom in", "镜头缓慢推近，一只猫")
+    assert not invented("orange cat", "一只橙色的猫坐在 LED 招牌下")
+    assert invented("orange cat", "A dog under an LED sign.")

@@ -99,10 +99,18 @@ def invented(said: str, prompt: str) -> bool:
     >>> invented("paper", "Two deer graze."), invented("a child runs", "Children ran home.")
     (True, False)
     """
+    if not is_latin(prompt):
+        return False  # an agent names in English what it reads in another language
     reported = _parts(prompt)
     named = [word for word in _parts(said) if word not in _SMALL and word not in _NUMBERS]
     shared = (_near(item, other) for item in named for other in reported)
     return bool(named) and not _NUMBERS & set(_parts(said)) and not any(shared)
+
+
+def is_latin(text: str) -> bool:
+    """Return whether most letters of a text are those of English."""
+    letters = [letter for letter in text if letter.isalpha()]
+    return 2 * sum(map(str.isascii, letters)) >= len(letters)
 
 
 def _parts(text: str) -> list[str]:

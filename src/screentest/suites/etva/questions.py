@@ -172,13 +172,19 @@ def write_question_sets(path: Path, sets: Iterable[QuestionSet]) -> None:
 
 
 def by_prompt(sets: Sequence[QuestionSet]) -> dict[str, QuestionSet]:
-    """Return the sets by their prompts; the same prompt twice is an error."""
+    """Return the sets by their prompts. Of a prompt that is there twice, as 35 of the released ones
+    are, every question is asked once; with two graphs that is an error."""
     result: dict[str, QuestionSet] = {}
     for item in sets:
         key = key_of(item.prompt)
-        if key in result:
+        first = result.setdefault(key, item)
+        known = {question.text for question in first.questions}
+        new = [question for question in item.questions if question.text not in known]
+        if new and (first.graph or item.graph):
             raise UserError(f"two lines have the prompt {item.prompt[:60]!r}")
-        result[key] = item
+        numbered = enumerate(new, start=len(known) + 1)
+        more = (replace(question, id=f"q{number}") for number, question in numbered)
+        result[key] = replace(first, questions=(*first.questions, *more))
     return result
 
 

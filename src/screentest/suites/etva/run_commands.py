@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
@@ -17,6 +18,7 @@ from screentest.analysis.people.agreement import (
     closer_to_people,
     prompt_correlation,
 )
+from screentest.analysis.people.released import read_text
 from screentest.analysis.people.score_tables import read_scores
 from screentest.cli.options import JsonOption
 from screentest.cli.tables import print_heading, print_indented, show
@@ -158,9 +160,13 @@ def people(
       screentest suite etva people scores/ ratings.json --beside baselines/ \\
           --beside viclip.csv
     """
-    records = [record for path in votes for record in read_votes(path, whole=True) if record.counts]
+    csvs = [path for path in votes if path.suffix.lower() == ".csv"]
+    tables = [path for path in csvs if "item" in read_text(path).partition("\n")[0].split(",")]
+    read = (one for path in votes if path not in tables for one in read_votes(path, whole=True))
+    records = [record for record in read if record.counts]
+    given = ChainMap(*(scores for path in tables for scores in _read_scores(path).values()))
     results = read_run(run)
-    rated = by_prompt_and_model(results, _ratings(records))
+    rated = by_prompt_and_model(results, {**_ratings(records), **given})
     zeros = compat is Compat.UPSTREAM
     correlations: dict[str, _Correlations] = {}
     differences: dict[str, list[Outcome[Difference]]] = {}
@@ -171,12 +177,19 @@ def people(
             for measure in _MEASURES.values()
         ]
 
-    for output in _OUTPUTS:
-        values = scores_of(results, output)
+    parts = {output: scores_of(results, output) for output in _OUTPUTS}
+    others = _beside(beside or [])
+    for output, values in parts.items():
         if values and rated:
             correlate(output, by_prompt_and_model(results, values))
-    mine = by_prompt_and_model(results, scores_of(results))
-    for name, scores in _beside(beside or []).items() if rated else ():
+    # The released script takes the prompts that have a category, and correlates the whole score.
+    for name, values in {SCORE: parts[SCORE], **others}.items() if rated else ():
+        for kind, has in parts.items():
+            among = by_prompt_and_model(results, {i: n for i, n in values.items() if i in has})
+            if kind != SCORE and among:
+                correlate(f"{name} of {kind}", among)
+    mine = by_prompt_and_model(results, parts[SCORE])
+    for name, scores in others.items() if rated else ():
         theirs = by_prompt_and_model(results, scores)
         if not theirs:
             raise UserError(
@@ -188,10 +201,10 @@ def people(
             for measure in _MEASURES.values()
         ]
     alike = answers_alike(answers_of(results), _answers(records)).value
-    tables = [_correlation_table(correlations)]
+    shown = [_correlation_table(correlations)]
     if beside:
-        tables.append(_difference_table(differences))
-    show(*tables, _alike_table(alike), as_json=as_json)
+        shown.append(_difference_table(differences))
+    show(*shown, _alike_table(alike), as_json=as_json)
     if not as_json and not correlations:
         print_indented("no ratings of this run's items in these votes", indent=0)
     if not as_json and alike is None:

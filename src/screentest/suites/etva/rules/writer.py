@@ -18,9 +18,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from screentest.core import Outcome, Signature
+from screentest.core import Outcome, Reason, Signature
 from screentest.english.chunks import Chunk, Clauses, chunks_of
 from screentest.english.lexicon import Tag, lexicon
+from screentest.suites.etva.checks import is_latin
 from screentest.suites.etva.graph import Category, terms
 from screentest.suites.etva.questions import QuestionSet
 from screentest.suites.etva.rules.phrases import (
@@ -303,12 +304,18 @@ def write_by_rules(prompt: str) -> QuestionSet:
     if draft.empty and _SHORT.fullmatch(text.strip(" .")):
         draft.whole(text.strip(" ."))
     graph, questions = draft.finished()
-    return QuestionSet(prompt, tuple(questions), graph, writer=NAME)
+    unread = (f"text after {_MOST:,} characters",) if len(prompt) > _MOST else ()
+    return QuestionSet(prompt, tuple(questions), graph, writer=NAME, left_out=unread)
 
 
 def write_all_by_rules(prompts: Sequence[str]) -> list[Outcome[QuestionSet]]:
-    """Return the questions of each prompt, as other writers do."""
-    return [Outcome.of(write_by_rules(prompt)) for prompt in prompts]
+    """Return the questions of each prompt, as other writers do; none where it is not English."""
+    return [
+        Outcome.of(write_by_rules(prompt))
+        if is_latin(prompt)
+        else Outcome.failed(Reason.NOT_APPLICABLE, "the rules read English only")
+        for prompt in prompts
+    ]
 
 
 def _as_subject(match: re.Match[str]) -> str:
