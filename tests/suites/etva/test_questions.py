@@ -145,4 +145,4 @@ def test_what_an_agent_names_in_english_of_another_language_is_kept() -> None:
     """The camera always went, and with one Latin word in the prompt the cat as well."""
     assert not invented("slow zoom in", "镜头缓慢推近，一只猫")
     assert not invented("orange cat", "一只橙色的猫坐在 LED 招牌下")
-    assert invented("orange cat", "A dog under an LED sign.")
+    assert invented("orange cat", "A dog, an LED.")
