@@ -99,6 +99,19 @@ def test_work_left_lying_comes_back(pairs: Stand) -> None:
     assert next_sitting(pairs.database, sitters[0], rules) is None
 
 
+def test_a_clock_put_forward_for_a_moment_holds_no_place(
+    pairs: Stand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now, rules = time.time(), pairs.site.rules
+    *gone, late = people(pairs, 13)
+    with monkeypatch.context() as patch:
+        patch.setattr(time, "time", lambda: now + 10 * 365 * 86_400)
+        taken = [next_sitting(pairs.database, one, rules) for one in gone]
+        assert None not in taken
+        assert next_sitting(pairs.database, late, rules) is None
+    assert next_sitting(pairs.database, late, rules) is not None
+
+
 def test_a_vote_after_the_time_counts_if_nobody_took_the_place(pairs: Stand) -> None:
     person = pairs.worker()
     page = person.begin()

@@ -160,11 +160,15 @@ def has_room(connection: Connection, unit: Row[Any], worker: int, rules: Rules) 
         connection,
         sittings,
         sittings.c.unit_id == unit.id,
-        sittings.c.worker_id != worker,
-        sittings.c.done_at.is_(None),
-        sittings.c.expires_at > time.time(),
+        *_at_work(worker, rules, time.time()),
     )
     return bool(unit.votes + others < rules.votes)
+
+
+def _at_work(worker: int, rules: Rules, now: float) -> list[ColumnElement[bool]]:
+    """Sittings of others that hold a place; none does that a clock far ahead gave out."""
+    alive = sittings.c.expires_at.between(now, now + 2 * rules.lease)
+    return [sittings.c.worker_id != worker, sittings.c.done_at.is_(None), alive]
 
 
 def _candidate(
@@ -174,11 +178,7 @@ def _candidate(
     done = select(sittings.c.unit_id).where(*_is_over(worker))
     at_work = (
         select(sittings.c.unit_id, func.count().label("count"))
-        .where(
-            sittings.c.done_at.is_(None),
-            sittings.c.expires_at > now,
-            sittings.c.worker_id != worker,
-        )
+        .where(*_at_work(worker, rules, now))
         .group_by(sittings.c.unit_id)
         .subquery()
     )
