@@ -29,7 +29,11 @@ BLURRED = SideEffect("sharpness")
 SMOOTHED = SideEffect("faults.texture_detail", more=False, along="sharpness")
 """As strong compression, enlarging and noise reduction leave them."""
 CLIPPED = SideEffect("contrast.exposure", beyond=0.9)
-OVERSHARPENED = SideEffect("faults.halos", more=True, beyond=0.2)
+OVERSHARPENED = SideEffect(
+    "faults.halos", more=True, beyond=0.2, unless="naturalness.unnaturalness"
+)
+"""Blur takes halos away, too: beside a blurred picture, which is less natural, an intact one has
+more of them."""
 VISIBLE_NOISE = 1.0
 """Levels: from here on noise is seen, and makes edges steeper."""
 GRAINY = SideEffect("grain", more=True, beyond=VISIBLE_NOISE)
