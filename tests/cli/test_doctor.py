@@ -9,6 +9,7 @@ from typing import Any
 
 import av
 import pytest
+from packaging.requirements import Requirement
 
 from screentest.cli import doctor as diagnosis
 from screentest.cli.doctor import PackageStatus, diagnose, opencv_clash, survey_registry
@@ -63,7 +64,7 @@ def test_json_holds_the_versions_that_are_installed() -> None:
 
 def test_every_optional_part_of_the_package_is_looked_for() -> None:
     extras = {
-        diagnosis._name_and_least(requirement)[0]
+        Requirement(requirement).name
         for requirement in metadata.requires("screentest") or []
         if any(
             f'"{extra}"' in requirement.replace("'", '"') for extra in ("models", "ray", "postgres")

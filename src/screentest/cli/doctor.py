@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import os
 import platform
-import re
 import shutil
 import sys
 import tempfile
@@ -19,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import typer
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 
 from screentest import __version__
 from screentest._util.machine import processors
@@ -29,6 +30,7 @@ from screentest.cli.tables import print_checks, print_facts, print_heading, prin
 from screentest.core import BadOption, NoValue, Registry, registry
 from screentest.core.registry import HOMES, Entry
 from screentest.models.choice import packages_of
+from screentest.present.certificates import listed
 
 NOT_READY = "not ready"
 OPENCV = "opencv-contrib-python-headless"
@@ -39,7 +41,7 @@ _MODULES = {OPENCV: "cv2", "pillow": "PIL"}
 _FIRST_CHOICE = {"chat": "openai:NAME"}
 _CODECS = ("h264", "hevc", "vp9", "av1", "mpeg4", "libx264")
 _COUNTED = {"metric": "metrics", "judge": "judges", "suite": "suites", "degradation": "harms"}
-_MOST_ADVICE = 3
+_MOST_ADVICE, _MOST_NAMES = 3, 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +158,7 @@ def diagnose(registered: Registry) -> Diagnosis:
     ]
     optional = []
     for name, (purpose, extra) in OPTIONAL.items():
-        part = _part(name, "", imported=False)  # importing torch would take seconds
+        part = _part(name, SpecifierSet(), imported=False)  # importing torch would take seconds
         wanted = f"'screentest[{extra}]'" if extra else name
         fix = "" if part.ok else f"pip install {wanted}"
         optional.append(replace(part, purpose=purpose, fix=fix, extra=extra))
@@ -188,21 +190,19 @@ def survey_machine() -> dict[str, Any]:
 
 def required_parts() -> list[PackageStatus]:
     """Import what every installation needs, by the package's own metadata."""
-    return [
-        _part(*_name_and_least(requirement), imported=True)
-        for requirement in metadata.requires("screentest") or []
-        if "extra ==" not in requirement and "extra==" not in requirement
-    ]
+    wanted = map(Requirement, metadata.requires("screentest") or [])
+    needed = [one for one in wanted if one.marker is None or one.marker.evaluate({"extra": ""})]
+    return [_part(one.name, one.specifier, imported=True) for one in needed]
 
 
-def _part(name: str, least: str, *, imported: bool) -> PackageStatus:
-    install = f"pip install '{name}{least}'"
+def _part(name: str, range_: SpecifierSet, *, imported: bool) -> PackageStatus:
+    install = f"pip install '{name}{range_}'"
     try:
         part = PackageStatus(name, metadata.version(name))
     except metadata.PackageNotFoundError:
         return PackageStatus(name, problem="not installed", fix=install)
-    if least and _numbers(part.version) < _numbers(least):
-        return replace(part, problem=f"{least.lstrip('>=')} or newer is needed", fix=install)
+    if not range_.contains(part.version, prereleases=True):
+        return replace(part, problem=f"{range_} is needed", fix=install)
     if imported:
         try:
             importlib.import_module(_MODULES.get(name, name.replace("-", "_")))
@@ -210,25 +210,9 @@ def _part(name: str, least: str, *, imported: bool) -> PackageStatus:
             return replace(
                 part,
                 problem=f"does not import: {type(error).__name__}: {error}",
-                fix=f"pip install --force-reinstall '{name}{least}'",
+                fix=f"pip install --force-reinstall '{name}{range_}'",
             )
     return part
-
-
-def _name_and_least(requirement: str) -> tuple[str, str]:
-    """Name and lower bound.
-
-    >>> _name_and_least("numpy<3,>=2.0; python_version > '3'")
-    ('numpy', '>=2.0')
-    """
-    plain = requirement.partition(";")[0]
-    name = re.match(r"[A-Za-z0-9._-]+", plain)
-    least = re.search(r">=\s*[0-9][0-9.]*", plain)
-    return name[0] if name else plain, least[0].replace(" ", "") if least else ""
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(number) for number in re.findall(r"[0-9]+", version))
 
 
 def opencv_clash(installed: Iterable[str] | None = None) -> Fault | None:
@@ -392,20 +376,4 @@ def _print_advice(state: Diagnosis, every: bool) -> None:
         return
     room = max(1, _MOST_ADVICE - len(extras))
     most = sorted(rest.items(), key=lambda advice: -len(advice[1]))[:room]
-    listed = [*extras.items(), *most]
-    width = max(20, out().width - max((len(fix) for fix, _ in listed), default=0) - 6)
-    print_facts([(fix, _fitting(names, width)) for fix, names in listed])
-
-
-def _fitting(names: list[str], width: int) -> str:
-    """As many names as fit on a line.
-
-    >>> _fitting(["torch", "diffusers", "ray"], 20)
-    'torch and 2 more'
-    """
-    for count in range(len(names), 0, -1):
-        rest = len(names) - count
-        text = ", ".join(names[:count]) + (f" and {rest} more" if rest else "")
-        if len(text) <= width:
-            return text
-    return f"{len(names)} of them"
+    print_facts([(fix, listed(names, _MOST_NAMES)) for fix, names in [*extras.items(), *most]])
