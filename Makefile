@@ -21,7 +21,7 @@ export NO_MKDOCS_2_WARNING := 1
 # make test TORCH="torch==2.13.0 torchvision==0.28.0 --index-url URL"
 TORCH ?= torch==2.13.0 torchvision==0.28.0
 
-.PHONY: demo docs test test-latest test-slow test-core test-wheel test-ray test-real coverage lint types pytest wheel lock bench testbed clean help
+.PHONY: demo docs test test-latest test-slow test-core test-wheel test-ray test-real coverage lint types collect pytest wheel lock bench testbed clean help
 
 help:  ## list what can be made
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,6 +58,10 @@ docs: $(TEST)/installed  ## the pages as a site that opens offline: site/index.h
 
 # All tests of a file go to one worker, so that what they share is made once.
 PYTEST := -m pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder
+
+# On a fresh machine this writes the bytecode; otherwise each worker of pytest would, all at once.
+collect: $(TEST)/installed  ## import all tests and run none
+	$(TEST)/bin/python -m pytest --collect-only --quiet
 
 pytest: $(TEST)/installed  ## all tests but the slow ones
 	$(TEST)/bin/python $(PYTEST)

@@ -14,7 +14,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-SIDE_BY_SIDE = ("types", "lint", "docs", "wheel")
+SIDE_BY_SIDE = ("types", "collect", "lint", "docs", "wheel")
 LAST = "pytest"
 
 
