@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
+import screentest
 from screentest.core import Choice, Item, Reason
 from screentest.present.page.data import read_report
 from screentest.present.page.html import write_html
@@ -457,6 +458,24 @@ def test_films_inside_the_page(tmp_path: Path, opened: Open, sample: Path) -> No
         "data:video/mp4"
     )
     assert seen.troubles == []
+
+
+def test_scores_of_another_tool_have_no_empty_boxes(tmp_path: Path, opened: Open) -> None:
+    rows = [
+        f"{model},Prompt {n},{0.5 + n / 100 + gap},fine\n"
+        for model, gap in (("ours", 0.1), ("theirs", 0.0))
+        for n in range(8)
+    ]
+    table = tmp_path / "scores.csv"
+    table.write_text("model,prompt,clip,comment\n" + "".join(rows))
+    page = opened(screentest.report(table, out=tmp_path / "report.html").page).page
+    assert page.locator("#grid > .row").count() == 8
+    assert page.locator("#grid .blank, .card").count() == 0
+    assert page.get_by_role("button", name="Play all").count() == 0
+    page.get_by_role("button", name="All values of").first.click()
+    page.locator("#drawer-body", has_text="0.6").wait_for()
+    assert page.locator(".lines dt", has_text="no value").count() == 1
+    assert page.locator(".lines dd", has_text="comment (").count() == 1
 
 
 def test_nothing_scored(tmp_path: Path) -> None:

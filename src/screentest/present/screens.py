@@ -487,7 +487,12 @@ def _span(least: int, most: int) -> str:
 
 def _missing(comparison: ModelComparison, label_of: Mapping[str, str]) -> Lines:
     alike: dict[tuple[str, str], list[str]] = {}
+    none: dict[str, list[str]] = {}
     for metric in comparison.missing:
+        if metric.failure is not None:
+            name = label_of.get(metric.name) or label(metric.name)
+            none.setdefault(failure_words(metric.failure), []).append(name)
+            continue
         lost = sum(lack.videos for lack in metric.missing.values())
         of = plural(sum(lack.of_videos for lack in metric.missing.values()), "video")
         why = ", ".join(metric.inapplicable) or ", ".join(
@@ -495,6 +500,8 @@ def _missing(comparison: ModelComparison, label_of: Mapping[str, str]) -> Lines:
         )
         name = label_of.get(metric.name) or label(metric.name)
         alike.setdefault((f"{lost:,} of {of}", why), []).append(name)
+    for why, listed in none.items():
+        yield "no value", because(names(listed, NAMED), why)
     for (count, why), listed in list(alike.items())[:WORST]:
         what = f"{names(listed, NAMED)}: {count}"
         yield "missing", because(what, why)

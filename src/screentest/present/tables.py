@@ -463,7 +463,7 @@ def _comparison_table(
     before = ["", *titles]
     bare = not comparison.tested
     beside = (
-        Column("about", " "),
+        Column("about", " ", detail=set(titles) == {"Other"}),
         Column("metric", " "),
         *columns,
         Column("wins", align="right", detail=bare),
@@ -545,7 +545,7 @@ def scores_table(results: Results) -> Table:
     several = len(results.items) > 1
     partly = any(total.scored < total.total for total in totals)
     columns = (
-        Column("about", " "),
+        Column("about", " ", detail=not any(group_of.values())),
         Column("metric", " "),
         Column("mean", "mean" if several else "value", align="right", show=number),
         Column("interval", "95% interval", align="right", detail=not several),

@@ -61,7 +61,7 @@ from screentest.analysis.results import RUN, Margin, Pool, Results
 from screentest.analysis.runs import read_results
 from screentest.core.errors import BadOption
 from screentest.core.metric import OutputInfo
-from screentest.core.outcome import Reason, attempt
+from screentest.core.outcome import Failure, Reason, attempt
 from screentest.run.reader import RunReader
 from screentest.stats.aggregate import mean_over_prompts
 from screentest.stats.intervals import alike, source_interval
@@ -93,6 +93,8 @@ class MissingValues:
     """By model, the most first."""
     inapplicable: tuple[str, ...] = ()
     """The messages of the metric, where it does not apply to those videos and none failed."""
+    failure: Failure | None = None
+    """Why no video has a value, of a metric that could be measured on all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -414,7 +416,14 @@ class _Work:
         return Part.WORST_TENTH if items.keys() <= alike else Part.MIXED
 
     def missing(self) -> Iterator[MissingValues]:
-        """Yield the metrics of which values are missing, though they are compared."""
+        """Yield the metrics of which values are missing, though they are compared, or might be."""
+        excused = (Reason.NOT_APPLICABLE, Reason.MISSING_MODEL)
+        for name, info in self.results.outputs.items():
+            given = [v.outcome for v in self.results.of(name) if v.item in self.samples.side]
+            lost = [outcome.failure for outcome in given if outcome.failure is not None]
+            found = [one for one in lost if one.reason not in excused and not one.reason.of_file]
+            if lost and len(found) == len(given) and not info.descriptive:
+                yield MissingValues(name, self.found[name].missing, (), lost[0])
         for name in self.tested():
             missing = self.found[name].missing
             if not self.found[name].why and any(lack.videos for lack in missing.values()):

@@ -49,6 +49,7 @@ def write_html(
     sides = prompt_grid(results, report.comparison)
     shown = dict.fromkeys(item for row in sides.rows for item in row.items)
     order = [*shown, *(item for item in results.items if item not in shown)]
+    data = page_data(report, sides, order, Page(folder, pictures, embed), progress)
     page = (
         _environment()
         .get_template("report.html.jinja")
@@ -58,15 +59,8 @@ def write_html(
             policy=policy(script, style, pictures=True, embedded=embed),
             style=style,
             script=script,
-            data=embedded_json(
-                page_data(
-                    report,
-                    sides,
-                    order,
-                    Page(folder, pictures, embed),
-                    progress,
-                )
-            ),
+            data=embedded_json(data),
+            pictured=any(item["poster"] or item["video"] for item in data["items"]),
             report=report,
             view=page_view(report, order),
             certified=certified(report.certificates),

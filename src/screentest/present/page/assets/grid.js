@@ -2,12 +2,13 @@
 const nameOf = (item) => `${cut(data.models[item.model], 40)}${item.label ? `, ${cut(item.label, 40)}` : ""}`;
 
 const tile = (item, number_) => {
-  const picture = item.poster ? make("img", { src: item.poster, alt: "", loading: "lazy" }) : make("span", { class: "blank", text: item.video ? "" : "cannot be shown" });
+  const bare = $("grid").classList.contains("bare");  // no video of the page can be shown: no boxes
+  const picture = bare ? make("span", { text: "all values" }) : item.poster ? make("img", { src: item.poster, alt: "", loading: "lazy" }) : make("span", { class: "blank", text: item.video ? "" : "cannot be shown" });
   const worst = item.worst ? data.measures[item.worst.m] : null;
   const others = item.worst ? ` · ${data.models.length === 2 ? "the other" : "others"} ${[...new Set(item.worst.others.map(number))].join(" to ")}` : "";
   const lost = item.failed.filter((one) => one[1] !== "not_applicable" && data.measures[one[0]].had).length;  // what no video has is said above
-  const label = `${cut(item.id)}${item.model === null ? "" : `, ${nameOf(item)}`}${item.poster || item.video ? "" : ", cannot be shown"}`;
-  const open = make("button", { type: "button", class: "frame", "aria-label": `Open ${label}`, onclick: () => drawer.video(number_) }, picture);
+  const label = `${cut(item.id)}${item.model === null ? "" : `, ${nameOf(item)}`}${bare || item.poster || item.video ? "" : ", cannot be shown"}`;
+  const open = make("button", { type: "button", class: "frame", "aria-label": `${bare ? "All values of" : "Open"} ${label}`, onclick: () => drawer.video(number_) }, picture);
   const box = make("div", { class: "tile" }, open);
   if (item.label) box.append(make("p", { class: "weak quiet", text: cut(item.label) }));
   if (worst) box.append(make("p", { class: "weak" }, make("span", { class: "quiet", text: "furthest behind in " }), make("b", { text: worst.title }), ` ${number(item.worst.value)}`, make("span", { class: "quiet", text: others })));
@@ -56,7 +57,7 @@ if (grid) {
     });
     const play = make("button", { type: "button", class: "small", text: "Play all", "aria-label": `Play all videos of prompt ${row.n}` });
     const text = cut(row.prompt, 220);
-    const node = make("li", { class: "row" }, make("div", { class: "prompt-cell" }, make("b", { text: String(row.n) }), make("p", { text, title: row.prompt.slice(0, 600) }), play), ...cells);
+    const node = make("li", { class: "row" }, make("div", { class: "prompt-cell" }, make("b", { text: String(row.n) }), make("p", { text, title: row.prompt.slice(0, 600) }), ...(grid.classList.contains("bare") ? [] : [play])), ...cells);
     play.addEventListener("click", () => (node.querySelector("video") ? stopTiles(tiles) : playTiles(tiles)));
     hoverPlays(node, () => tiles);
     return node;
