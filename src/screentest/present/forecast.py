@@ -39,13 +39,18 @@ def forecast_tables(forecast: Forecast) -> list[Table]:
 
 
 def _cost(work: Work) -> str | None:
-    return None if work.cost is None else f"{work.cost:.2f}"
+    free = "0" if work.calls == 0 else None
+    return free if work.cost is None else f"{work.cost:.2f}"
+
+
+def _tokens(work: Work) -> int | None:
+    return 0 if work.calls == 0 else work.tokens
 
 
 _COLUMNS = (
     Column("videos", "Videos", show=_COUNT, align="right"),
     Column("calls", "Calls", show=_COUNT, align="right"),
-    Column("tokens", "Tokens in", show=_COUNT, align="right"),
+    Column("tokens", "Tokens in", show=_COUNT, align="right", of=_tokens),
     Column("cost", "Cost", align="right", of=_cost),
     Column("measured", detail=True),
 )
@@ -70,6 +75,8 @@ def _notes(forecast: Forecast) -> Iterator[str]:
     yield say("nothing_started")
     if any(item.calls is None for item in forecast.work):
         yield "–: unknown before the first calls"
+    elif any(item.calls and item.cost is None for item in forecast.work):
+        yield "–: the price is not known (--prices)"
     if any(item.tokens for item in forecast.work):
         yield f"Tokens: estimated; cost: with answers of {forecast.answer_tokens} tokens"
     if forecast.cost:

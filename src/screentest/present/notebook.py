@@ -9,12 +9,15 @@ from html import escape
 from itertools import islice
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from screentest._util.text import escaped
 from screentest.core.errors import UserError
 from screentest.core.table import Cell, Table
 from screentest.present.text import aligned, shortened
+
+if TYPE_CHECKING:
+    from screentest.present.screens import Screen
 
 Records: TypeAlias = Sequence[Mapping[str, Cell]]
 LIBRARIES = ("pandas", "polars")
@@ -30,19 +33,25 @@ class Shown:
     __slots__ = ()
 
     def _headline(self) -> str:
-        """One line about it."""
+        """One line about it; below its first screen, where it has one."""
         raise NotImplementedError
 
     def _shown(self) -> list[Table]:
         """Its tables, the main one first."""
         raise NotImplementedError
 
+    def _screen(self) -> Screen | None:
+        """Its first screen, where it has one."""
+        return None
+
     def __repr__(self) -> str:
+        if (screen := self._screen()) is not None:
+            return "\n".join(filter(None, [str(screen), self._headline()]))
         tables = [item for item in self._shown() if item.rows]
         return short_text(self._headline(), tables[0] if tables else None)
 
     def _repr_html_(self) -> str:
-        return html_page(self._headline(), self._shown())
+        return html_page(self._headline(), self._shown(), self._screen())
 
 
 class Tabular(Shown):
@@ -134,11 +143,20 @@ def short_text(headline: str, table: Table | None, most: int = MOST_LINES) -> st
     return "\n".join(lines)
 
 
-def html_page(headline: str, tables: Sequence[Table]) -> str:
-    """Return a headline and tables for a notebook, the first rows of each; all text is escaped."""
-    first, *rest = headline.splitlines()
+def html_page(headline: str, tables: Sequence[Table], screen: Screen | None = None) -> str:
+    """Return a headline and tables for a notebook, the first rows of each, with the lines and notes
+    of a screen; all text is escaped."""
+    first, *rest = headline.splitlines() if screen is None else [screen.headline]
+    notes = [] if screen is None else [*screen.notes, *headline.splitlines()]
     parts = [f"<div><strong>{escape(escaped(first))}</strong>"]
     parts += [f"<br>{escape(escaped(line))}" for line in rest]
+    if screen is not None and screen.lines:
+        style = "text-align:left;vertical-align:top;padding:0 .8em 0 0"
+        rows = "".join(
+            "<tr>" + "".join(f'<td style="{style}">{escape(escaped(text))}</td>' for text in line)
+            for line in screen.labelled
+        )
+        parts.append(f"<table>{rows}</table>")
     for table in tables:
         brief = table.short()
         if not brief.rows:
@@ -151,11 +169,12 @@ def html_page(headline: str, tables: Sequence[Table]) -> str:
         body = "".join(
             "<tr>"
             + "".join(
-                f'<td style="text-align:{side}">{escape(escaped(cell)) or "–"}</td>'
-                for cell, side in zip(row, sides, strict=True)
+                f'<td style="text-align:{side}">'
+                f"{'–' if cell is None else escape(escaped(text))}</td>"
+                for text, cell, side in zip(row, cells, sides, strict=True)
             )
             + "</tr>"
-            for row in islice(brief.texts(), _MOST_ROWS)
+            for row, cells in islice(zip(brief.texts(), brief.rows, strict=True), _MOST_ROWS)
         )
         if len(tables) > 1:
             parts.append(f"<p>{escape(escaped(brief.title))}</p>")
@@ -164,4 +183,5 @@ def html_page(headline: str, tables: Sequence[Table]) -> str:
             parts.append(f"<p>and {len(brief.rows) - _MOST_ROWS:,} more rows</p>")
         if brief.note:
             parts.append(f"<p><small>{escape(escaped(brief.note))}</small></p>")
+    parts += [f"<small>{escape(escaped(note))}</small><br>" for note in notes]
     return "".join([*parts, "</div>"])

@@ -44,6 +44,7 @@ from screentest.present.sentences import say
 from screentest.present.tables import (
     WIDTH,
     comparison_table,
+    missing_why,
     pool_note,
     scores_table,
     table_lines,
@@ -108,6 +109,7 @@ class Screen:
 
     def __str__(self) -> str:
         table = [] if self.table is None or not self.table.rows else ["", *table_lines(self.table)]
+        table += self.table.note.splitlines() if table and self.table is not None else []
         return "\n".join([self.text, *table, *self.notes])
 
 
@@ -486,28 +488,25 @@ def _span(least: int, most: int) -> str:
 
 
 def _missing(comparison: ModelComparison, label_of: Mapping[str, str]) -> Lines:
-    alike: dict[tuple[str, str], list[str]] = {}
-    none: dict[str, list[str]] = {}
+    alike: dict[tuple[str, str, str], list[str]] = {}
     for metric in comparison.missing:
-        if metric.failure is not None:
-            name = label_of.get(metric.name) or label(metric.name)
-            none.setdefault(failure_words(metric.failure), []).append(name)
-            continue
-        lost = sum(lack.videos for lack in metric.missing.values())
-        of = plural(sum(lack.of_videos for lack in metric.missing.values()), "video")
-        why = ", ".join(metric.inapplicable) or ", ".join(
-            f"{model} {lack.videos:,}" for model, lack in metric.missing.items() if lack.videos
-        )
+        lacks = metric.missing
+        lost = sum(lack.videos for lack in lacks.values())
+        total = sum(lack.of_videos for lack in lacks.values())
+        each = (f"{model} {lack.videos:,}" for model, lack in lacks.items() if lack.videos)
+        why = missing_why(metric)
+        kind, count = "no value", ""
+        if lost < total:
+            kind, count = "missing", f"{lost:,} of {plural(total, 'video')}"
+            why = why if metric.inapplicable else "; ".join(filter(None, [", ".join(each), why]))
         name = label_of.get(metric.name) or label(metric.name)
-        alike.setdefault((f"{lost:,} of {of}", why), []).append(name)
-    for why, listed in none.items():
-        yield "no value", because(names(listed, NAMED), why)
-    for (count, why), listed in list(alike.items())[:WORST]:
-        what = f"{names(listed, NAMED)}: {count}"
-        yield "missing", because(what, why)
+        alike.setdefault((kind, count, why), []).append(name)
+    for (kind, count, why), listed in list(alike.items())[:WORST]:
+        what = names(listed, NAMED)
+        yield kind, because(f"{what}: {count}" if count else what, why)
     if len(alike) > WORST:
         rest = sum(len(listed) for listed in list(alike.values())[WORST:])
-        yield "missing", f"and values of {plural(rest, 'more metric')}"
+        yield "missing", f"values of {plural(rest, 'more metric')}"
 
 
 def broken_lines(broken: Sequence[BrokenVideo], videos: int) -> Lines:
@@ -627,9 +626,10 @@ def _missing_values(results: Results, label_of: Mapping[str, str]) -> Lines:
             count = f"{lost:,} of {plural(total.total, 'video')}" if total.scored else ""
             alike.setdefault((count, next(iter(reasons.most_common()))[0]), []).append(total.name)
     ranked = sorted(alike.items(), key=lambda entry: (bool(entry[0][0]), -len(entry[1])))
-    for (count, why), listed in ranked[:WORST]:
+    most = WORST if len(ranked) > WORST + 1 else WORST + 1
+    for (count, why), listed in ranked[:most]:
         what = names((label_of[name] for name in listed), WORST)
         what = f"{what}: {count}" if count else what
         yield "missing" if count else "no value", because(what, why)
-    if rest := sum(len(listed) for _, listed in ranked[WORST:]):
-        yield "missing", f"and values of {plural(rest, 'more metric')}"
+    if rest := sum(len(listed) for _, listed in ranked[most:]):
+        yield "missing", f"values of {plural(rest, 'more metric')}"

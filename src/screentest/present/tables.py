@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from screentest._util.collect import grouped
-from screentest.analysis.models.comparison import GROUPS, ModelComparison
+from screentest.analysis.models.comparison import GROUPS, MissingValues, ModelComparison
 from screentest.analysis.models.rows import MetricRow, ModelValue, Part, Place, State
 from screentest.analysis.results import Pool, Results, Total
 from screentest.analysis.standings import Standing, StandingLevel, standings
@@ -21,6 +21,7 @@ from screentest.present.text import (
     because,
     failure_words,
     labels,
+    names,
     number,
     p_value,
     row_labels,
@@ -111,7 +112,7 @@ def summary_table(
         Column("mean", "Mean"),
         Column("better", "Better", show=ARROWS.__getitem__),
         *_BESIDE,
-        Column("not_scored", "Not scored", detail=True),
+        Column("not_scored", "Not scored", detail=not full),
         Column("signature", "Signature", detail=not full),
     ]
     if by:
@@ -402,7 +403,9 @@ def _free(name: str, taken: set[str]) -> str:
 def table_lines(table: Table) -> list[str]:
     """Return the table as lines of text, each column as wide as its longest cell."""
     brief = table.short()
-    rows = [tuple(column.heading for column in brief.columns), *brief.texts()]
+    cells = (zip(*both, strict=True) for both in zip(brief.texts(), brief.rows, strict=True))
+    rows = [["–" if cell is None else text for text, cell in row] for row in cells]
+    rows.insert(0, [column.heading for column in brief.columns])
     return aligned(rows, brief.alignments())
 
 
@@ -438,6 +441,12 @@ def comparison_table(comparison: ModelComparison) -> Table:
     return _fitted(whole) or whole
 
 
+def missing_why(metric: MissingValues) -> str:
+    """Return why values are missing."""
+    failure = failure_words(metric.failure) if metric.failure is not None else ""
+    return next(iter(metric.inapplicable), failure)
+
+
 def _ends(row: MetricRow, heads: Mapping[str, str]) -> Iterator[str]:
     """Yield the best of the models that have a value, and the worst; several that share it are
     counted."""
@@ -460,6 +469,7 @@ def _comparison_table(
 ) -> Table:
     label_of = row_labels(comparison.rows)
     titles = [row.group.capitalize() for row in rows]
+    why = {metric.name: missing_why(metric) for metric in comparison.missing}
     before = ["", *titles]
     bare = not comparison.tested
     beside = (
@@ -479,7 +489,14 @@ def _comparison_table(
         )
         for row, own, title, last in zip(rows, cells, titles, before, strict=False)
     ]
-    note = ", ".join(f"{head}: {name}" for name, head in heads.items() if head != name)
+    gaps: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        if lacking := [value.model for value in row.values if value.mean is None]:
+            key = names(lacking, last=" and "), why.get(row.name) or "missing"
+            gaps.setdefault(key, []).append(label_of[row.name])
+    letters = ", ".join(f"{head}: {name}" for name, head in heads.items() if head != name)
+    empty = [f"– {models}: {because(names(of), reason)}" for (models, reason), of in gaps.items()]
+    note = "\n".join(filter(None, [letters, *empty]))
     return Table("answer", f"By {comparison.by}", beside, lines, note)
 
 

@@ -94,7 +94,7 @@ class MissingValues:
     inapplicable: tuple[str, ...] = ()
     """The messages of the metric, where it does not apply to those videos and none failed."""
     failure: Failure | None = None
-    """Why no video has a value, of a metric that could be measured on all."""
+    """The first that is neither for want of a model nor of a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -417,31 +417,25 @@ class _Work:
 
     def missing(self) -> Iterator[MissingValues]:
         """Yield the metrics of which values are missing, though they are compared, or might be."""
-        excused = (Reason.NOT_APPLICABLE, Reason.MISSING_MODEL)
+        tested, excused = self.tested(), (Reason.NOT_APPLICABLE, Reason.MISSING_MODEL)
         for name, info in self.results.outputs.items():
+            missing = self.found[name].missing
             given = [v.outcome for v in self.results.of(name) if v.item in self.samples.side]
             lost = [outcome.failure for outcome in given if outcome.failure is not None]
             found = [one for one in lost if one.reason not in excused and not one.reason.of_file]
-            if lost and len(found) == len(given) and not info.descriptive:
-                yield MissingValues(name, self.found[name].missing, (), lost[0])
-        for name in self.tested():
-            missing = self.found[name].missing
-            if not self.found[name].why and any(lack.videos for lack in missing.values()):
-                order = sorted(missing, key=lambda model: -missing[model].videos)
-                listed = {model: missing[model] for model in order}
-                yield MissingValues(name, listed, self.inapplicable(name))
-
-    def inapplicable(self, name: str) -> tuple[str, ...]:
-        """Return the messages on values that do not apply; empty where some failed for another
-        reason."""
-        lost = [
-            value.outcome.failure
-            for value in self.results.of(name)
-            if value.outcome.failure is not None and value.item in self.samples.side
-        ]
-        if any(failure.reason is not Reason.NOT_APPLICABLE for failure in lost):
-            return ()
-        return tuple(dict.fromkeys(failure.detail for failure in lost))
+            if name in tested:
+                if self.found[name].why or not any(lack.videos for lack in missing.values()):
+                    continue
+            elif not found or len(found) < len(given) or info.descriptive:
+                continue
+            order = sorted(missing, key=lambda model: -missing[model].videos)
+            applies = any(failure.reason is not Reason.NOT_APPLICABLE for failure in lost)
+            yield MissingValues(
+                name,
+                {model: missing[model] for model in order},
+                () if applies else tuple(dict.fromkeys(failure.detail for failure in lost)),
+                next(iter(found), None),
+            )
 
     def tested(self) -> list[str]:
         """Return the metrics that some model has a value of, and that are not only described,

@@ -49,11 +49,10 @@ def dot_plot(title: str, lanes: Sequence[Lane], better: Better = "higher") -> st
     if not numbers:
         return ""
     low, high = min(numbers), max(numbers)
-    if high - low < 1e-12:
-        low, high = low - 0.5, high + 0.5
+    flat = high - low < 1e-12
 
     def x(value: float) -> str:
-        share = (value - low) / (high - low)
+        share = 0.5 if flat else (value - low) / (high - low)
         return f"{2 + 96 * (1 - share if lower else share):.2f}%"
 
     height = LANE * len(lanes) + 16
@@ -78,6 +77,8 @@ def dot_plot(title: str, lanes: Sequence[Lane], better: Better = "higher") -> st
         f'<text x="0" y="{base}">{number(ends[0])}</text>'
         f'<text x="100%" y="{base}" text-anchor="end">{number(ends[1])}</text>'
     )
+    if flat:  # an axis would have ends that nobody measured
+        labels = f'<text x="50%" y="{base}" text-anchor="middle">{number(low)}</text>'
     words = "; ".join(f"{lane.name} {number(lane.mean)}" for lane in lanes if lane.mean is not None)
     return (
         f'<svg class="dots" role="img" height="{height}"'

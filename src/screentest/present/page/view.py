@@ -345,10 +345,12 @@ def _row(
         for value in row.values
     )
     title = report.labels.get(row.name) or label(row.name, row.info)
-    part = "" if row.part is Part.WHOLE else words("parts")[row.part]
+    # The note below the table says it of all.
+    part = "" if row.part in (Part.WHOLE, comparison.part) else words("parts")[row.part]
     plot = dot_plot(title, [_lane(value, videos) for value in row.values], row.better)
     heads = {model: shortened(model, 24) for model in comparison.models}
-    wins = row_wins(row, heads) if row.pairs else ""
+    brief = len(heads) > MOST_CARDS
+    wins = row_wins(row, heads, brief=brief) if row.pairs else ""
     sensible = row.state is State.UNDECIDED and (row.needed or 0) <= SENSIBLE
     needed = f"about {about(row.needed)} needed" if row.needed and sensible else ""
     return ShownRow(
@@ -405,7 +407,7 @@ def _total_row(report: Report, total: Total, place: Mapping[str, int]) -> ShownR
         better=info.better,
         cells=(ShownCell(number(summary.value), _range(ends), missing),),
         plot=dot_plot(title, [Lane("mean", summary.value, dots)], info.better),
-        wins=_range(Interval(min(numbers), max(numbers))),
+        wins=_range(Interval(min(numbers), max(numbers))) if len(set(numbers)) > 1 else "",
         sees=_sees(report, total.name),
     )
 

@@ -19,6 +19,7 @@ from screentest.present.text import failure_words, percent
 if TYPE_CHECKING:  # a job loads what it needs, not what the results of others are made of
     from screentest.analysis.judges.certificate import Accuracy, Certificate
     from screentest.analysis.judges.plan import LostJudgements
+    from screentest.present.screens import Screen
     from screentest.stats import Finding
     from screentest.testbeds.testbed import Pair, Skip, Testbed
 
@@ -111,11 +112,18 @@ class Certificates(Tabular):
     lost: tuple[LostJudgements, ...] = ()
     """Why judgements are missing, the same words once."""
 
+    def _screen(self) -> Screen | None:
+        from screentest.present.certificates import certificate_screen
+
+        if len(self.certificates) != 1:
+            return None
+        return certificate_screen(self.certificates[0], *self.tables())
+
     def _headline(self) -> str:
-        from screentest.present.certificates import certificate_screen, headline, headline_of_all
+        from screentest.present.certificates import headline, headline_of_all
 
         if len(self.certificates) == 1:
-            return certificate_screen(self.certificates[0]).text
+            return f"Certificates in {self.run}"
         lines = [f"  {headline(certificate)}" for certificate in self.certificates[:_LINES]]
         return "\n".join([headline_of_all(self.certificates), *lines])
 
@@ -245,7 +253,7 @@ def _certificate_table(certificate: Certificate) -> Table:
         Column("interval", "95% interval", show=between, align="right"),
         Column("ties", detail=True),
         Column("judged", "Answers", align="right"),
-        Column("people", "People", show=percent, align="right", detail=not people),
+        Column("people", "People", align="right", detail=not people),
         Column("films", units, align="right"),
     )
     humans = {item.aspect.value: item.human for item in certificate.aspects}
@@ -254,7 +262,7 @@ def _certificate_table(certificate: Certificate) -> Table:
             f"- {operator}" if operator else aspect,
             finding.claim.value if finding and finding.films else "not tested" if finding else "",
             *_accuracy_cells(outcome),
-            humans.get(aspect) if not operator else None,
+            "" if operator or humans.get(aspect) is None else percent(humans[aspect] or 0.0),
             finding.films if finding else "",
         )
         for aspect, operator, _, outcome, finding in _results_of(certificate)

@@ -111,13 +111,11 @@ class Comparison(Shown):
     models: ModelComparison | None = None
     """Of models: which is better, in what, and what is not known."""
 
-    def _headline(self) -> str:
-        if self.models is not None:
-            return self.screen().text
-        return f"Comparison of {', '.join(self.names)}"
+    def _screen(self) -> Screen | None:
+        return self.screen() if self.models is not None else None
 
-    def __repr__(self) -> str:
-        return str(self.screen()) if self.models is not None else Shown.__repr__(self)
+    def _headline(self) -> str:
+        return f"Comparison of {', '.join(self.names)}" if self.models is None else ""
 
     def screen(self) -> Screen:
         """Return the first screen of a comparison of models."""

@@ -82,13 +82,10 @@ class Scores(Tabular):
             )
         return ItemScores(self.results, self.results.items[item])
 
-    def __repr__(self) -> str:
-        return f"{self.screen()}\n{self._facts()}"
+    def _screen(self) -> Screen:
+        return self.screen()
 
     def _headline(self) -> str:
-        return f"{self.screen().text}\n{self._facts()}"
-
-    def _facts(self) -> str:
         values = self.results.values
         scored = sum(value.outcome.ok for value in values)
         where = f" in {self.run}" if self.run is not None else ""
