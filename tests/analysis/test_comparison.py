@@ -807,7 +807,10 @@ def test_rows_count_the_prompts_that_they_rest_on() -> None:
     one = compared(
         without(given, "noise", (f"{model}/{place}" for model in "ab" for place in range(30)))
     )
-    assert one.missing == ()  # nobody has a value: there is nothing to compare
+    (none,) = one.missing  # nobody has a value: there is nothing to compare
+    assert none.failure is not None
+    assert (none.name, none.failure.reason) == ("noise", Reason.CRASHED)
+    assert [row.name for row in one.rows] == ["sharp"]
     none = compared(without(given, "noise", (f"b/{place}" for place in range(30))))
     assert [(m, own.prompts) for m, own in none.missing[0].missing.items()] == [("b", 30), ("a", 0)]
 

@@ -80,7 +80,7 @@ def test_a_certificate_with_an_aspect_that_nobody_answered() -> None:
 
 
 def test_a_suite_with_missing_models() -> None:
-    given = {item: (0.5, Reason.MISSING_MODEL, Reason.REFUSED) for item in "ab"}
+    given = dict.fromkeys("ab", (0.5, Reason.MISSING_MODEL, Reason.REFUSED))
     found = standings(suite_results(given), TOY)
     for table in standing_tables(found, TOY):
         assert unexplained(Screen("", (), table)) == []

@@ -227,7 +227,7 @@ def test_missing_values_and_low_coverage() -> None:
     even = [f"{model}/{place}" for model in "ab" for place in range(12)]
     found = compared(without(given, "sharp", even))
     assert headline(found).startswith("a beats b on 2 of 2 metrics (18 to 30 prompts, ")
-    assert line(found, "missing") == ["sharp: 24 of 60 videos (a 12, b 12)"]
+    assert line(found, "missing") == ["sharp: 24 of 60 videos (a 12, b 12; crashed)"]
     few = results({("sharp", "a"): (1, 2, 3, 4), ("sharp", "b"): (1, 2, 9)})
     assert line(compared(few), "left out") == ["1 of 4 prompts (b lacks 1)"]
 
