@@ -187,7 +187,7 @@ class _Values:
         total = self.sum(node)
         low, high = self.ends(total)
         failures = sum((self.failures.get(leaf, Counter()) for leaf in leaves), Counter[Failure]())
-        interval = self.interval(total)
+        interval, had = self.interval(total), total.value is not None
         return StandingLevel(
             path,
             title,
@@ -206,9 +206,7 @@ class _Values:
                     backend for leaf in node.values for backend in self.stand_ins.get(leaf, ())
                 )
             ),
-            failure=next((failure for failure, _ in failures.most_common(1)), None)
-            if total.value is None
-            else None,
+            failure=max(failures, key=failures.__getitem__, default=None) if not had else None,
         )
 
     def sum(self, node: Dimension) -> _Sum:

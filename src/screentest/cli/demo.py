@@ -29,10 +29,6 @@ PLACEBOS = ("reencode", "container", "trim")
 NEED_MODELS = (Aspect.BACKGROUND_CONSISTENCY, Aspect.OBJECT_INTEGRITY, Aspect.COLOR)
 """To find and cut out what a caption names takes models, and nothing is downloaded here."""
 SERVED = tuple(aspect.value for aspect in BUILTIN_ASPECTS if aspect not in NEED_MODELS)
-NOT_SERVED = (
-    "Background consistency, object integrity and color are left out: they need models. "
-    "`screentest models pull light` gets them, `screentest build … --models light` uses them."
-)
 
 
 def demo(
@@ -69,18 +65,11 @@ def demo(
     print_heading(judges.title)
     show(judges)
     print_indented(headline_of_all(made.certificates), indent=0)
-    print_indented(NOT_SERVED, indent=0, style="dim")
     console().print()
     print_screen(scores.screen())
     console().print()
     print_indented(f"Open {page}", indent=0, style="bold")
-    for line in (
-        "",
-        "On your own videos:",
-        "  screentest score videos/ --out scores/",
-        "  screentest report scores/",
-    ):
-        console().print(line, style="dim")
+    print_indented("On your own videos: screentest score videos/", indent=0, style="dim")
     err().print()
 
 

@@ -115,13 +115,10 @@ def _widened(widths: Sequence[int], whole: Sequence[int], room: int) -> list[int
 
 def print_screen(screen: Screen) -> None:
     """Print a headline, labelled lines, a table and its notes."""
-    print_indented(screen.headline, indent=0, style="bold")
-    wide = max((len(name) for name, _ in screen.lines), default=0)
-    for name, text in screen.labelled:
-        room = max(20, out().width - wide - 4)
-        for place, row in enumerate(Text(shown(text)).wrap(out(), room)):
-            row.rstrip()
-            out().print(Text(f"  {'' if place else name:<{wide}}  ") + row)
+    headline, *lines = screen.text.splitlines()
+    print_indented(headline, indent=0, style="bold")
+    for line in lines:
+        out().print(Text(shown(line)))
     table = screen.table
     if table is not None and table.rows:
         out().print()

@@ -27,7 +27,6 @@ from screentest.analysis.models.rows import (
     Explanation,
     MetricRow,
     ModelPair,
-    NotCompared,
     Part,
     Place,
     State,
@@ -378,11 +377,6 @@ def _stands_out(row: MetricRow, pair: ModelPair) -> bool:
     return first or (row.last == pair.worse and 2 * row.clear_last > row.prompts)
 
 
-def _means(row: MetricRow) -> str:
-    had = [(value.model, value.mean) for value in row.values if value.mean is not None]
-    return ", ".join(f"{shortened(model, 16)} {number(mean)}" for model, mean in had[:NAMED])
-
-
 def _looks(comparison: ModelComparison) -> str:
     by_model: dict[str, list[str]] = {}
     for look in comparison.looks:
@@ -429,11 +423,7 @@ def _not_compared(comparison: ModelComparison, label_of: Mapping[str, str]) -> L
     for name, why in comparison.not_compared.items():
         if name in lost:
             continue
-        row = next((row for row in comparison.rows if row.name == name), None)
-        text = label_of.get(name) or label(name)
-        if row is not None and why.reason in (NotCompared.FEW_FILMS, NotCompared.OLD_VERSION):
-            text = f"{text} {_means(row)}"
-        reasons.setdefault(why_words(why), []).append(text)
+        reasons.setdefault(why_words(why), []).append(label_of.get(name) or label(name))
     for reason, listed in reasons.items():
         yield "not compared", because(names(listed, NAMED), reason)
 
@@ -501,11 +491,16 @@ def _missing(comparison: ModelComparison, label_of: Mapping[str, str]) -> Lines:
             why = why if metric.inapplicable else "; ".join(filter(None, [", ".join(each), why]))
         name = label_of.get(metric.name) or label(metric.name)
         alike.setdefault((kind, count, why), []).append(name)
-    for (kind, count, why), listed in list(alike.items())[:WORST]:
-        what = names(listed, NAMED)
+    yield from _gaps(list(alike.items()))
+
+
+def _gaps(alike: Sequence[tuple[tuple[str, str, str], Sequence[str]]]) -> Lines:
+    """Yield metrics without values, by label, count and reason; the rest is counted."""
+    most = WORST if len(alike) > WORST + 1 else WORST + 1
+    for (kind, count, why), listed in alike[:most]:
+        what = names(listed, WORST)
         yield kind, because(f"{what}: {count}" if count else what, why)
-    if len(alike) > WORST:
-        rest = sum(len(listed) for listed in list(alike.values())[WORST:])
+    if rest := sum(len(listed) for _, listed in alike[most:]):
         yield "missing", f"values of {plural(rest, 'more metric')}"
 
 
@@ -617,19 +612,13 @@ def _worst_lines(results: Results, pool: Pool) -> Lines:
 def _missing_values(results: Results, label_of: Mapping[str, str]) -> Lines:
     """Yield the metrics that lack values of videos that can be read, by the most common reason."""
     results = results.without({video.item for video in unread_videos(results)})
-    alike: dict[tuple[str, str], list[str]] = {}
+    alike: dict[tuple[str, str, str], list[str]] = {}
     for total in results.totals():
         failures = [value.outcome.failure for value in results.of(total.name)]
         reasons = Counter(failure_words(failure) for failure in failures if failure is not None)
         if reasons:
             lost = sum(reasons.values())
-            count = f"{lost:,} of {plural(total.total, 'video')}" if total.scored else ""
-            alike.setdefault((count, next(iter(reasons.most_common()))[0]), []).append(total.name)
-    ranked = sorted(alike.items(), key=lambda entry: (bool(entry[0][0]), -len(entry[1])))
-    most = WORST if len(ranked) > WORST + 1 else WORST + 1
-    for (count, why), listed in ranked[:most]:
-        what = names((label_of[name] for name in listed), WORST)
-        what = f"{what}: {count}" if count else what
-        yield "missing" if count else "no value", because(what, why)
-    if rest := sum(len(listed) for _, listed in ranked[most:]):
-        yield "missing", f"values of {plural(rest, 'more metric')}"
+            some = f"{lost:,} of {plural(total.total, 'video')}" if total.scored else ""
+            key = ("missing" if some else "no value", some, next(iter(reasons.most_common()))[0])
+            alike.setdefault(key, []).append(label_of[total.name])
+    yield from _gaps(sorted(alike.items(), key=lambda entry: (bool(entry[0][1]), -len(entry[1]))))

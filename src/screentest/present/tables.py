@@ -57,8 +57,6 @@ MOST_BESIDE = 4
 
 WIDTH = 80
 """Characters of a line on the first screen."""
-_NAMES_WIDTH = 30
-"""Characters that the names of models may take above the columns of a table."""
 _HEAD = 8
 """Letters of a model's name beside a mean."""
 
@@ -214,8 +212,8 @@ def standing_tables(ranked: Sequence[Standing], suite: Suite, by: str = "") -> l
 def brief_standings(results: Results, by: str = "") -> list[Table]:
     """Return a table for each suite of a run, with what has a value, for a terminal."""
     group = by.partition("=")[0] or results.models_by
-    found = [(suite, standings(results, suite, group)) for suite in suites_in(results)]
-    return [_brief(ranked, suite) for suite, ranked in found if ranked]
+    found = ((standings(results, suite, group), suite) for suite in suites_in(results))
+    return [_brief(ranked, suite) for ranked, suite in found if ranked]
 
 
 def _brief(ranked: Sequence[Standing], suite: Suite) -> Table:
@@ -225,7 +223,7 @@ def _brief(ranked: Sequence[Standing], suite: Suite) -> Table:
     shown = [
         first.get(level.path, level)
         for level in ranked[0].levels
-        if any(level.path in each.compared and _has(each, level) for each in ranked)
+        if all(level.path in each.compared and _has(each, level) for each in ranked)
     ]
     if len(shown) > MOST_LEVELS:
         shown = [level for level in shown if len(level.path) <= 2]
@@ -238,9 +236,7 @@ def _brief(ranked: Sequence[Standing], suite: Suite) -> Table:
     for standing in ranked:
         columns.append(Column(standing.group or "mean", align="right"))
         for row, level in zip(rows, shown, strict=True):
-            own = standing.compared.get(level.path)
-            value = own.value if own is not None else None
-            row.append(cell_text(value, suite.digits) if value is not None else "none")
+            row.append(cell_text(standing.compared[level.path].value, suite.digits))
     if len(ranked) == 1:
         columns += [Column(name, title, align="right") for name, title in _SHOWN_BESIDE]
         for row, level in zip(rows, shown, strict=True):
@@ -418,22 +414,18 @@ def comparison_table(comparison: ModelComparison) -> Table:
     rows = tuple(row for row in comparison.rows if row.shows)
     if not comparison.tested:
         rows = comparison.having(State.DESCRIBED)
-    lengths = [len(name) for name in comparison.models]
-    # Of several, the column of wins has a name too.
-    longest = max(lengths) if len(lengths) > 2 else 0
-    lettered = sum(lengths) + len(lengths) + longest > _NAMES_WIDTH
     plain = {name: name for name in comparison.models}
     letters = {name: _letter(place) for place, name in enumerate(plain)}
-    heads = letters if lettered else plain
-    by_model = [Column(f"model.{name}", heads[name], align="right", show=_cell) for name in heads]
     cells: list[list[Cell]] = [
         [None if value.mean is None else [value.mean, mark(value) or " "] for value in row.values]
         for row in rows
     ]
-    table = _fitted(_comparison_table(comparison, rows, by_model, cells, heads))
-    if table is not None:
-        return table
-    heads = letters if max(lengths) > _HEAD else plain
+    for heads in (plain, letters):
+        by_model = [Column(f"model.{n}", heads[n], align="right", show=_cell) for n in plain]
+        table = _fitted(_comparison_table(comparison, rows, by_model, cells, heads))
+        if table is not None:
+            return table
+    heads = letters if max(map(len, plain)) > _HEAD else plain
     titles = ("best", "worst") if comparison.tested else ("most", "least")
     ends = [Column(title, align="right") for title in titles]
     cells = [list[Cell](_ends(row, heads)) for row in rows]
@@ -570,26 +562,27 @@ def scores_table(results: Results) -> Table:
         Column("video", "video", detail=not several),
         Column("scored", "scored", align="right", detail=not partly),
     )
-    rows: list[tuple[Cell, ...]] = []
-    last = ""
-    for total in totals:
-        title, summary = (group_of[total.name] or "other").capitalize(), total.summary
-        assert summary is not None
-        low, high, numbers = summary.low, summary.high, results.numbers(total.name)
-        worst = (max if total.info.better == "lower" else min)(numbers, key=numbers.__getitem__)
-        differs = bool(total.info.better) and min(numbers.values()) < max(numbers.values())
-        rows.append(
-            (
-                "" if title == last else title,
-                f"{label_of[total.name]} {ARROWS[total.info.better]}".rstrip(),
-                summary.value,
-                "" if low is None or high is None else f"{number(low)} to {number(high)}",
-                *((number(numbers[worst]), shortened(worst, 16)) if differs else ("", "")),
-                f"{total.scored:,}/{total.total:,}",
-            )
-        )
-        last = title
+    titles = [(group_of[total.name] or "other").capitalize() for total in totals]
+    rows = [
+        ("" if title == last else title, *_total_cells(total, results, label_of[total.name]))
+        for total, title, last in zip(totals, titles, ["", *titles], strict=False)
+    ]
     used = [any(row[place] for row in rows) for place in range(len(columns))]
     shown = [replace(c, detail=c.detail or not has) for c, has in zip(columns, used, strict=True)]
     table = Table("scores", "Scores", shown, rows)
     return _fitted(table) or table
+
+
+def _total_cells(total: Total, results: Results, name: str) -> tuple[Cell, ...]:
+    better, numbers, summary = total.info.better, results.numbers(total.name), total.summary
+    assert summary is not None
+    low, high = summary.low, summary.high
+    worst = (max if better == "lower" else min)(numbers, key=numbers.__getitem__)
+    differs = bool(better) and min(numbers.values()) < max(numbers.values())
+    return (
+        f"{name} {ARROWS[better]}".rstrip(),
+        summary.value,
+        "" if low is None or high is None else f"{number(low)} to {number(high)}",
+        *((number(numbers[worst]), shortened(worst, 16)) if differs else ("", "")),
+        f"{total.scored:,}/{total.total:,}",
+    )
