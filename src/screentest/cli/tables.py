@@ -115,9 +115,8 @@ def _widened(widths: Sequence[int], whole: Sequence[int], room: int) -> list[int
 
 def print_screen(screen: Screen) -> None:
     """Print a headline, labelled lines, a table and its notes."""
-    headline, *lines = screen.text.splitlines()
-    print_indented(headline, indent=0, style="bold")
-    for line in lines:
+    print_indented(screen.headline, indent=0, style="bold")
+    for line in screen.text.removeprefix(screen.headline).split("\n")[1:]:
         out().print(Text(shown(line)))
     table = screen.table
     if table is not None and table.rows:

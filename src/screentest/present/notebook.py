@@ -146,8 +146,9 @@ def short_text(headline: str, table: Table | None, most: int = MOST_LINES) -> st
 def html_page(headline: str, tables: Sequence[Table], screen: Screen | None = None) -> str:
     """Return a headline and tables for a notebook, the first rows of each, with the lines and notes
     of a screen; all text is escaped."""
-    first, *rest = headline.splitlines() if screen is None else [screen.headline]
-    notes = [] if screen is None else [*screen.notes, *headline.splitlines()]
+    given = headline.splitlines()
+    first, *rest = given if screen is None else [screen.headline]
+    notes = [] if screen is None else [*screen.notes, *given]
     parts = [f"<div><strong>{escape(escaped(first))}</strong>"]
     parts += [f"<br>{escape(escaped(line))}" for line in rest]
     if screen is not None and screen.lines:

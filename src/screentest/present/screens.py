@@ -108,7 +108,7 @@ class Screen:
 
     def __str__(self) -> str:
         table = [] if self.table is None or not self.table.rows else ["", *table_lines(self.table)]
-        table += self.table.note.splitlines() if table and self.table is not None else []
+        table += self.table.note.split("\n") if table and self.table and self.table.note else []
         return "\n".join([self.text, *table, *self.notes])
 
 
