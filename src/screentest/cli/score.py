@@ -41,6 +41,7 @@ from screentest.core import Reason
 from screentest.present.forecast import forecast_tables
 from screentest.present.results import Scores
 from screentest.present.screens import file_and_reason, get_models
+from screentest.present.tables import brief_standings
 
 FEW = 3
 """Reasons for missing values that are written out."""
@@ -115,8 +116,9 @@ def score(
 def _print(scores: Scores, by: str, *, every: bool, pool: Literal["worst", "mean"]) -> None:
     screen = scores.screen(by, pool=pool)
     several = scores.comparison(by, pool=pool) is not None
-    tables = scores.tables(by, full=True, pool=pool) if every else scores.standings(by)
-    tables = [table for table in tables if table.rows]
+    brief = brief_standings(scores.results, by)
+    found = scores.tables(by, full=True, pool=pool) if every else brief
+    tables = [table for table in found if table.rows]
     if len(tables) == 1:
         print_heading(tables[0].title)
     show(*tables)
@@ -149,24 +151,16 @@ def _print_lost(scores: Scores) -> None:
     What does not apply to a video is no loss, unless that is all there is. Files that could not be
     read are named by themselves: nothing was measured of them.
     """
-    unread = scores.unread
-    gone = {video.item for video in unread}
-    print_lost(
-        [(*file_and_reason(video), video.advice) for video in unread[:MOST_FILES]],
-        f"Not read: {len(unread):,} of {plural(len(scores.results.items), 'video')}",
-    )
-    if len(unread) > MOST_FILES:
-        print_indented(f"and {len(unread) - MOST_FILES:,} more (--json lists them as unread)")
-    results = scores.results.without(gone)
+    unread, total = scores.unread, plural(len(scores.results.items), "video")
+    files = [(*file_and_reason(video), video.advice) for video in unread]
+    print_lost(files, f"Not read: {len(unread):,} of {total}", MOST_FILES)
+    results = scores.results.without({video.item for video in unread})
     every = not any(total.scored for total in scores.totals)
     if not every and get_models(scores.not_covered):  # the screen says how
         results = replaced(results, values=tuple(filterfalse(results.lacks_model, results.values)))
-    scores = replaced(scores, results=results)
-    single = [row for row in scores.not_scored.records() if every or row["reason"] != APART]
     rows = [
         (f"{row['values']} of {row['items']}", str(row["detail"] or row["reason"]), row["advice"])
-        for row in single[:FEW]
+        for row in replaced(scores, results=results).not_scored.records()
+        if every or row["reason"] != APART
     ]
-    print_lost([(who, why, str(advice or "")) for who, why, advice in rows], "Not scored")
-    if len(single) > FEW:
-        print_indented(f"and for {plural(len(single) - FEW, 'more reason')} (--json has all)")
+    print_lost([(who, why, str(advice or "")) for who, why, advice in rows], "Not scored", FEW)

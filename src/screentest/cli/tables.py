@@ -209,11 +209,14 @@ def print_models(summary: str, spent: str = "") -> None:
         print_indented(f"asked: {spent}", indent=0)
 
 
-def print_lost(rows: Iterable[tuple[str, str, str]], title: str) -> None:
+def print_lost(rows: Iterable[tuple[str, str, str]], title: str, most: int = MOST_LINES) -> None:
     """Print who, why and what to do: the same advice once, after all that it is for."""
-    listed = list(rows)
+    every = list(rows)
+    listed = every[:most]
     if listed:
         print_heading(title)
     for place, (who, why, advice) in enumerate(listed):
         again = any(advice == other for _, _, other in listed[place + 1 :])
         print_indented(f"{who}: {why}{f' → {advice}' if advice and not again else ''}")
+    if len(every) > most:
+        print_indented(f"and {len(every) - most:,} more (--json lists all)")

@@ -305,12 +305,7 @@ def _placebo_line(certificate: Certificate) -> Line:
     edits = because("harmless edits", listed([placebo.name for placebo in placebos], _NAMES))
     if not any(placebo.false_alarms.ok for placebo in placebos):
         return Line("placebos", f"no answer on {edits}", "unknown")
-    sure = [
-        placebo
-        for placebo in placebos
-        if placebo.finding and placebo.finding.claim is not Claim.UNDECIDED
-    ]
-    if len(sure) == len(placebos):
+    if all(each.finding and each.finding.claim is not Claim.UNDECIDED for each in placebos):
         return Line("placebos", f"no bias on {edits}", "fair")
     return Line("placebos", f"too few films to exclude a bias on {edits}", "unknown")
 

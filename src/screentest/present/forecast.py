@@ -43,14 +43,16 @@ def _cost(work: Work) -> str | None:
     return free if work.cost is None else f"{work.cost:.2f}"
 
 
-def _tokens(work: Work) -> int | None:
-    return 0 if work.calls == 0 else work.tokens
-
-
 _COLUMNS = (
     Column("videos", "Videos", show=_COUNT, align="right"),
     Column("calls", "Calls", show=_COUNT, align="right"),
-    Column("tokens", "Tokens in", show=_COUNT, align="right", of=_tokens),
+    Column(
+        "tokens",
+        "Tokens in",
+        show=_COUNT,
+        align="right",
+        of=lambda work: work.tokens if work.calls != 0 else 0,
+    ),
     Column("cost", "Cost", align="right", of=_cost),
     Column("measured", detail=True),
 )

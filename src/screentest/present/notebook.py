@@ -152,12 +152,11 @@ def html_page(headline: str, tables: Sequence[Table], screen: Screen | None = No
     parts = [f"<div><strong>{escape(escaped(first))}</strong>"]
     parts += [f"<br>{escape(escaped(line))}" for line in rest]
     if screen is not None and screen.lines:
-        style = "text-align:left;vertical-align:top;padding:0 .8em 0 0"
-        rows = "".join(
-            "<tr>" + "".join(f'<td style="{style}">{escape(escaped(text))}</td>' for text in line)
-            for line in screen.labelled
+        cell = '<td style="text-align:left;vertical-align:top;padding:0 .8em 0 0">'
+        rows = (
+            "".join(f"{cell}{escape(escaped(text))}</td>" for text in x) for x in screen.labelled
         )
-        parts.append(f"<table>{rows}</table>")
+        parts.append(f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>")
     for table in tables:
         brief = table.short()
         if not brief.rows:

@@ -571,12 +571,9 @@ def _notes(comparison: ModelComparison) -> Iterator[str]:
 def scores_screen(results: Results, pool: Pool = "worst") -> Screen:
     """Return the first screen of videos without rivals: the one that ranks worst most often."""
     results = results.pooled(pool)
-    covered = not_covered(results)
-    notes = [pool_note(results, pool), say("get_models") if get_models(covered) else ""]
-    lines = tuple(_worst_lines(results, pool))
-    return Screen(
-        scores_headline(results, pool), lines, scores_table(results), tuple(filter(None, notes))
-    )
+    notes = [pool_note(results, pool), say("get_models") * get_models(not_covered(results))]
+    headline, lines = scores_headline(results, pool), tuple(_worst_lines(results, pool))
+    return Screen(headline, lines, scores_table(results), tuple(filter(None, notes)))
 
 
 def scores_headline(results: Results, pool: Pool = "worst") -> str:

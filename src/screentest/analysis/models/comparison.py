@@ -423,10 +423,9 @@ class _Work:
             given = [v.outcome for v in self.results.of(name) if v.item in self.samples.side]
             lost = [outcome.failure for outcome in given if outcome.failure is not None]
             found = [one for one in lost if one.reason not in excused and not one.reason.of_file]
-            if name in tested:
-                if self.found[name].why or not any(lack.videos for lack in missing.values()):
-                    continue
-            elif not found or len(found) < len(given) or info.descriptive:
+            some = not self.found[name].why and any(lack.videos for lack in missing.values())
+            none = bool(found) and len(found) == len(given) and not info.descriptive
+            if not (some if name in tested else none):
                 continue
             order = sorted(missing, key=lambda model: -missing[model].videos)
             applies = any(failure.reason is not Reason.NOT_APPLICABLE for failure in lost)

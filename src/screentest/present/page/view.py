@@ -137,12 +137,6 @@ class View:
     alarms: tuple[str, ...]
 
     @property
-    def grouped(self) -> bool:
-        """Return True where the groups of metrics say something."""
-        rows = [*self.rows, *(row for _, fold in self.folds for row in fold)]
-        return {row.group for row in rows} != {"Other"}
-
-    @property
     def rivals(self) -> bool:
         return len(self.models) > 1
 

@@ -25,8 +25,6 @@ if TYPE_CHECKING:  # a job loads what it needs, not what the results of others a
 
 
 _REASON = tuple(Column(name, of=f"failure.{name}") for name in ("reason", "detail"))
-_LINES = 4
-"""Judges that a short form names; the table has them all."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -124,7 +122,7 @@ class Certificates(Tabular):
 
         if len(self.certificates) == 1:
             return f"Certificates in {self.run}"
-        lines = [f"  {headline(certificate)}" for certificate in self.certificates[:_LINES]]
+        lines = [f"  {headline(certificate)}" for certificate in self.certificates[:4]]
         return "\n".join([headline_of_all(self.certificates), *lines])
 
     def _shown(self) -> list[Table]:
@@ -242,9 +240,7 @@ def _certificate_table(certificate: Certificate) -> Table:
         return ends if isinstance(ends, str) else Interval(*ends).percents
 
     people = any(item.human is not None for item in certificate.aspects)
-    units = (
-        f"{certificate.aspects[0].finding.unit.capitalize()}s" if certificate.aspects else "Films"
-    )
+    units = f"{certificate.aspects[0].finding.unit if certificate.aspects else 'film'}s"
     right = "Agrees" if certificate.people else "Original wins"
     columns = (
         Column("aspect", "Aspect", show=lambda name: name.replace("_", " ")),
@@ -254,7 +250,7 @@ def _certificate_table(certificate: Certificate) -> Table:
         Column("ties", detail=True),
         Column("judged", "Answers", align="right"),
         Column("people", "People", align="right", detail=not people),
-        Column("films", units, align="right"),
+        Column("films", units.capitalize(), align="right"),
     )
     humans = {item.aspect.value: item.human for item in certificate.aspects}
     rows: list[tuple[Cell, ...]] = [

@@ -26,7 +26,6 @@ from screentest.core.table import ARROWS, Cell, Column, Table
 from screentest.present.notebook import Shown, Tabular, data_frame
 from screentest.present.screens import Screen, comparison_screen, scores_screen
 from screentest.present.tables import (
-    brief_standings,
     missing_table,
     result_tables,
     values_table,
@@ -144,10 +143,6 @@ class Scores(Tabular):
         its worst tenth, or by its mean.
         """
         return result_tables(self.results, by, full=full, pool=pool)
-
-    def standings(self, by: str = "") -> list[Table]:
-        """Return the dimensions of each suite that have a value, in a table for each suite."""
-        return brief_standings(self.results, by)
 
     def comparison(self, by: str = "", *, pool: Pool = "worst") -> ModelComparison | None:
         """Compare the models; None where there is one only.
