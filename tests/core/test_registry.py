@@ -234,3 +234,15 @@ def test_every_role_has_backends() -> None:
 def test_parse_keeps_commas_inside_brackets() -> None:
     assert parse('a:b=[1,2],c={"d": [3]},e=x') == ("a", {"b": [1, 2], "c": {"d": [3]}, "e": "x"})
     assert parse("a") == ("a", {})
+
+
+def test_folders_are_walked_once_however_often_names_are_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    everything.names("suite")
+    walked: list[Path] = []
+    rglob = Path.rglob
+    monkeypatch.setattr(Path, "rglob", lambda path, *a: walked.append(path) or rglob(path, *a))
+    everything.names("suite")
+    assert not everything.has("suite", "no_such_suite")
+    assert not walked

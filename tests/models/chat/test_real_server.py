@@ -51,7 +51,7 @@ def url(folder: Path) -> Iterator[str]:
         ) as server,
     ):
         try:
-            for _ in range(600):
+            for _ in range(4500):
                 if server.poll() is not None:
                     break
                 try:
@@ -60,7 +60,7 @@ def url(folder: Path) -> Iterator[str]:
                 except (urllib.error.URLError, ConnectionError):
                     time.sleep(0.2)
             else:
-                pytest.fail("the server did not start in two minutes")
+                pytest.fail("the server did not start in fifteen minutes")
             if server.poll() is not None:
                 log.seek(0)
                 pytest.fail(f"the server did not start: {log.read()[-2000:]}")
