@@ -27,7 +27,7 @@ import sys
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -342,7 +342,8 @@ def registered_in(text: str) -> Iterator[tuple[str, str]]:
         yield kind, named[1] if named else function
 
 
-def _modules(home: str) -> dict[str, Path]:
+@cache
+def _modules(home: str) -> Mapping[str, Path]:
     """Return the public modules of a package and of the folders in it, or the one module; not
     imported.
 
