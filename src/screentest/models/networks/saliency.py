@@ -61,10 +61,11 @@ def barrier_distance(plane: Plane) -> Plane:
     def relax(line: tuple[slice | int, ...], before: tuple[slice | int, ...]) -> None:
         high = np.maximum(highest[before], plane[line])
         low = np.minimum(lowest[before], plane[line])
-        better = high - low < distance[line]
-        distance[line] = np.where(better, high - low, distance[line])
-        highest[line] = np.where(better, high, highest[line])
-        lowest[line] = np.where(better, low, lowest[line])
+        spread = high - low
+        better = spread < distance[line]
+        np.copyto(distance[line], spread, where=better)
+        np.copyto(highest[line], high, where=better)
+        np.copyto(lowest[line], low, where=better)
 
     everything = slice(None)
     for _ in range(SWEEPS):
