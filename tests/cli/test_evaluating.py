@@ -384,5 +384,5 @@ def test_what_cannot_be_compared_is_reported(certified: Path, tmp_path: Path) ->
     assert "sharpness" in said_wrong("compare", certified, "--judges", "frozen,sharpness")
     assert "--by" in said_wrong("compare", certified, "--by", "model=a,b")
     assert "one judge" in said_wrong("compare", certified, "--judges", "frozen")
-    assert "too many" in said_wrong("compare", certified, certified, certified)
+    assert "twice" in said_wrong("compare", certified, certified, certified)
     said_wrong("compare", tmp_path)
