@@ -1,4 +1,4 @@
-"""The pictures in docs/report.md: the report on two checkpoints made of the packaged films.
+"""The pictures in README.md and docs/report.md: two checkpoints made of the packaged films.
 
 python docs/pictures/report.py
 """

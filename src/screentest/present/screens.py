@@ -26,7 +26,6 @@ from screentest.analysis.models.rows import (
     Explained,
     Explanation,
     MetricRow,
-    ModelPair,
     Part,
     Place,
     State,
@@ -343,7 +342,7 @@ def _explained(comparison: ModelComparison, label_of: Mapping[str, str]) -> Line
     for row in comparison.rows:
         for pair in row.pairs:
             explanation = pair.explanation
-            shown = pair.significant or (row.leaning and _stands_out(row, pair))
+            shown = pair.significant or (row.leaning and pair in row.claimed)
             if explanation is None or not shown:
                 continue
             if explanation.kind is Explained.ARTEFACT:
@@ -368,13 +367,6 @@ def artefact_words(explanation: Explanation, label_of: Mapping[str, str]) -> str
     value = explanation.value
     word = words("artefacts").get(value) or label_of.get(value) or label(value)
     return f"{word} in {explanation.model}"
-
-
-def _stands_out(row: MetricRow, pair: ModelPair) -> bool:
-    """Return True where the pair is of the row's leader, or of its last, that is so on most
-    prompts."""
-    first = row.leader == pair.better and 2 * row.clear > row.prompts
-    return first or (row.last == pair.worse and 2 * row.clear_last > row.prompts)
 
 
 def _looks(comparison: ModelComparison) -> str:

@@ -146,7 +146,7 @@ def named_colours(item: Item, resources: Resources, *, colours: float = 1.0) -> 
             note = ", ".join(f"{name} {share:.0%}" for name, share in shares.items())
             points.append(Point(table.shots[shot].span, float(np.mean(every[-1])), note))
     if not points:
-        raise NoValue(Reason.NOT_APPLICABLE, "no shot's caption names a colour")
+        raise NoValue(Reason.NOT_APPLICABLE, "the prompt names no colour")
     score = curve_score(points, PRESENCE["named_colours"], shots=len(table.shots))
     if table.single:
         return replace(score, value=float(np.max(every, axis=0).mean()))
