@@ -25,7 +25,7 @@ def test_every_step_runs_and_has_a_line(failing: str, tmp_path: Path) -> None:
         check=False,
     )
     ran = (tmp_path / "ran").read_text().splitlines()
-    names = ["types", "lint", "docs", "wheel", "pytest"]
+    names = ["types", "collect", "lint", "docs", "wheel", "pytest"]
     assert sorted(ran) == sorted(f"{name} TEST=here" for name in names)
     assert ran[-1] == "pytest TEST=here"
     ended = [line.split()[:2] for line in done.stdout.splitlines()[-len(names) :]]

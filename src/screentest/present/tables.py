@@ -220,11 +220,14 @@ def _brief(ranked: Sequence[Standing], suite: Suite) -> Table:
     """Return the levels that have a value: with their means, or of several groups side by side, by
     the parts that all of them have."""
     first = ranked[0].compared
-    shown = [
-        first.get(level.path, level)
-        for level in ranked[0].levels
-        if all(level.path in each.compared and _has(each, level) for each in ranked)
-    ]
+    levels = {level.path: first.get(level.path, level) for one in ranked for level in one.levels}
+    has = {
+        path: [path in each.compared and _has(each, level) for each in ranked]
+        for path, level in levels.items()
+    }
+    # Where one has nothing at all, the others' are shown, and the reason is among what is missing.
+    every = [level for path, level in levels.items() if all(has[path])]
+    shown = every or [level for path, level in levels.items() if any(has[path])]
     if len(shown) > MOST_LEVELS:
         shown = [level for level in shown if len(level.path) <= 2]
     columns = [Column("dimension", " ")]
@@ -236,7 +239,8 @@ def _brief(ranked: Sequence[Standing], suite: Suite) -> Table:
     for standing in ranked:
         columns.append(Column(standing.group or "mean", align="right"))
         for row, level in zip(rows, shown, strict=True):
-            row.append(cell_text(standing.compared[level.path].value, suite.digits))
+            found = standing.compared.get(level.path)
+            row.append(cell_text(found.value, suite.digits) if found else "–")
     if len(ranked) == 1:
         columns += [Column(name, title, align="right") for name, title in _SHOWN_BESIDE]
         for row, level in zip(rows, shown, strict=True):

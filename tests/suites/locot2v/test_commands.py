@@ -209,7 +209,7 @@ def test_a_prompt_suite_and_its_videos_are_scored_in_one_command(tmp_path: Path)
     second = score("b")
     assert second.exit_code == 0
     assert "Missing: 1" in second.stdout
-    assert "\nthemes " in second.stdout  # and not where the suite's file lies
+    assert suite.name not in second.stdout
     assert "food_1" in second.stdout
     runs = tmp_path / "run_a", tmp_path / "run_b"
     found = json.loads(invoke("suite", "locot2v", "analyse", *runs, "--json").stdout)
