@@ -1,7 +1,9 @@
 """What somebody with tools learns from the bytes, headers and times of the two videos of a pair.
 
-The truth is read from the store. Chance is right in half of all sittings: an attack that is not
-better has 1/2 within its exact binomial interval (Clopper and Pearson, 99.9%).
+The truth is read from the store. Chance is right in half of all sittings; an attack has found
+something where so many right answers come by chance less than once in 10,000 times (exact binomial
+test). Below half is no fault: sides are dealt evenly, so what was left more often in the sittings
+that a classifier learned from is right more often in the others.
 """
 
 from __future__ import annotations
@@ -109,8 +111,7 @@ def seen(testbed: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Sittin
 
 
 def is_chance(right: int, number: int) -> bool:
-    interval = binomtest(right, number).proportion_ci(0.999, method="exact")
-    return bool(interval.low <= 0.5 <= interval.high)
+    return bool(binomtest(right, number, alternative="greater").pvalue > 1e-4)
 
 
 def parts_of(body: bytes) -> set[bytes]:

@@ -44,6 +44,16 @@ def test_a_folder_is_a_download(tmp_path: Path) -> None:
     assert [source.id for source in corpus.parted] == ["v"]
 
 
+def test_a_folder_for_each_model_may_use_the_same_names(tmp_path: Path) -> None:
+    """Where nothing describes the videos, it is no download with a video in two places."""
+    for model in ("one", "two"):
+        (tmp_path / model).mkdir()
+        for name in ("cat.mp4", "dog.mp4"):
+            (tmp_path / model / name).write_bytes(b"x")
+    corpus = read_corpus(tmp_path)
+    assert len({item.id for item in corpus.items}) == 4
+
+
 def test_a_manifest_has_items(tmp_path: Path) -> None:
     write_manifest(tmp_path / "rows.jsonl", [Item("a", tmp_path / "a.mp4")])
     assert [item.id for item in read_corpus(tmp_path / "rows.jsonl").items] == ["a"]

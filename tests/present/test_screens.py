@@ -146,8 +146,8 @@ def test_one_winner() -> None:
         "Picture  noise ↓  45.8*  49.9   20/20  < .001",
         "         sharp ↑  54.0*  49.9   20/20  < .001",
         "Time     jerks ↓  49.5   49.8   12/20    0.37",
-        "* significantly better, beyond re-encoding noise where it is known; "
-        "p is adjusted for all rows",
+        "* significantly better; p tests a lead beyond re-encoding noise "
+        "and is adjusted for all rows",
         "Re-encoding noise is not known for noise, sharp, jerks.",
         "To measure prompt following: screentest models pull light, then --models light.",
     ]

@@ -162,7 +162,7 @@ def _headline(comparison: ModelComparison, longest: int) -> str:
             needed = f"at least {comparison.fewest} needed"
             return say("inconclusive", prompts=prompts, needed=needed)
     equal = comparison.having(State.EQUIVALENT)
-    if 2 * len(equal) > len(tested) and not any(row.leaning for row in tested):
+    if 4 * len(equal) >= 3 * len(tested) and not any(row.leaning for row in tested):
         alike = f"all {len(comparison.models)} {comparison.by}s"
         if len(comparison.models) == 2:
             alike = names((shortened(m, longest) for m in comparison.models), last=" and ")
@@ -477,6 +477,8 @@ def _missing(comparison: ModelComparison, label_of: Mapping[str, str]) -> Lines:
         total = sum(lack.of_videos for lack in lacks.values())
         each = (f"{model} {lack.videos:,}" for model, lack in lacks.items() if lack.videos)
         why = missing_why(metric)
+        if not why and lost <= len(comparison.unread):
+            continue  # of files that have a line of their own
         kind, count = "no value", ""
         if lost < total:
             kind, count = "missing", f"{lost:,} of {plural(total, 'video')}"
@@ -540,7 +542,7 @@ def file_and_reason(unread: UnreadVideo) -> tuple[str, str]:
 
 def _notes(comparison: ModelComparison) -> Iterator[str]:
     values = [value for row in comparison.rows for value in row.values]
-    if any(value.best for value in values):
+    if any(row.shows and row.p is not None for row in comparison.rows):
         yield say("star")
     if any(value.explained for value in values):
         yield say("circle")

@@ -46,7 +46,7 @@ PARTS = (
     Column("share_of_parts", "Parts", derived=True, align="right"),
 )
 """How many parts of a suite a mean is of."""
-_SHOWN_BESIDE = (("interval", "95%"), ("coverage", "scored"))
+_SHOWN_BESIDE = (("interval", "95%"), ("coverage", "complete"))
 MOST_LEVELS = 24
 """Rows of a suite on the first screen; of more only those at the top."""
 MOST_ROOTS = 3
@@ -413,11 +413,16 @@ def comparison_table(comparison: ModelComparison) -> Table:
     """Return the models side by side, in the metrics in which there is something to see.
 
     Models whose names are too wide get letters; of more than a terminal has room for, those at both
-    ends are shown. Where something was tested, values that only describe are no rows.
+    ends are shown. Where nothing was tested, the means of what could not be compared are shown, and
+    values that only describe where there is nothing else.
     """
     rows = tuple(row for row in comparison.rows if row.shows)
     if not comparison.tested:
-        rows = comparison.having(State.DESCRIBED)
+        rows = tuple(
+            row
+            for row in comparison.having(State.NOT_COMPARED)
+            if any(value.mean is not None for value in row.values)
+        ) or comparison.having(State.DESCRIBED)
     plain = {name: name for name in comparison.models}
     letters = {name: _letter(place) for place, name in enumerate(plain)}
     cells: list[list[Cell]] = [
@@ -509,7 +514,7 @@ def _fitted(table: Table) -> Table | None:
 def row_wins(row: MetricRow, heads: Mapping[str, str], *, brief: bool = False) -> str:
     """On how many prompts the leader is best; of several models also who it is, or who is last, or
     which differences are significant; ``brief`` without names."""
-    if row.state is State.DESCRIBED:
+    if not row.pairs:
         return ""
     two = sum(value.mean is not None for value in row.values) == 2
     pair = row.pairs[0]

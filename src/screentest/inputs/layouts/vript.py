@@ -84,7 +84,8 @@ class _Reader:
                 sources.append(film)
         if absent:
             self._tell(ProblemKind.MISSING, f"no file for {plural(absent, 'described video')}")
-        if not places and not self.problems:
+        # Videos of one name in two folders are no fault where nothing describes either.
+        if not places and all(one.kind is ProblemKind.DUPLICATE_VIDEO for one in self.problems):
             raise _no_captions(place, here.packed)
         for name in sorted(here.clips.keys() - places.keys()):
             message = f"no captions file for {plural(len(here.clips[name]), 'clip')}"
