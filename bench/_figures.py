@@ -90,7 +90,7 @@ def _commit() -> str:
     try:
         said = [
             subprocess.run(["git", *words, "--", "src"], cwd=ROOT, capture_output=True, text=True)
-            for words in (("log", "-1", "--format=%h"), ("status", "--porcelain"))
+            for words in (("log", "-1", "--abbrev=8", "--format=%h"), ("status", "--porcelain"))
         ]
     except OSError:
         return "unknown"

@@ -1,4 +1,4 @@
-"""Add up what the soak test printed, one line for each folder that was equal in the end.
+"""Add up what the soak test printed of each folder that was equal in the end; name the others.
 
     SCREENTEST_SLOW=1 SCREENTEST_SOAK_SECONDS=3600 pytest -s tests/run/test_soak.py -k long \\
         2> soak.log
@@ -23,11 +23,15 @@ COUNTS += ("dated files", "votes")
 
 def main() -> None:
     lines = Path(sys.argv[1]).read_text("utf-8").splitlines()
-    rounds = [json.loads(line) for line in lines if line.startswith('{"seed"')]
+    folders = [json.loads(line) for line in lines if line.startswith('{"seed"')]
+    rounds = [one for one in folders if one["equal"]]
+    for one in folders:
+        if not one["equal"]:
+            print(f"not counted: seed {one['seed']} was not equal, or was not compared")
     sums: Counter[str] = Counter()
     endings: dict[str, Counter[str]] = {}
     for one in rounds:
-        sums.update({name: one[name] for name in one.keys() - {"seed", "commands"}})
+        sums.update({name: one[name] for name in one.keys() - {"seed", "equal", "commands"}})
         for kind, ends in one["commands"].items():
             endings.setdefault(kind, Counter()).update(ends)
     rows: list[list[Cell]] = []

@@ -2,7 +2,8 @@
 
 At the end one calm start makes what is missing. All of it must equal what a run gives that nobody
 disturbed. ``SCREENTEST_SOAK_SECONDS`` and ``SCREENTEST_SOAK_SEED`` choose how long and with which
-seed; a failure prints both with the list of actions. Each folder that is equal prints its counts.
+seed; a failure prints both with the list of actions. Each folder prints its counts, and whether it
+was equal.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import json
 import os
 import random
 import resource
+import runpy
 import shutil
 import signal
 import sqlite3
@@ -22,9 +24,10 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import closing, nullcontext, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -115,6 +118,8 @@ class Soak:
     events: list[tuple[float, str]] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
     begun: float = field(default_factory=time.monotonic)
+    equal: bool = False
+    """It was compared with an undisturbed folder, and is as that is."""
 
     def __post_init__(self) -> None:
         self.rng = random.Random(f"{self.seed}")
@@ -331,6 +336,7 @@ class Soak:
         return json.dumps(
             {
                 "seed": self.seed,
+                "equal": self.equal,
                 "seconds": self.seconds,
                 "signals to workers": sum(a.sent and a.worker for a in self.done),
                 "full disks": full,
@@ -451,6 +457,7 @@ def soak(seed: int, seconds: float, tmp_path: Path, disk: Path, small: bool) -> 
                 assert state_of(folder, work.watched) == undisturbed[work.watched]
                 assert work.noted <= stored_votes(folder)
                 assert not list(Path(temporary).iterdir())
+                work.equal = True
             except BaseException:
                 sys.stderr.write(work.story())
                 raise
@@ -470,6 +477,43 @@ def disk(tmp_path: Path) -> Iterator[tuple[Path, bool]]:
     yield place, not mounted.returncode
     if not mounted.returncode:
         subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+@pytest.mark.parametrize("fault", [None, AssertionError("unequal"), KeyboardInterrupt()])
+def test_only_folders_that_were_equal_are_counted(
+    fault: BaseException | None,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The second folder fails or is interrupted; its seed is 5."""
+
+    def disturb(work: Soak, small: bool) -> None:
+        if work.seed == 5 and fault:
+            raise fault
+        work.done.append(Action(["score"], code=0))
+        time.sleep(ROUND / 2 if work.seed == 5 else 0)
+
+    monkeypatch.setitem(globals(), "ROUND", 0.2)
+    monkeypatch.setitem(globals(), "make_material", Path.mkdir)
+    monkeypatch.setitem(globals(), "state_of", lambda *_: {})
+    monkeypatch.setitem(globals(), "stored_votes", lambda *_: set())
+    monkeypatch.setitem(globals(), "shutil", SimpleNamespace(copy=lambda *_: 0, rmtree=lambda _: 0))
+    monkeypatch.setattr(Soak, "calm", lambda *_: None)
+    monkeypatch.setattr(Soak, "disturb", disturb)
+    with pytest.raises(type(fault)) if fault else nullcontext():
+        soak(4, 0.2, tmp_path, tmp_path, False)
+    log = tmp_path / "soak.log"
+    log.write_text(capsys.readouterr().err, "utf-8")
+    made: dict[str, Any] = {}
+    monkeypatch.syspath_prepend(str(ROOT / "bench"))
+    main = runpy.run_path(str(ROOT / "bench" / "soak.py"))["main"]
+    monkeypatch.setitem(main.__globals__, "publish", lambda *told: made.update(told[2]))
+    monkeypatch.setattr(sys, "argv", ["soak.py", str(log)])
+    main()
+    equal = 1 if fault else 2
+    assert made["disturbed"].rows[0][0] == made["commands"].rows[-1][1] == equal
+    assert ("5" in capsys.readouterr().out) == bool(fault)
 
 
 def test_disturbed_for_a_moment(tmp_path: Path, disk: tuple[Path, bool]) -> None:
