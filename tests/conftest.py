@@ -17,7 +17,7 @@ from subprocess import CompletedProcess
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 # Before anything is imported that could look: no test reads what its user has in a cache.
 CACHES = Path(tempfile.mkdtemp(prefix="screentest-caches-"))
@@ -47,9 +47,15 @@ for _signal, _ordinary in (
     if signal.getsignal(_signal) is signal.SIG_IGN:
         signal.signal(_signal, _ordinary)
 
-# No timed assertions: a busy machine is not a failure.
+# No timed assertions: a busy machine is not a failure. The slow tier looks for new examples; an
+# ordinary run has the same ones each time, and fails only by what was changed.
+SLOW = bool(os.environ.get("SCREENTEST_SLOW"))
 settings.register_profile(
-    "screentest", deadline=None, max_examples=200 if os.environ.get("SCREENTEST_SLOW") else 50
+    "screentest",
+    deadline=None,
+    derandomize=not SLOW,
+    max_examples=200 if SLOW else 50,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("screentest")
 
@@ -198,7 +204,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Put the longest files first; leave out the slow tier unless it is asked for."""
     places = {ROOT / "tests" / name: place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: places.get(item.path, len(places)))
-    if os.environ.get("SCREENTEST_SLOW"):
+    if SLOW:
         return
     skip = pytest.mark.skip(reason="slow: set SCREENTEST_SLOW=1 to run it")
     for item in items:

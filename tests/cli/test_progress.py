@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import time
+from pathlib import Path
 
 import pytest
 import rich.progress
@@ -87,37 +88,43 @@ def test_nobody_watches_a_pipe() -> None:
 
 
 class Recorder(Silent):
-    """Progress that remembers."""
+    """Progress that remembers, and notes in a file how far it is."""
 
-    def __init__(self) -> None:
+    def __init__(self, note: Path) -> None:
         self.told: list[tuple[object, ...]] = []
+        self.note = note
 
     def begin(self, what: str, total: float | None, unit: str, done: float = 0) -> None:
         self.told.append((what, total, unit))
         self.done = done
+        self.note.write_text(f"{what} {done:g}")
 
     def advance(self, amount: float = 1, note: str = "") -> None:
         self.done += amount
+        self.note.write_text(f"{self.told[-1][0]} {self.done:g}")
 
 
-def work(progress: Progress) -> str:
+def work(progress: Progress, note: Path) -> str:
+    def until(shown: str) -> None:
+        while not note.exists() or note.read_text() != shown:
+            time.sleep(0.01)
+
     progress.begin("first", 10, "frames")
-    time.sleep(0.4)
+    until("first 0")
     progress.begin("second", 100, "clips")
     for _ in range(40):
-        time.sleep(0.02)
         progress.advance()
-    time.sleep(0.4)
+    time.sleep(0.15)  # what comes sooner after another is not sent by itself
     progress.advance(10)
-    time.sleep(0.4)
+    until("second 50")
     return "done"
 
 
-def test_progress_comes_from_a_worker_process() -> None:
-    recorder = Recorder()
+def test_progress_comes_from_a_worker_process(tmp_path: Path) -> None:
+    recorder = Recorder(tmp_path / "note")
     with relayed(recorder) as progress:
         assert isinstance(progress, Relay)
-        assert supervised(work, progress).unwrap() == "done"
+        assert supervised(work, progress, recorder.note).unwrap() == "done"
     assert recorder.told == [("first", 10, "frames"), ("second", 100, "clips")]
     assert recorder.done == 50
 

@@ -7,6 +7,7 @@ import socket
 import ssl
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -186,11 +187,20 @@ def test_what_every_call_would_meet_stops_the_run_with_one_message(act: Act, say
 def test_calls_under_way_are_finished_before_the_run_stops() -> None:
     def script(asked: Asked) -> Act:
         if "film 0" in asked.texts[0]:
-            return Status(401, delay=1.0)  # when the others are under way
-        return Answer("yes", delay=2.0)
+            return Status(401)
+        return Answer("yes", delay=60)
 
-    with serving(script, concurrency=4) as (_, chat):
+    with serving(script, concurrency=4) as (server, chat):
         ledger = ledger_of(chat)
+
+        def pause(seconds: float) -> None:
+            """Refuse when the others are under way; answer them when it has been noticed."""
+            session = chat._session
+            assert session is not None
+            while len(server.asked) < 4 or (seconds > 1 and session._caller.stopped is None):
+                time.sleep(0.01)
+
+        server.pause = pause  # type: ignore[method-assign]
         with pytest.raises(ServiceError):
             chat.ask([plain(number) for number in range(100)])
     assert sorted(statuses(ledger)) == sorted([FAILED, ANSWERED, ANSWERED, ANSWERED])
