@@ -115,6 +115,15 @@ def test_every_option_described_is_that_of_a_command(package_name: str) -> None:
     for command, table in tables.items():
         described = {name for name, option in table.items() if isinstance(option, dict)}
         assert described <= parameters[command], command
+    if (folder / "help.toml").is_file():
+        helps = tomllib.loads((folder / "help.toml").read_text("utf-8"))
+        assert helps.keys() <= parameters.keys() - {"common"}
+
+
+def test_commands_inside_an_app_have_the_help_of_their_options() -> None:
+    output = CliRunner().invoke(app, ["models", "pull", "--help"], env={"COLUMNS": "80"}).output
+    assert "-y, --yes" in output
+    assert "--timeout SECONDS" in output
 
 
 @pytest.mark.parametrize(

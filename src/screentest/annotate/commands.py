@@ -63,20 +63,7 @@ def serve(
     consent: Path | None = None,
     prompts: PromptsOption = None,
 ) -> None:
-    """Start the web app.
-
-    On your own machine it prints a link for judging and one for the operator's
-    page. For others, make personal links with `screentest annotate invite`.
-    Ctrl-C stops it; the same command continues.
-
-    \b
-    Examples:
-      screentest annotate serve testbed/ --task check
-      screentest annotate serve videos.jsonl --task rate --votes 3
-      screentest annotate serve videos.jsonl --task arena --by model
-      screentest annotate serve testbed/ --host 0.0.0.0 \\
-          --public-url https://judge.example.org
-    """
+    """Start the web app."""
 
     check_address(host, port, public_url, token)
     templates = Prompts(prompts)
@@ -143,22 +130,7 @@ def invite(
     platform: bool = False,
     store: str | None = None,
 ) -> None:
-    """Make personal links for workers.
-
-    Prints a label and a link per worker. A link is shown once; only its hash is
-    stored. Who received which link is not stored.
-
-    With --platform it is one link for all; the platform adds each participant's
-    id, as in ?PROLIFIC_PID=…, ?workerId=… or ?participant=…
-
-    \b
-    Examples:
-      screentest annotate invite testbed/ --count 50 \\
-          --url https://judge.example.org > links.tsv
-      screentest annotate invite testbed/ --worker w-1a2b3c4d
-      screentest annotate invite videos.jsonl --platform \\
-          --url https://judge.example.org
-    """
+    """Make personal links for workers."""
 
     if platform and (worker or count != 1):
         raise BadOption("--platform makes one link, for everybody")
@@ -191,13 +163,7 @@ def plan(
     units: bool = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Estimate minutes and price before you publish a task.
-
-    \b
-    Examples:
-      screentest annotate plan testbed/ --task check --wage 1200 --currency JPY
-      screentest annotate plan videos.jsonl --task rate --wage 15 --fee 0.2
-    """
+    """Estimate minutes and price before you publish a task."""
 
     result = read_units(place, task, questions=questions, by=by)
     effort = Effort(watching, reading, reading_share, overhead)
@@ -235,17 +201,7 @@ def translate(
     prompts: PromptsOption = None,
     store: str | None = None,
 ) -> None:
-    """Translate the prompts with a chat model.
-
-    Workers see the translation below each passage of the original. Translations
-    are kept; run the command again for those that are missing. Open the testbed
-    with `serve` once before.
-
-    \b
-    Examples:
-      screentest annotate translate testbed/ --to ja \\
-          --model chat=openai:qwen3,base_url=http://127.0.0.1:8000/v1
-    """
+    """Translate the prompts with a chat model."""
 
     choice = ModelChoice.parse(model)
     models = Models([choice])
@@ -286,18 +242,7 @@ def bundle(
     by: str = "model",
     prompts: PromptsOption = None,
 ) -> None:
-    """Make pages for another platform.
-
-    For a platform that shows an HTML page and returns what it posts. Upload the
-    folder `pages`; keep `key.json`, which maps pages to videos. Import the
-    answers with `screentest annotate import --key`.
-
-    \b
-    Examples:
-      screentest annotate bundle testbed/ --out bundle/
-      screentest annotate bundle videos.jsonl --task rate --language ja \\
-          --out bundle/
-    """
+    """Make pages for another platform."""
 
     words = read_language(language, Prompts(prompts))
     units = read_units(place, task, questions=questions, by=by)

@@ -45,20 +45,7 @@ def workers(
     reason: str = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Show the workers, and which ones to review.
-
-    Signs against a worker: too fast for the length of the videos, contradicting
-    others where they agree, hardly ever right where most are, and videos that were
-    not played to at least half (unseen). Two signs flag a worker for review; so does
-    too little time to see the degraded parts (hasty) alone. Nobody is excluded
-    automatically, and what an excluded worker finished is asked of others.
-
-    \b
-    Examples:
-      screentest annotate workers testbed/
-      screentest annotate workers testbed/ --exclude w-1a2b3c4d \\
-          --reason "always C within seconds"
-    """
+    """Show the workers, and which ones to review."""
 
     with opened(place, store) as database:
         if exclude is not None:
@@ -79,17 +66,7 @@ def filter_(
     without_excluded: bool = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Keep the pairs whose degradation people confirm.
-
-    A pair stays if nobody chose C and more chose A than B. Prints the table of
-    the SLVMEval paper for your data, with accuracy and agreement, and writes the
-    filtered testbed to --out.
-
-    \b
-    Examples:
-      screentest annotate filter testbed/
-      screentest annotate filter testbed/ --out confirmed/
-    """
+    """Keep the pairs whose degradation people confirm."""
 
     with opened(place, store) as database, database.read() as connection:
         records = read_records(connection, wanted_task(connection, VoteTask.CHECK))
@@ -118,17 +95,7 @@ def results(
     store: str | None = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show which model people prefer.
-
-    For the task arena: win rates and Bradley-Terry strengths, with intervals that
-    allow for votes going together by prompt and by worker. Votes of excluded
-    workers and on gold items never count.
-
-    \b
-    Examples:
-      screentest annotate results videos.jsonl
-      screentest annotate results videos.jsonl --votes votes.csv --json
-    """
+    """Show which model people prefer."""
 
     if votes is not None:
         records = read_votes(votes)
@@ -155,17 +122,7 @@ def export(
     task: VoteTask | None = None,
     without_excluded: bool = False,
 ) -> None:
-    """Write the votes to a CSV or JSON file.
-
-    One row per worker and item. Texts that a spreadsheet would run as a formula
-    are neutralised in CSV; JSON holds them unchanged. Both can be imported
-    again, and `screentest certify human` reads both.
-
-    \b
-    Examples:
-      screentest annotate export testbed/ --out votes.csv
-      screentest annotate export testbed/ --task check --out votes.json
-    """
+    """Write the votes to a CSV or JSON file."""
 
     writers = {".csv": as_csv, ".json": as_json_text}
     if out.suffix not in writers:
@@ -186,16 +143,7 @@ def import_(
     key: Path | None = None,
     questions: Path | None = None,
 ) -> None:
-    """Import votes that were cast elsewhere.
-
-    Rows that are in the store already are skipped, so a file can be imported
-    twice. If one row is wrong, nothing is imported.
-
-    \b
-    Examples:
-      screentest annotate import testbed/ votes.json
-      screentest annotate import testbed/ answers.jsonl --key bundle/key.json
-    """
+    """Import votes that were cast elsewhere."""
 
     if key is not None:  # the store for answers to a bundle is made if needed
         where = store or default_store(place)

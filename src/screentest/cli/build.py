@@ -102,25 +102,7 @@ def build(
     as_json: JsonOption = False,
     **options: Any,
 ) -> None:
-    """Build pairs of original and degraded videos from captioned films.
-
-    Every operator degrades a few clips of each film in one aspect and leaves the
-    rest bit-identical. The clips of videos without captions are their shots. A film
-    that cannot be used is skipped with the reason. Start the same command again to
-    resume. `screentest testbed operators` lists operators.
-
-    \b
-    Examples:
-      screentest build corpus.jsonl --out testbed/
-      screentest build videos/ --out testbed/ --operators all
-      screentest build corpus.jsonl --out testbed/ --aspects color --clips 3
-      screentest build corpus.jsonl --out testbed/ --severity 0.25,0.5,1
-      screentest build Vript/ --out bed/ --preset paper --backgrounds nature/ \\
-          --model chat=openai:Qwen/Qwen3-8B,base_url=http://127.0.0.1:8000/v1
-      screentest build corpus.jsonl --out testbed/ --min-clips 1 --placebos all
-      screentest build Vript/ --out testbed/ --extract chat \\
-          --model chat=openai:qwen3-8b,base_url=http://127.0.0.1:8000/v1
-    """
+    """Build pairs of original and degraded videos from captioned films."""
     options["operators"] = options["operators"] or "paper"
     job = partial(screentest.build, films, out=out, **options)
     _run(job, as_json=as_json)
@@ -138,16 +120,7 @@ def build_prompts(
     as_json: JsonOption = False,
     **options: Any,
 ) -> None:
-    """Build pairs of one video under its own and a false prompt.
-
-    No video is made. A judge or metric that reads prompts must prefer the true one.
-    A prompt that a change cannot make false is skipped with the reason.
-
-    \b
-    Examples:
-      screentest build-prompts manifest.jsonl --out prompts/
-      screentest build-prompts manifest.jsonl --out bed/ --changes color,object
-    """
+    """Build pairs of one video under its own and a false prompt."""
     _run(partial(screentest.build_prompts, videos, out=out, **options), as_json=as_json)
 
 

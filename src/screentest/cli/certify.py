@@ -62,23 +62,7 @@ def certify(
     as_json: JsonOption = False,
     **options: Any,
 ) -> None:
-    """Measure how often judges prefer the original video of a pair.
-
-    Any metric is a judge too. Both orders of presentation are asked by default.
-    Certificates are stored in the run folder; `screentest report` makes a page of them.
-    With --on the testbed is built first, as `screentest build` does, in the run folder.
-
-    \b
-    Examples:
-      screentest certify baseline --testbed testbed/
-      screentest certify my_metric --plugin my.py --on videos/
-      screentest certify sharpness flicker --testbed testbed/ --aspects aesthetics
-      screentest certify --suite core --testbed testbed/ --chart matrix.svg
-      screentest certify vlm_video --testbed testbed/ --dry-run \\
-          --model chat=openai:gpt-5
-      screentest certify vlm_video --testbed testbed/ --probes all \\
-          --model chat=openai:gpt-5 --prices prices.toml --max-cost 20
-    """
+    """Measure how often judges prefer the original video of a pair."""
     if not testbeds and videos is None:
         raise BadOption(
             "there are no pairs to judge",
@@ -109,18 +93,7 @@ def certify_votes(
     as_json: JsonOption = False,
     **options: Any,
 ) -> None:
-    """Compare judges with people's votes.
-
-    Measures how often judges prefer the video that people prefer. The votes are FETV,
-    UVE, GenAI-Bench, Video-Bench, TVGE, or a CSV file (video_a, video_b, aspect, vote).
-    Any metric is a judge too.
-
-    \b
-    Examples:
-      screentest certify-votes sharpness --votes votes.csv --videos videos/
-      screentest certify-votes --suite core --votes uve/annotations.json \\
-          --videos uve/videos/ --chart matrix.svg
-    """
+    """Compare judges with people's votes."""
     job = partial(screentest.certify_votes, judges or (), votes, videos, **options)
     _run(job, brief=bool(options["suite"]), every=every, as_json=as_json)
 
@@ -137,16 +110,7 @@ def certify_scores(
     as_json: JsonOption = False,
     **options: Any,
 ) -> None:
-    """Compare scores of another tool with people's votes.
-
-    No video is opened: the scores and the votes are enough. The votes are FETV, UVE,
-    GenAI-Bench, Video-Bench, TVGE, or a CSV file (video_a, video_b, aspect, vote).
-
-    \b
-    Examples:
-      screentest certify-scores scores.csv --votes votes.csv
-      screentest certify-scores scores.csv --votes fetv/ --lower error
-    """
+    """Compare scores of another tool with people's votes."""
     job = partial(screentest.certify_scores, scores, votes, **options)
     _run(job, brief=False, every=every, as_json=as_json)
 
@@ -220,17 +184,7 @@ def judge(
     as_json: JsonOption = False,
     **options: Any,
 ) -> None:
-    """Ask a judge which of two videos is better, in both orders.
-
-    Where the two orders disagree, that is said: the judge goes by the order then.
-
-    \b
-    Examples:
-      screentest judge baseline one.mp4 two.mp4
-      screentest judge sharpness one.mp4 two.mp4 --aspects technical_quality
-      screentest judge vlm_video one.mp4 two.mp4 --prompt "A red kite rises" \\
-          --model chat=openai:gpt-5
-    """
+    """Ask a judge which of two videos is better, in both orders."""
     verdicts = judge_videos(name, first, second, **options)
     show(verdicts.table(), as_json=as_json)
     if not as_json:

@@ -36,17 +36,7 @@ def demo(
     workers: WorkersOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Try screentest on the sample it brings.
-
-    Degrades clips of short films in the seven aspects that need no models, tests how often
-    judges notice, compares two checkpoints, and writes a report. Nothing is downloaded.
-    Start it again to go on.
-
-    \b
-    Examples:
-      screentest demo
-      screentest demo --out /tmp/demo --workers 2
-    """
+    """Try screentest on the sample it brings."""
     try:
         built, made, scores, page = _run(out, workers)
     except Stopped as stop:
@@ -149,16 +139,7 @@ def _judges_table(built: BuiltTestbed, made: Certificates) -> Table:
 def copy(
     folder: Path,
 ) -> None:
-    """Copy the packaged films, with a manifest of their prompts and timed scripts.
-
-    Four short films under open licences, which ATTRIBUTION.md beside them names.
-    The manifest is films.jsonl.
-
-    \b
-    Examples:
-      screentest sample copy films/
-      screentest score films/films.jsonl
-    """
+    """Copy the packaged films, with a manifest of their prompts and timed scripts."""
     manifest = copy_films(folder)
     print_indented(f"The films are in {folder}; their manifest is {manifest}.", indent=0)
 
@@ -167,16 +148,7 @@ def checkpoints(
     folder: Path,
     prompts: int = 20,
 ) -> None:
-    """Write short clips of two checkpoints, to compare them.
-
-    The checkpoints are stand-ins with a known answer: step-2000 has shots of the
-    packaged films, step-1000 the same shots blurred and flickering.
-
-    \b
-    Examples:
-      screentest sample checkpoints checkpoints/
-      screentest score checkpoints/ --by model
-    """
+    """Write short clips of two checkpoints, to compare them."""
     texts = copy_checkpoints(folder, prompts)
     words = f"{plural(len(texts), 'prompt')}, {' and '.join(CHECKPOINTS)}, in {folder}."
     print_indented(words, indent=0)

@@ -101,23 +101,7 @@ def doctor(
     every: bool = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what is installed and how to get the rest.
-
-    Looks at Python, the packages, the FFmpeg inside PyAV, the machine, and at
-    everything registered (detectors, metrics, model backends) and whether it
-    would work here. Prints the command that gets what is missing.
-
-    In a few lines; with --all everything is listed by name.
-
-    Exits with 1 if something is broken. An optional part that is absent is not
-    a fault.
-
-    \b
-    Examples:
-      screentest doctor
-      screentest doctor --all
-      screentest doctor --json | jq .optional
-    """
+    """Show what is installed and how to get the rest."""
     state = diagnose(registry)
     if as_json:
         print_json(asdict(state))

@@ -192,10 +192,12 @@ def as_command(name: str, thing: Any) -> Any:
     app = thing
     if not isinstance(thing, typer.Typer):
         app = typer.Typer(add_completion=False, rich_markup_mode=None)
-        if isinstance(thing, FunctionType) and not hasattr(thing, "__wrapped__"):
-            # What `shares` wraps has been described; options are not imported for `--help` alone.
-            thing = importlib.import_module("screentest.cli.options").described(thing)
         app.command(name, cls=SectionedCommand)(thing)
+    for info in filter(None, [app.registered_callback, *app.registered_commands]):
+        if isinstance(info.callback, FunctionType) and not hasattr(info.callback, "__wrapped__"):
+            # What `shares` wraps has been described; options are not imported for `--help` alone.
+            described = importlib.import_module("screentest.cli.options").described
+            info.callback = described(info.callback)
     command = typer.main.get_command(app)
     command.name = name
     # Completion belongs to the whole program, not to one of its commands.

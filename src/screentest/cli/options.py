@@ -9,7 +9,8 @@ docstring:
         screentest.score(videos, **options)
 
 Help and flags of a command's own parameters, and the names of the job's options that it has, are in
-``options.toml`` beside its module; options that few need are listed there as ``seldom``.
+``options.toml`` beside its module; options that few need are listed there as ``seldom``. The help
+of the command below its first line is in ``help.toml``.
 """
 
 from __future__ import annotations
@@ -196,7 +197,7 @@ def accepted(job: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, A
 
 
 @cache
-def _tables(path: Path) -> dict[str, dict[str, Any]]:
+def _tables(path: Path) -> dict[str, Any]:
     return tomllib.loads(path.read_text("utf-8")) if path.is_file() else {}
 
 
@@ -207,10 +208,13 @@ def _table_of(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 def described(function: F) -> F:
-    """Give a command's parameters the help and flags of ``options.toml`` beside its module.
+    """Give a command its help, and its parameters their help and flags, of the files beside it.
 
     Every command is: where it is loaded, or by ``shares``.
     """
+    first = (function.__doc__ or "").partition("\n")[0]
+    rest = _tables(Path(inspect.getfile(function)).with_name("help.toml")).get(function.__name__)
+    function.__doc__ = f"{first}\n\n{rest}" if rest else function.__doc__
     table = _table_of(function)
     signature = inspect.signature(function, eval_str=True)
     parameters = []

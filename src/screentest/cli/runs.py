@@ -26,18 +26,7 @@ def runs(
     as_json: JsonOption = False,
     rescue: bool = False,
 ) -> None:
-    """List runs with coverage and cost.
-
-    If the folder is a run itself, shows everything about it. Works while a run
-    is being written.
-
-    \b
-    Examples:
-      screentest runs
-      screentest runs results/tuesday
-      screentest runs --repair results/tuesday
-      screentest runs --json | jq '.[] | select(.state == "killed").folder'
-    """
+    """List runs with coverage and cost."""
     if rescue:
         _repair(folder, as_json)
         return
@@ -154,17 +143,7 @@ def merge(
     prefer: str = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Merge runs that several machines made of one job.
-
-    The same record in two runs becomes one. A value replaces a failure. Two
-    different values are refused unless --prefer says which one to take. Paid
-    calls are copied and counted once. The merged run records its sources.
-
-    \b
-    Examples:
-      screentest merge machine1/scores machine2/scores --into scores
-      screentest merge monday tuesday --into both --prefer newest
-    """
+    """Merge runs that several machines made of one job."""
     if prefer not in list(Prefer):
         raise BadOption.of("prefer", prefer, "first or newest")
     shares = merge_runs(folders, into, prefer=prefer)

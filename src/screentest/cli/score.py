@@ -60,25 +60,7 @@ def score(
     as_json: JsonOption = False,
     **options: Any,
 ) -> None:
-    """Score videos with a suite or with single metrics.
-
-    All metrics of a video share one decode. A missing value has a
-    reason instead; how many were scored is printed beside every mean. Start the
-    same command again to continue where it stopped. Exits with 3 if some videos
-    could not be read, and with 1 if nothing was scored.
-
-    \b
-    Examples:
-      screentest score film.mp4
-      screentest score videos/ --metrics sharpness,flicker --out sharp/
-      screentest score ours/ theirs/
-      screentest score more/ --add
-      screentest score manifest.jsonl --suite NAME:option=value --by model \\
-          --model chat=openai:gpt-5 --prices prices.toml --max-cost 20
-      screentest score manifest.jsonl --suite NAME --dry-run
-      screentest score --suite NAME --data prompts.json --videos out/ \\
-          --model-name X
-    """
+    """Score videos with a suite or with single metrics."""
     if dry_run:
         forecast = forecast_score(videos or (), **accepted(forecast_score, options))
         show(*forecast_tables(forecast), as_json=as_json)

@@ -32,19 +32,7 @@ def show_item(
     every: bool = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show one video's scores over time.
-
-    What it is last in, of all videos of the run, comes first. What only describes
-    is one line, and what does not apply is left out (--all). Each curve is drawn
-    on its own scale, from its lowest to its highest value. Worst moments are those
-    where a curve falls furthest below its own middle.
-
-    \b
-    Examples:
-      screentest show scores/ castle-7
-      screentest show scores/ castle-7 --worst 10
-      screentest show scores/ castle-7 --json | jq '.values[].value'
-    """
+    """Show one video's scores over time."""
     scores = show_video(run, item, worst=worst)
     if as_json:
         show(scores.table(), as_json=True, **scores.about())

@@ -11,12 +11,7 @@ from screentest.core.table import Column, Table
 
 
 def list_suites(as_json: JsonOption = False) -> None:
-    """List the suites.
-
-    \b
-    Examples:
-      screentest suite list
-    """
+    """List the suites."""
     columns = (Column("name", "Suite"), Column("summary", "What it is"), Column("origin", "From"))
     rows = [
         (entry.name, str(entry.info.get("summary", "")), entry.origin)
@@ -29,13 +24,7 @@ def show_suite(
     name: str,
     as_json: JsonOption = False,
 ) -> None:
-    """Show which metrics a suite has and how they add up.
-
-    \b
-    Examples:
-      screentest suite show core
-      screentest suite show NAME:option=value --json
-    """
+    """Show which metrics a suite has and how they add up."""
     suite = build("suite", name).thing
     facts = {"name": suite.name, "groups": list(suite.groups)}
     metrics, dimensions = _metrics(suite), _dimensions(suite)

@@ -35,18 +35,7 @@ def verify(
     workers: int = 1,
     as_json: JsonOption = False,
 ) -> None:
-    """Check that a testbed is what it says, down to the packets.
-
-    Every file is hashed, every number compared. Outside the touched clips both
-    videos of a pair must hold the same packets; inside, the harm must be there. To
-    see whether a removed thing is gone takes a detector: --models light. Exits with
-    1 if something is wrong.
-
-    \b
-    Examples:
-      screentest testbed verify testbed/
-      screentest testbed verify testbed/ --models light --workers 4
-    """
+    """Check that a testbed is what it says, down to the packets."""
     with watched() as progress:
         result = verify_testbed(
             folder,
@@ -99,15 +88,7 @@ def sample(
     copy: bool = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Draw a smaller testbed, evenly over aspects.
-
-    With the same seed, a larger sample contains the smaller one.
-
-    \b
-    Examples:
-      screentest testbed sample testbed/ --out small/ -n 50
-      screentest testbed sample testbed/ --out small/ -n 5 --per-aspect
-    """
+    """Draw a smaller testbed, evenly over aspects."""
     made = sample_testbed(folder, into, count, seed=seed, per_aspect=per_aspect, copy=copy)
     if as_json:
         print_testbed_as_json(made)
@@ -117,14 +98,7 @@ def sample(
 
 
 def page(folder: Path) -> None:
-    """Write testbed.html again: every pair side by side.
-
-    `build` and `sample` write it too.
-
-    \b
-    Examples:
-      screentest testbed page testbed/
-    """
+    """Write testbed.html again: every pair side by side."""
     print_indented(str(write_page(folder, read_testbed(folder))), indent=0)
 
 
@@ -135,14 +109,5 @@ def list_operators(
     aspects: str = "all",
     as_json: JsonOption = False,
 ) -> None:
-    """List the operators that `build` can harm films with, by aspect.
-
-    Those of the paper are what `build` takes; `--operators family`, `all` or their
-    names ask for others.
-
-    \b
-    Examples:
-      screentest testbed operators
-      screentest testbed operators --aspects technical_quality
-    """
+    """List the operators that `build` can harm films with, by aspect."""
     show(operators_table(aspects), as_json=as_json)

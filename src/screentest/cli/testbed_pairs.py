@@ -42,14 +42,7 @@ def show_testbed(
     pair: str | None = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what a testbed holds, or everything about one pair.
-
-    \b
-    Examples:
-      screentest testbed show testbed/
-      screentest testbed show testbed/ film-7/color
-      screentest testbed show testbed/ film-7/color --json
-    """
+    """Show what a testbed holds, or everything about one pair."""
     testbed = read_testbed(folder)
     if pair is not None:
         _show_pair(testbed, find_pair(testbed, pair), as_json)
@@ -217,14 +210,7 @@ def stats(
     plots: Path | None = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Count pairs per aspect, durations, categories and prompt lengths.
-
-    \b
-    Examples:
-      screentest testbed stats testbed/
-      screentest testbed stats testbed/ --plots charts/
-      screentest testbed stats testbed/ --json | jq .aspects
-    """
+    """Count pairs per aspect, durations, categories and prompt lengths."""
     if plots is not None:
         need("matplotlib")
     statistics = statistics_of(read_testbed(folder))

@@ -38,21 +38,7 @@ def validate(
     deep: bool = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Check a manifest and its videos before a run.
-
-    Reports all problems at once: rows that cannot be read, ids and videos given
-    twice, rows without their video, videos without a row, files that do not
-    open, and scripts that run past their video. Exits with 1 if there are any.
-    A folder in a layout of another tool is checked in the same way: prompts
-    without a video, videos without a prompt, the same prompt and seed twice.
-
-    \b
-    Examples:
-      screentest validate manifest.jsonl
-      screentest validate rows.csv --videos renders/ --deep
-      screentest validate renders/ --layout prompt_names:prompts=info.json
-      screentest validate manifest.jsonl --json | jq '.problems[].line'
-    """
+    """Check a manifest and its videos before a run."""
     report = check_manifest(
         manifest, videos=videos, partial=partial, deep=deep, form=layout, progress=watched()
     )

@@ -58,18 +58,7 @@ def probe_videos(
     videos: list[Path],
     as_json: JsonOption = False,
 ) -> None:
-    """Show what video files hold.
-
-    Container, codec, size, exact duration, frame rate and whether it is
-    constant, number of frames, and faults. Reads every packet and decodes one
-    picture. Exits with 1 if a file cannot be read as a video.
-
-    \b
-    Examples:
-      screentest probe film.mp4
-      screentest probe renders/*.mp4
-      screentest probe film.mp4 --json | jq '.[].duration_seconds'
-    """
+    """Show what video files hold."""
     probes = list(_each(probe, videos, watched()))
     folder, names = short_names(videos)
     table = _videos_table(probes, dict(zip(map(str, videos), names, strict=True)))
@@ -220,18 +209,7 @@ def frames(
     overwrite: bool = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Save frames as pictures, and a contact sheet of them.
-
-    File names hold a number and the time on the screen in seconds, such as
-    0007_000012.345s.png. The contact sheet is contact_sheet.jpg. With --json,
-    prints the names and the exact times.
-
-    \b
-    Examples:
-      screentest frames film.mp4 --per-shot --out stills/
-      screentest frames film.mp4 --fps 2 --size 512 --out stills/
-      screentest frames film.mp4 --count 16 --format jpg --out stills/
-    """
+    """Save frames as pictures, and a contact sheet of them."""
     choice = _choice(per_shot, fps, count, detector)
     limit = _size(size)
     with relayed(watched()) as progress:
@@ -303,18 +281,7 @@ def shots(
     cut_list: CutListFormat | None = None,
     file: Path | None = None,
 ) -> None:
-    """Find the shots of a video.
-
-    Prints where each shot begins and ends, how it begins (cut, fade or
-    dissolve) and which detector found it. `screentest doctor` lists the
-    detectors.
-
-    \b
-    Examples:
-      screentest shots film.mp4
-      screentest shots film.mp4 --out film.edl
-      screentest shots film.mp4 --detector content:threshold=30 --format csv
-    """
+    """Find the shots of a video."""
     chosen = cut_list or _format_of(file)
     with relayed(watched()) as progress:
         cuts = supervised(find_cut_list, video, detector, progress).unwrap()

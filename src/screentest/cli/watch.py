@@ -37,22 +37,7 @@ def watch(
     as_json: JsonOption = False,
     **work: Any,
 ) -> None:
-    """Score validation clips as they appear, and raise alarms on collapse.
-
-    A clip is scored when its file is whole: unchanged between two looks, and
-    readable to its end. The step is read from its name or folder (step_500,
-    checkpoint-500, 500/). Alarms: half the clips of a step frozen, looping,
-    flickering, black or white; or a value that leaves its usual course for two
-    steps. Each says with which step it began. Start the same command again to
-    continue. With --once it ends with 1 where there is a new alarm.
-
-    \b
-    Examples:
-      screentest watch validation/
-      screentest watch validation/ --hook tensorboard:folder=runs --every 60
-      screentest watch videos/ --once --metrics flicker,frozen --json
-      screentest watch out/ --step-pattern 'it(\\d+)_' --hook wandb:project=clips
-    """
+    """Score validation clips as they appear, and raise alarms on collapse."""
     watching = Watch(
         folder,
         out or folder.with_name(f"{folder.absolute().name}-scores"),

@@ -15,9 +15,11 @@ would be told is the ``hint``, which only the probe ``hinted`` of ``certify`` sh
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final
 
 from screentest.core.errors import BadOption
@@ -128,126 +130,22 @@ def _is_peoples(name: str) -> bool:
 _LOOK_AGAIN: Final = "If both seem alike, look again for the passage in which they differ."
 
 
-def _builtin(
-    name: str,
-    summary: str,
-    *,
-    definition: str,
-    hint: str,
-    about_text: bool = False,
-    about_order: bool = False,
-) -> Aspect:
+def _builtin(name: str, *, summary: str, hint: str, **texts: Any) -> None:
     def info() -> AspectInfo:
-        return AspectInfo(definition, about_text, about_order, f"{hint} {_LOOK_AGAIN}")
+        return AspectInfo(hint=f"{hint} {_LOOK_AGAIN}", **texts)
 
     register(KIND, name, version=1, summary=summary)(info)
-    return _objects.setdefault(name, str.__new__(Aspect, name))
+    setattr(Aspect, name.upper(), _objects.setdefault(name, str.__new__(Aspect, name)))
 
 
-Aspect.AESTHETICS = _builtin(
-    "aesthetics",
-    "pleasing pictures",
-    definition="Whether the pictures appeal to the eye: composition, harmony, photographic "
-    "quality. Weigh how each frame looks as a picture. What it shows, and whether the text asks "
-    "for it, is not part of this aspect.",
-    hint="Flat, murky or unnatural tones count against a video.",
-)
-Aspect.TECHNICAL_QUALITY = _builtin(
-    "technical_quality",
-    "clean pictures",
-    definition="Whether each frame is free from technical artifacts, such as blur, noise, "
-    "compression artifacts, over- or under-exposure. Weigh how well each frame is recorded and "
-    "rendered. Beauty, style and content are not part of this aspect.",
-    hint="Passages that look soft or low in resolution count against a video.",
-)
-Aspect.APPEARANCE_STYLE = _builtin(
-    "appearance_style",
-    "the style of the text",
-    definition="Whether the video has the visual style that the text asks for, such as film noir, "
-    "documentary or science fiction; where the text names none, the style that its content "
-    "implies. Weigh how well that style is represented. Whether the style is a beautiful one is "
-    "not part of this aspect.",
-    hint="Passages that suddenly look painted, drawn or filtered, unlike the rest, count against "
-    "a video.",
-)
-Aspect.BACKGROUND_CONSISTENCY = _builtin(
-    "background_consistency",
-    "a consistent background",
-    definition="Whether the background is visually stable and consistent across frames. Weigh the "
-    "surroundings of the main subjects within each scene. That another scene has other "
-    "surroundings, and what the subjects themselves do, is not part of this aspect.",
-    hint="A background that changes or jumps while the scene goes on counts against a video.",
-)
-Aspect.OBJECT_INTEGRITY = _builtin(
-    "object_integrity",
-    "the objects of the text",
-    definition="Whether the people, animals and things that the text mentions are shown "
-    "correctly. Weigh those that the text names, such as a dog or a car. Their colour, their "
-    "place in the picture, and whatever the text does not mention are not part of this aspect.",
-    hint="Something missing, torn or half erased counts against a video.",
-    about_text=True,
-)
-Aspect.COLOR = _builtin(
-    "color",
-    "the colours of the text",
-    definition="Whether the colours that the text states, such as that of an object, are shown "
-    "correctly. Weigh the things to which the text gives a colour. Other colours, and whether "
-    "colours are beautiful, are not part of this aspect.",
-    hint="An object in another colour than stated counts against a video.",
-    about_text=True,
-)
-Aspect.DYNAMICS_DEGREE = _builtin(
-    "dynamics_degree",
-    "the amount of motion",
-    definition="Whether the video has an appropriate amount of motion for what the text "
-    "describes: neither too little nor too erratic. Weigh how much moves and how. What the things "
-    "that move are or look like is not part of this aspect.",
-    hint="Passages that stand still like a photograph count against a video.",
-)
-Aspect.COMPREHENSIVENESS = _builtin(
-    "comprehensiveness",
-    "the scenes of the text",
-    definition="Whether the scenes that the text describes are shown as a whole, for example an "
-    "ocean where the text speaks of an ocean. Weigh how much of what the text tells is to be seen. "
-    "Small details, and the order of the scenes, are not part of this aspect.",
-    hint="Scenes that are left out count against a video.",
-    about_text=True,
-)
-Aspect.SPATIAL_RELATIONSHIP = _builtin(
-    "spatial_relationship",
-    "things in their places",
-    definition="Whether things are placed as the text says, in four relations: horizontal (left, "
-    "right), vertical (above, below), proximity (near, next to, far) and depth (in front, behind, "
-    "partly covered). Weigh the things to which the text gives a place. Where anything else is, is "
-    "not part of this aspect.",
-    hint="A mirrored or otherwise wrong arrangement counts against a video.",
-    about_text=True,
-)
-Aspect.TEMPORAL_FLOW = _builtin(
-    "temporal_flow",
-    "scenes in their order",
-    definition="Whether the scenes flow coherently and chronologically, in the order that the "
-    "text implies, without unintended leaps in time and without coming back to what was over. "
-    "Weigh how scenes and events follow one another. How well any one of them is shown is not "
-    "part of this aspect.",
-    hint="Scenes that come too early or too late count against a video.",
-    about_text=True,
-    about_order=True,
-)
+_TEXTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+for _name in _TEXTS:
+    _builtin(_name, **_TEXTS[_name])
 
-BUILTIN_ASPECTS: Final[tuple[Aspect, ...]] = tuple(_objects.values())
+BUILTIN_ASPECTS: Final[tuple[Aspect, ...]] = tuple(
+    aspect for aspect in _objects.values() if aspect is not Aspect.TEXT_ALIGNMENT
+)
 """Those of SLVMEval, in the order of the paper's tables."""
-
-Aspect.TEXT_ALIGNMENT = _builtin(
-    "text_alignment",
-    "what the text says",
-    definition="Whether the video shows what the text says: its things, their number, colours and "
-    "places, what they do, and in which order. Weigh every word of the text that says what is to "
-    "be seen. How well it is filmed is not part of this aspect.",
-    hint="A text of which a single word is false of the video counts against it.",
-    about_text=True,
-)
-"""Not one of the ten: testbeds of prompts change the text, and no video."""
 
 
 def all_aspects() -> list[Aspect]:
