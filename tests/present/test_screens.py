@@ -198,7 +198,7 @@ def test_leads_that_an_artefact_explains() -> None:
     assert headline(found) == (
         "No winner: an artefact explains every significant difference (12 prompts)"
     )
-    assert line(found, "explained") == ["noise (due to texture in smooth)"]
+    assert line(found, "explained") == ["smooth ahead: noise (due to its texture)"]
     notes = comparison_screen(found).notes
     assert "° significant, but explained by an artefact" in notes
     bright = with_texture(12, 0.0, light=20.0)

@@ -180,8 +180,8 @@ def test_files_that_could_not_be_read_are_named_and_are_why_nothing_is_compared(
     assert view.screen.headline == f"Nothing to compare: {why} could not be read"
     check = view.checks[0]
     assert (check.kind, check.label, check.text) == ("Problem", "unreadable", why)
-    assert check.more[0] == "/clips/a2.mp4: empty_file: the file is empty"
-    assert check.more[2] == "/clips/b1.mp4: undecodable: the file has no picture"
+    assert check.more[0] == "/clips/a2.mp4: the file is empty"
+    assert check.more[2] == "/clips/b1.mp4: the file has no picture"
     # Once: neither as a line, nor as missing values.
     assert not {"unreadable", "missing values"} & {label for label, _ in view.lines}
     assert "missing values" not in {check.label for check in view.checks}

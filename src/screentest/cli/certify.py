@@ -140,10 +140,13 @@ def _print(made: Certificates, *, brief: bool, every: bool) -> None:
             show(made.filtering())
     _print_lost(made)
     print_models(made.models, made.spent)
-    words = f"Everything measured: --all, or screentest report {made.run}"
+    words = ""
     if made.pending:
         words = f"{plural(made.pending, 'judgement')} left: start the same command again"
-    print_indented(words, indent=0, style="dim")
+    elif any(certificate.overall.ok for certificate in made.certificates):
+        words = f"Everything measured: --all, or screentest report {made.run}"
+    if words:
+        print_indented(words, indent=0, style="dim")
 
 
 def _print_certificates(made: Certificates, *, every: bool) -> None:

@@ -121,7 +121,7 @@ def _print(scores: Scores, by: str, *, every: bool, pool: Literal["worst", "mean
     # The dimensions of a suite say what its metrics would say again.
     print_screen(screen if several or not tables else replaced(screen, table=None))
     _print_lost(scores)
-    if not every:
+    if not every and any(total.scored for total in scores.totals):
         print_indented(
             f"Everything measured: --all, or screentest report {scores.run}", indent=0, style="dim"
         )
@@ -135,7 +135,7 @@ def _print_lost(scores: Scores) -> None:
     """
     unread, total = scores.unread, plural(len(scores.results.items), "video")
     files = [(*file_and_reason(video), video.advice) for video in unread]
-    print_lost(files, f"Not read: {len(unread):,} of {total}", MOST_FILES)
+    print_lost(files, f"Unreadable: {len(unread):,} of {total}", MOST_FILES)
     results = scores.results.without({video.item for video in unread})
     every = not any(total.scored for total in scores.totals)
     if not every and get_models(scores.not_covered):  # the screen says how

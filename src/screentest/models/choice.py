@@ -186,7 +186,7 @@ class Models:
         """One line about the backends of these roles; empty where there are none.
 
         >>> Models().summary(["flow", "image_text"])
-        'heuristics in place of models: flow, image_text'
+        'heuristics, no networks: flow, image_text'
         """
         chosen, parts, heuristics = self._chosen(names), [], []
         for name, backend in self.used(names).items():
@@ -196,7 +196,7 @@ class Models:
             else:
                 parts.append(f"{name}={backend} ({profile})")
         models = f"models: {', '.join(parts)}" if parts else ""
-        rest = f"heuristics in place of models: {', '.join(heuristics)}" if heuristics else ""
+        rest = f"heuristics, no networks: {', '.join(heuristics)}" if heuristics else ""
         return "; ".join(filter(None, [models, rest]))
 
     def must_be_here(self, names: Iterable[str], *, whole: bool = False) -> None:

@@ -202,7 +202,7 @@ def sees_words(certificates: Sequence[Certificate]) -> str:
 def certificate_screen(certificate: Certificate, table: Table | None = None) -> Screen:
     """Return the first screen: the headline, the labelled lines, the table."""
     lines = tuple((line.label, line.words) for line in claim_lines(certificate))
-    return Screen(headline(certificate), lines, table)
+    return Screen(headline(certificate), lines, table if certificate.overall.ok else None)
 
 
 def failed_aspects(certificate: Certificate) -> dict[str, str]:

@@ -36,7 +36,7 @@ from screentest.analysis.models.rows import (
     spread_out,
 )
 from screentest.analysis.results import Pool, Results
-from screentest.core.outcome import last_line
+from screentest.core.outcome import Reason, last_line
 from screentest.core.table import Table
 from screentest.present.sentences import say
 from screentest.present.tables import (
@@ -91,7 +91,7 @@ class Screen:
         wide = max((len(name) for name, _ in self.lines), default=0)
         lines = [self.headline]
         for name, text in self.labelled:
-            first, *rest = wrap(text, WIDTH - wide - 4) or [""]
+            first, *rest = wrap(text, WIDTH - wide - 4, break_on_hyphens=False) or [""]
             lines.append(f"  {name:<{wide}}  {first}")
             lines += [f"{'':{wide + 4}}{part}" for part in rest]
         return "\n".join(lines)
@@ -247,10 +247,11 @@ def _lines(comparison: ModelComparison) -> Lines:
         if len(open_rows) > NAMED:
             others = plural(len(open_rows), "other metric" if undecided else "metric")
         yield "undecided", f"{others}: no clear direction"
-    if equal and (comparison.having(State.SIGNIFICANT) or undecided):
-        yield "equal", because(plural(len(equal), "metric"), "within re-encoding noise")
-    elif equal:
-        yield "equal", names((label_of[row.name] for row in equal), 2 * NAMED)
+    if equal:
+        alike = names((label_of[row.name] for row in equal), 2 * NAMED)
+        if len(equal) > NAMED and (comparison.having(State.SIGNIFICANT) or undecided):
+            alike = plural(len(equal), "metric")
+        yield "equal", because(alike, "within re-encoding noise")
     yield from _explained(comparison, label_of)
     described = comparison.having(State.DESCRIBED)
     if described and comparison.tested:
@@ -337,7 +338,7 @@ def wins_words(
 
 def _explained(comparison: ModelComparison, label_of: Mapping[str, str]) -> Lines:
     """Leads that an artefact explains, and those of which nothing tells whose fault it is."""
-    explained: dict[str, list[str]] = {}
+    explained: dict[tuple[str, str], dict[str, None]] = {}
     unclear: dict[tuple[str, str], dict[str, None]] = {}
     for row in comparison.rows:
         for pair in row.pairs:
@@ -346,27 +347,24 @@ def _explained(comparison: ModelComparison, label_of: Mapping[str, str]) -> Line
             if explanation is None or not shown:
                 continue
             if explanation.kind is Explained.ARTEFACT:
-                artefact = artefact_words(explanation, label_of)
-                listed = explained.setdefault(label_of[row.name], [])
-                if artefact not in listed:
-                    listed.append(artefact)
+                why = artefact_words(explanation, label_of, ahead=pair.better)
+                explained.setdefault((pair.better, why), {})[label_of[row.name]] = None
             else:
                 other = pair.worse if explanation.model == pair.better else pair.better
                 unclear.setdefault((explanation.model, label_of[row.name]), {})[other] = None
-    if explained:
-        listed = [because(n, f"due to {names(found, 2)}") for n, found in explained.items()]
-        yield "explained", names(listed, WORST)
+    for (leader, why), gains in list(explained.items())[:SIDES]:
+        yield "explained", f"{leader} ahead: {because(names(gains, NAMED), why)}"
     alike = grouped(((model, tuple(others)), name) for (model, name), others in unclear.items())
     for (model, others), metrics in alike.items():
         why = say("unclear", model=model, other=names(others, 2, last=" or "))
         yield "unclear", because(names(metrics, NAMED), why)
 
 
-def artefact_words(explanation: Explanation, label_of: Mapping[str, str]) -> str:
+def artefact_words(explanation: Explanation, label_of: Mapping[str, str], ahead: str = "") -> str:
     """Return the artefact that explains a lead, and the model that has it."""
     value = explanation.value
     word = words("artefacts").get(value) or label_of.get(value) or label(value)
-    return f"{word} in {explanation.model}"
+    return f"due to its {word}" if explanation.model == ahead else f"{word} in {explanation.model}"
 
 
 def _looks(comparison: ModelComparison) -> str:
@@ -515,7 +513,8 @@ def unread_words(unread: Sequence[UnreadVideo], videos: int) -> str:
     """Return the number of videos that could not be read, with the reasons."""
     reasons = Counter(video.reason.replace("_", " ") for video in unread)
     listed = ", ".join(f"{reason} {count:,}" for reason, count in reasons.most_common())
-    return because(f"{len(unread):,} of {plural(videos, 'video')}", listed)
+    count = f"{len(unread):,} of {plural(videos, 'video')}"
+    return count if reasons.keys() == {Reason.UNDECODABLE.value} else because(count, listed)
 
 
 def borders_words(results: Results) -> str:
@@ -535,7 +534,7 @@ def file_and_reason(unread: UnreadVideo) -> tuple[str, str]:
     detail = last_line(unread.detail)
     # The message of a decoder begins with the path, which stands beside it already.
     _, quoted, rest = detail.partition(f"{path.name}' ")
-    why = ": ".join(filter(None, [unread.reason, f"the file {rest}" if quoted else detail]))
+    why = f"the file {rest}" if quoted else detail or unread.reason.replace("_", " ")
     inside = path.absolute().is_relative_to(Path.cwd())
     return str(path.absolute().relative_to(Path.cwd()) if inside else path), why
 
