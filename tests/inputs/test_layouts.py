@@ -616,6 +616,20 @@ def test_models_share_the_list_of_prompts_above_them(tmp_path: Path) -> None:
     assert not found.problems
 
 
+@pytest.mark.parametrize("name", ["prompts.json", "prompts_sample.json"])
+def test_one_model_with_prompts_as_etva_released_them(tmp_path: Path, name: str) -> None:
+    """JSON lines in a file called .json, and videos counted from 0 in the folder of one model."""
+    files(tmp_path, "kling/0.mp4", "kling/1.mp4")
+    rows = ({"number": n, "prompt": text} for n, text in enumerate(("A cat", "Two dogs")))
+    (tmp_path / name).write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    found = read(tmp_path)
+    assert [(one.id, one.groups["model"], one.prompt) for one in found.items] == [
+        ("kling/0.mp4", "kling", "A cat"),
+        ("kling/1.mp4", "kling", "Two dogs"),
+    ]
+    assert not found.problems
+
+
 def test_what_is_not_recognised_is_named_with_what_was_seen(tmp_path: Path) -> None:
     files(tmp_path, "x/readme.md", "notes.json", "notes2.json")
     with pytest.raises(BadOption, match=r"2 \.json, 1 folder\b") as error:

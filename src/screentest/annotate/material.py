@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from screentest._util.text import lines
+from screentest.analysis.people.released import json_lines
 from screentest.annotate.answers import (
     EXAMPLE,
     BadAnswer,
@@ -20,7 +20,7 @@ from screentest.annotate.answers import (
     check_gold,
 )
 from screentest.core import BadOption, Item, NoValue, PairKind, UserError
-from screentest.core.codec import parse_json
+from screentest.inputs.fields import Complaint
 from screentest.inputs.manifest import read_manifest
 from screentest.judges.votes import VoteTask, of_two
 from screentest.testbeds.files import file_in, video_in
@@ -227,46 +227,47 @@ def _of_item(item: Item, task: VoteTask, questions: Sequence[UnitQuestion] = ())
 
 
 def _read_questions(path: Path, known: set[str]) -> dict[str, tuple[UnitQuestion, ...]]:
-    result: dict[str, tuple[UnitQuestion, ...]] = {}
-    for number, row in _rows(path):
+    def read(line: int, row: Mapping[str, Any]) -> tuple[str, tuple[UnitQuestion, ...]]:
         name, texts = row.get("item"), row.get("questions")
         if not isinstance(name, str) or not isinstance(texts, list) or not texts:
-            raise UserError(f"{path}, line {number}: a row has an item and its questions")
+            raise Complaint("a row has an item and its questions")
         if name not in known:
-            raise UserError(f"{path}, line {number}: no item {name!r} in the manifest")
-        result[name] = tuple(_question(path, number, n, text) for n, text in enumerate(texts, 1))
-    return result
+            raise Complaint(f"no item {name!r} in the manifest")
+        return name, tuple(_question(number, text) for number, text in enumerate(texts, 1))
+
+    return dict(json_lines(path, read))
 
 
-def _question(path: Path, line: int, number: int, given: object) -> UnitQuestion:
+def _question(number: int, given: object) -> UnitQuestion:
     match given:
         case str() if given.strip():
             return UnitQuestion(str(number), given)
         case {"id": str(name) | int(name), "text": str(text)} if text.strip():
             return UnitQuestion(str(name), text)
-    raise UserError(f"{path}, line {line}: question {number} is neither a text nor an id with text")
+    raise Complaint(f"question {number} is neither a text nor an id with text")
 
 
 def _with_gold(units: list[Unit], path: Path) -> list[Unit]:
     available = {unit.key: unit for unit in units}
-    for number, row in _rows(path):
+
+    def read(line: int, row: Mapping[str, Any]) -> Unit:
         unit = available.get(str(row.get("unit")))
         if unit is None:
-            raise UserError(
-                f"{path}, line {number}: no unit {row.get('unit')!r}",
-                advice="`screentest annotate plan --units` lists them.",
+            raise Complaint(
+                f"no unit {row.get('unit')!r}", "`screentest annotate plan --units` lists them."
             )
         try:
             gold = check_gold(unit, row.get("answer"))
         except BadAnswer as error:
-            raise UserError(f"{path}, line {number}: {error}") from None
+            raise Complaint(str(error)) from None
         why = row.get(EXAMPLE)
         if why is not None:
             if not isinstance(why, str) or not why.strip():
-                raise UserError(f"{path}, line {number}: an example says why, in words")
+                raise Complaint("an example says why, in words")
             gold[EXAMPLE] = why.strip()
-        available[unit.key] = replace(unit, gold=gold)
-    return list(available.values())
+        return replace(unit, gold=gold)
+
+    return list((available | {unit.key: unit for unit in json_lines(path, read)}).values())
 
 
 def text_of(path: Path, advice: str = "") -> str:
@@ -275,20 +276,3 @@ def text_of(path: Path, advice: str = "") -> str:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path} cannot be read: {error}", advice=advice) from None
-
-
-def _rows(path: Path) -> list[tuple[int, Mapping[str, Any]]]:
-    rows: list[tuple[int, Mapping[str, Any]]] = []
-    for number, line in enumerate(lines(text_of(path)), start=1):
-        if not line.strip():
-            continue
-        try:
-            row = parse_json(line)
-        except ValueError:
-            row = None
-        if not isinstance(row, dict):
-            raise UserError(
-                f"{path}, line {number}: not a JSON object", advice="Write one object per line."
-            )
-        rows.append((number, row))
-    return rows

@@ -393,6 +393,20 @@ def test_knowledge_is_asked_once_per_prompt() -> None:
     assert made[1:] == [given[1], lost, made[0]]
 
 
+def test_refused_knowledge_leaves_the_questions() -> None:
+    """Three of the 1,999 released knowledge texts read like refusals."""
+    with FakeChatServer([Answer("I'm sorry, but I can't assist with that.")] * 2) as server:
+        built = registry.build("chat", "openai", model="writer", base_url=server.url)
+        with built.thing as chat:
+            given = [Outcome.of(QuestionSet(PENGUIN, ()))]
+            made = add_knowledge(given, chat, Prompts())
+            again = add_knowledge(made, chat, Prompts())
+    kept = made[0].unwrap()
+    assert kept.knowledge is None
+    assert len(kept.left_out) == 1
+    assert again == made
+
+
 def test_sampled_as_the_released_code_does() -> None:
     # Greedy questions, near-greedy answers. What its code needs to cut questions out of lines
     # (stop words, 150 tokens) would cut our agents' objects in two.

@@ -89,3 +89,15 @@ def test_released_files(shared_data: Path) -> None:
     assert all(one.knowledge for one in sets)
     with pytest.raises(UserError, match="which category"):
         read_question_sets(folder / "qa_sample.json")
+
+
+@pytest.mark.parametrize(
+    ("name", "option"),
+    [("question_sample.json", "--categories"), ("vidu_sample_output.json", "etva replay")],
+)
+def test_another_released_file_is_told_what_reads_it(
+    shared_data: Path, name: str, option: str
+) -> None:
+    with pytest.raises(UserError) as error:
+        read_question_sets(shared_data / "etva" / name)
+    assert option in error.value.advice

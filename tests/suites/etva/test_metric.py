@@ -99,6 +99,22 @@ def test_the_share_of_yes_in_all_and_by_category(film: Item) -> None:
     assert point.note == f"no: Is the fox red? {THROUGH}"
 
 
+def test_refused_knowledge_loses_no_value(film: Item) -> None:
+    good = well_behaved()
+
+    def script(asked: Asked) -> Act:
+        if stage_of(asked) == "knowledge":
+            return Answer("I'm sorry, but I can't assist with that request.")
+        return good(asked)
+
+    with scoring(script) as (score, _):
+        outcomes = score(film)
+    assert value(outcomes["score"]) == value(outcomes["coverage"]) == 1.0
+    scenes: Any = outcomes["score"].unwrap().details["scenes"]
+    assert not scenes[0]["knowledge"]
+    assert any(Reason.REFUSED.value in line for line in scenes[0]["left_out"])
+
+
 def test_frames_are_two_a_second_and_even(film: Item, ffprobe: str) -> None:
     with scoring(well_behaved()) as (score, server):
         score(film)

@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from screentest._util.text import plural
-from screentest.core import ManifestError
+from screentest._util.text import lines, plural
+from screentest.core import ManifestError, UserError
 from screentest.inputs.fields import Complaint, Problem, ProblemKind, load_json, one_line
 
 LARGEST = 256 * 2**20
 """Bytes of one file: some millions of rows."""
 _SEPARATORS = (",", ";", "\t")
+_Read = TypeVar("_Read")
 
 
 def read_text(path: Path, *, limited: bool = True, encoding: str = "utf-8-sig") -> str:
@@ -53,12 +54,30 @@ def read_json(path: Path, *, constants: bool = False) -> Any:
         try:
             return load_json(text, constants=constants)
         except Complaint:
-            lines = [line for line in text.split("\n") if line.strip()]
-            if len(lines) < 2:
+            written = [line for line in lines(text) if line.strip()]
+            if len(written) < 2:
                 raise
-            return [load_json(line, constants=constants) for line in lines]
+            return [load_json(line, constants=constants) for line in written]
     except Complaint as complaint:
         raise ManifestError(f"{path}: {complaint.message}") from None
+
+
+def json_lines(
+    path: Path, read: Callable[[int, dict[str, Any]], _Read], *, advice: str = ""
+) -> list[_Read]:
+    """Return what ``read`` makes of the number and the object of each line; an error names both."""
+    result = []
+    for number, line in enumerate(lines(read_text(path, limited=False)), start=1):
+        if line.strip():
+            try:
+                row = load_json(line)
+                if not isinstance(row, dict):
+                    raise Complaint("not a JSON object", "Write one object per line.")
+                result.append(read(number, row))
+            except (Complaint, UserError) as error:
+                message = f"{path}, line {number}: {error.message}"
+                raise ManifestError(message, advice=error.advice or advice) from None
+    return result
 
 
 Columns = Mapping[str, Sequence[str]]
@@ -73,11 +92,11 @@ def table_rows(
     A row that has too few or too many cells is a problem; broken quotes end the table.
     """
     # A sheet made on another system may end its lines with a carriage return alone.
-    lines = io.StringIO(read_text(path), newline=None)
-    head = lines.readline()
-    lines.seek(0)
+    text = io.StringIO(read_text(path), newline=None)
+    head = text.readline()
+    text.seek(0)
     separator = max(_SEPARATORS, key=head.count)
-    reader = csv.reader(lines, delimiter=separator, strict=True)
+    reader = csv.reader(text, delimiter=separator, strict=True)
     try:
         names = [name.strip() for name in next(reader, [])]
         header = [name.lower() for name in names]

@@ -30,7 +30,7 @@ TABLES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
 VIDEO_COLUMNS = ("video", "file_name", "video_path", "path", "filename", "file")
 PROMPT_LISTS = (
     *("prompts.txt", "prompt.txt", "prompts.csv", "prompts.parquet"),
-    *("prompts.json", "prompts.jsonl", "VBench_full_info.json"),
+    *("prompts.json", "prompts.jsonl", "VBench_full_info.json", "prompts_sample.json"),
 )
 """Where the prompts of a folder are looked for."""
 PROMPT_COLUMNS = ("prompt", "caption", "text", "cap", "prompt_en", "description")
@@ -62,7 +62,7 @@ def table_rows(path: Path) -> list[TableRow]:
             case ".parquet":
                 return list(_parquet_rows(path))
             case ".json":
-                return list(_json_rows(load_json(_text(path))))
+                return list(_json_or_lines(_text(path)))
             case ".jsonl" | ".ndjson":
                 return list(_line_rows(_text(path)))
             case ".tsv":
@@ -112,6 +112,13 @@ def _line_rows(text: str) -> Iterator[TableRow]:
             except Complaint as complaint:
                 raise complaint.about(f"line {number}") from None
             yield TableRow(_object(value, f"line {number}"), line=number)
+
+
+def _json_or_lines(text: str) -> Iterator[TableRow]:
+    """Yield rows of JSON, or of JSON lines that are called .json."""
+    first, _, rest = text.lstrip().partition("\n")
+    lined = first.startswith("{") and rest.lstrip().startswith("{")
+    yield from _line_rows(text) if lined else _json_rows(load_json(text))
 
 
 def _json_rows(content: Any) -> Iterator[TableRow]:

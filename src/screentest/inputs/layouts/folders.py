@@ -203,11 +203,11 @@ class Models:
     for_films, for_videos = False, True
 
     def accepts(self, path: Path) -> bool:
-        """Take a folder without videos of its own, of at least two that a layout fits."""
+        """Take a folder without videos of its own, with folders that a layout fits."""
         if not path.is_dir():
             return False
         listing = Listing(path)
-        return not listing.videos and len(self._folders(listing)) > 1
+        return not listing.videos and bool(self._folders(listing))
 
     @staticmethod
     def _folders(listing: Listing) -> list[Path]:

@@ -378,7 +378,8 @@ def add_knowledge(
 ) -> list[Outcome[QuestionSet]]:
     """Return the sets with what each prompt leaves unsaid but its video must respect.
 
-    Asked once per prompt; sets that have knowledge already are not asked about.
+    Asked once per prompt; sets that have knowledge already are not asked about. Knowledge that a
+    model refuses is left out, and the questions stay.
     """
     without = [item.unwrap() for item in sets if item.ok and item.unwrap().knowledge is None]
     asked = list(dict.fromkeys(item.prompt for item in without))
@@ -393,4 +394,7 @@ def add_knowledge(
 
 
 def _with(given: QuestionSet, answer: Outcome[str]) -> Outcome[QuestionSet]:
-    return answer.map(lambda statement: replace(given, knowledge=spoken(statement)))
+    if (lost := answer.failure) is None or lost.reason.transient:
+        return answer.map(lambda statement: replace(given, knowledge=spoken(statement)))
+    note = f"knowledge: {lost}"
+    return Outcome.of(replace(given, left_out=tuple(dict.fromkeys((*given.left_out, note)))))

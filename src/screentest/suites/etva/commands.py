@@ -114,13 +114,13 @@ def questions(
             written = write_missing(
                 texts, out, write, know=know if knowledge else None, progress=watched()
             )
-    _print_written(written, out)
+    _print_written(written, out, knowledge=knowledge)
     print_models(used)
     if written.failures:
         raise typer.Exit(1)
 
 
-def _print_written(written: WrittenQuestions, out: Path) -> None:
+def _print_written(written: WrittenQuestions, out: Path, *, knowledge: bool) -> None:
     count = sum(len(item.questions) for item in written.sets.values())
     message = f"{plural(count, 'question')} for {plural(len(written.sets), 'prompt')} in {out}"
     print_indented(f"{message}: {written.made:,} new, {written.kept:,} kept", indent=0)
@@ -128,6 +128,11 @@ def _print_written(written: WrittenQuestions, out: Path) -> None:
         print_heading(f"Without questions ({len(written.failures):,})")
     for text, failure in written.failures.items():
         print_indented(f"{text[:60]}: {failure}")
+    bare = [item for item in written.sets.values() if knowledge and item.knowledge is None]
+    if bare:
+        print_heading(f"Without knowledge ({len(bare):,})")
+    for item in bare:
+        print_indented(f"{item.prompt[:60]}: {''.join(item.left_out[-1:])}")
 
 
 def graph(

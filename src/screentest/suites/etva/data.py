@@ -11,17 +11,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from screentest._util.text import lines, plural
-from screentest.analysis.people.released import read_text
+from screentest._util.text import plural
+from screentest.analysis.people.released import json_lines
 from screentest.core import ManifestError, UserError
-from screentest.inputs.fields import Complaint, load_json, one_line
+from screentest.inputs.fields import Complaint, one_line
 from screentest.suites.etva.graph import Category, read_category
 
-_FORM = "Give one of ETVA's files as they were released: JSON lines."
+_KINDS = {
+    "question_answer": "These are answers: `screentest suite etva replay FILE` reads them.",
+    "questions": "These are prompts: `screentest suite etva benchmark FILE` reads them.",
+    "type": "These are types of questions: give them as `--categories`.",
+    "": "Give one of ETVA's files as they were released: JSON lines.",
+}
+"""By what their rows have, what ETVA's released files are."""
 _Row = Mapping[str, Any]
-_Read = TypeVar("_Read")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,19 +62,19 @@ class ReleasedPrompt:
 
 def read_prompts(path: Path, questions: Path | None = None) -> list[ReleasedPrompt]:
     """Return prompts with questions; categories from the ``questions`` file where given."""
-    return _labelled(_rows(path, lambda line, row: _prompt(line, row, _asked)), questions)
+    return _labelled(json_lines(path, lambda line, row: _prompt(line, row, _asked)), questions)
 
 
 def read_questions(path: Path) -> list[ReleasedQuestion]:
     """Return the questions with their categories, one per line."""
-    return _rows(
-        path, lambda line, row: ReleasedQuestion(_text(row, "question"), _text(row, "type"))
+    return json_lines(
+        path, lambda _, row: ReleasedQuestion(_text(row, "question"), _text(row, "type"))
     )
 
 
 def read_transcripts(path: Path, questions: Path | None = None) -> list[ReleasedPrompt]:
     """Return the transcripts of one model; categories from the ``questions`` file where given."""
-    return _labelled(_rows(path, lambda line, row: _prompt(line, row, _answered)), questions)
+    return _labelled(json_lines(path, lambda line, row: _prompt(line, row, _answered)), questions)
 
 
 def _labelled(prompts: list[ReleasedPrompt], path: Path | None) -> list[ReleasedPrompt]:
@@ -122,7 +127,7 @@ def _asked(row: _Row) -> Iterator[ReleasedQuestion]:
 def _answered(row: _Row) -> Iterator[ReleasedQuestion]:
     pairs = row.get("question_answer")
     if not isinstance(pairs, list):
-        raise Complaint("it has no question_answer")
+        raise wrong_file("question_answer", row)
     for pair in pairs:
         if not isinstance(pair, dict) or not isinstance(pair.get("answer"), str):
             raise Complaint("question_answer has an entry without question and answer")
@@ -133,26 +138,11 @@ def _answered(row: _Row) -> Iterator[ReleasedQuestion]:
 def _text(row: _Row, name: str) -> str:
     result = row.get(name)
     if not isinstance(result, str) or not result.strip():
-        raise Complaint(f"it has no {name}")
+        raise wrong_file(name, row)
     return result.strip()
 
 
-def lines_of(path: Path) -> list[str]:
-    """Return the lines of a file; a text in them may hold other line ends of Unicode."""
-    return lines(read_text(path))
-
-
-def _rows(path: Path, read: Callable[[int, _Row], _Read]) -> list[_Read]:
-    """Return what ``read`` makes of the number and the object of each line."""
-    result = []
-    for number, line in enumerate(lines_of(path), start=1):
-        if line.strip():
-            try:
-                row = load_json(line)
-                if not isinstance(row, dict):
-                    raise Complaint("not a JSON object")
-                result.append(read(number, row))
-            except Complaint as error:
-                message = f"{path}, line {number}: {error.message}"
-                raise ManifestError(message, advice=_FORM) from None
-    return result
+def wrong_file(name: str, row: _Row) -> Complaint:
+    """Return what is wrong with a row without ``name``: it may be of another of the files."""
+    kind = next((advice for key, advice in _KINDS.items() if key in row or not key))
+    return Complaint(f"it has no {name}", kind)

@@ -20,11 +20,13 @@ from pathlib import Path
 from typing import Any
 
 from screentest._util.atomic import write_whole
+from screentest._util.text import lines
+from screentest.analysis.people.released import json_lines, read_text
 from screentest.core import Failure, Outcome, Progress, Reason, Silent, UserError
-from screentest.core.codec import from_json, parse_json, to_json
+from screentest.core.codec import from_object, parse_json, to_json
 from screentest.inputs.manifest import read_manifest
 from screentest.models.networks.runtimes import batches
-from screentest.suites.etva.data import ReleasedPrompt, lines_of, read_prompts
+from screentest.suites.etva.data import ReleasedPrompt, read_prompts, wrong_file
 from screentest.suites.etva.graph import Category, SceneGraph
 
 _PLACE = re.compile(
@@ -153,17 +155,16 @@ def read_question_sets(path: Path, categories: Path | None = None) -> list[Quest
     """Our own questions file, or a released one with its ``categories`` file."""
     if categories is not None or _is_released(path):
         return [from_released(prompt) for prompt in read_prompts(path, categories)]
-    sets = []
-    for number, line in enumerate(lines_of(path), start=1):
-        if not line.strip():
-            continue
-        try:
-            sets.append(from_json(QuestionSet, line))
-        except UserError as error:
-            raise UserError(f"{path}, line {number}: {error.message}", advice=_ADVICE) from None
+    sets = json_lines(path, _set_of, advice=_ADVICE)
     if not sets:
         raise UserError(f"{path} has no questions", advice=_ADVICE)
     return sets
+
+
+def _set_of(line: int, row: dict[str, Any]) -> QuestionSet:
+    if "questions" not in row:
+        raise wrong_file("questions", row)
+    return from_object(QuestionSet, row)
 
 
 def write_question_sets(path: Path, sets: Iterable[QuestionSet]) -> None:
@@ -190,8 +191,8 @@ def by_prompt(sets: Sequence[QuestionSet]) -> dict[str, QuestionSet]:
 
 def digest_of(sets: Sequence[QuestionSet]) -> str:
     """Twelve hex digits of all that the questions say, for signatures; order does not count."""
-    lines = sorted(to_json(item) for item in sets)
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:12]
+    rows = sorted(to_json(item) for item in sets)
+    return hashlib.sha256("\n".join(rows).encode()).hexdigest()[:12]
 
 
 def from_released(prompt: ReleasedPrompt) -> QuestionSet:
@@ -285,16 +286,16 @@ def read_texts(path: Path) -> list[str]:
 
 
 def _texts(path: Path) -> list[str]:
-    lines = path.suffix.lower() in (".json", ".jsonl", ".ndjson")
-    if path.suffix.lower() == ".csv" or (lines and "video" in _first_row(path)):
+    rows = path.suffix.lower() in (".json", ".jsonl", ".ndjson")
+    if path.suffix.lower() == ".csv" or (rows and "video" in _first_row(path)):
         texts = []
         for item in read_manifest(path):
             clips = item.script.clips if item.script is not None else ()
             texts += [clip.caption for clip in clips] or [item.text]
         return texts
-    if lines:
+    if rows:
         return [prompt.prompt for prompt in read_prompts(path)]
-    return lines_of(path)
+    return lines(read_text(path))
 
 
 @dataclass(frozen=True, slots=True)

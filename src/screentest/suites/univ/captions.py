@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from screentest._util.atomic import write_whole
-from screentest.analysis.people.released import read_text
+from screentest.analysis.people.released import json_lines, read_json
 from screentest.analysis.results import Results
 from screentest.core import Level
-from screentest.core.codec import parse_json
 from screentest.core.errors import ManifestError, NoValue
 from screentest.core.frames import Consumer
 from screentest.core.item import Clip, Item, Script, Span
 from screentest.core.metric import MetricInfo, Outcomes, OutputInfo, Resources
 from screentest.core.outcome import Failure, Outcome, Point, Reason, Score
 from screentest.core.registry import register
+from screentest.inputs.fields import Complaint
 from screentest.inputs.manifest import write_manifest
 from screentest.models.ask import Frames, send
 from screentest.models.ask.templates import Slot
@@ -296,29 +296,23 @@ def _script_of(video: VideoDescription) -> Script:
     return Script(tuple(Clip(shot.script, span_of(shot)) for shot in shots))
 
 
+def _description(line: int, row: dict[str, Any]) -> VideoDescription:
+    try:
+        return VideoDescription.model_validate(row)
+    except ValidationError as error:
+        raise Complaint(f"not a description: {error.errors(include_url=False)[0]['msg']}") from None
+
+
 def read_captions(path: Path) -> list[VideoDescription]:
     """Return the descriptions of a file that ``screentest suite univ caption`` wrote."""
-    result = []
-    for number, line in enumerate(read_text(path, limited=False).split("\n"), start=1):
-        if line.strip():
-            try:
-                result.append(VideoDescription.model_validate_json(line))
-            except ValidationError as error:
-                message = error.errors(include_url=False)[0]["msg"]
-                raise ManifestError(
-                    f"{path}, line {number}: not a description: {message}",
-                    advice="Give a captions.jsonl that `screentest suite univ caption` wrote.",
-                ) from None
-    return result
+    advice = "Give a captions.jsonl that `screentest suite univ caption` wrote."
+    return json_lines(path, _description, advice=advice)
 
 
 def read_shots(path: Path) -> list[Description]:
     """Return all shots of a captions file, or of a JSON file in the paper's form."""
     if path.suffix.lower() == ".json":
-        try:
-            document = parse_json(read_text(path))
-        except ValueError as error:
-            raise ManifestError(f"cannot read {path}: {error}") from None
+        document = read_json(path)
         many = document if isinstance(document, list) else [document]
         if not all(isinstance(item, dict) for item in many):
             raise ManifestError(f"{path} is not a description in the paper's form")

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from screentest.analysis.people.released import read_json, read_text
+from screentest.analysis.people.released import json_lines, read_json, read_text
 from screentest.core import Item, ManifestError
 from screentest.inputs.fields import Complaint, Problem, ProblemKind, load_json
 
@@ -153,7 +153,7 @@ def read_truth(path: Path) -> Truth:
             raise ManifestError(f"no case in {path} has a ground truth")
         return Truth(result)
     if path.suffix.lower() in (".jsonl", ".ndjson"):
-        return Truth(dict(_lines(path)))
+        return Truth(dict(json_lines(path, _described)))
     document = _object(read_json(path), path)
     inner = _checklist(document)
     name = str(document.get("id") or path.stem)
@@ -352,16 +352,9 @@ def _object(document: Any, path: Path) -> dict[str, Any]:
     return document
 
 
-def _lines(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for number, line in enumerate(read_text(path, limited=False).split("\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            document = _object(load_json(line), path)
-        except (Complaint, ManifestError) as error:
-            raise ManifestError(f"{path}, line {number}: {error.message}") from None
-        name = document.get("id")
-        if not isinstance(name, str) or not name:
-            raise ManifestError(f"{path}, line {number}: it has no id")
-        inner = _checklist(document)
-        yield name, document if inner is None else inner
+def _described(line: int, row: dict[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    name = row.get("id")
+    if not isinstance(name, str) or not name:
+        raise ManifestError("it has no id")
+    inner = _checklist(row)
+    return name, row if inner is None else inner
