@@ -32,6 +32,7 @@ from screentest.inputs.manifest import write_manifest
 from screentest.present.charts import must_be_chart, save
 from screentest.present.forecast import request_tables
 from screentest.present.results import Scores
+from screentest.run.database import FILE
 from screentest.run.reader import RunReader
 from screentest.run.session import Settings, Tools, settings_of
 from screentest.suites.univ.captions import (
@@ -44,6 +45,7 @@ from screentest.suites.univ.captions import (
 )
 from screentest.suites.univ.data import read_univbench
 from screentest.suites.univ.pieces import PieceLevel, UnivTask
+from screentest.suites.univ.released import read_released
 from screentest.suites.univ.schema import VideoDescription, description_schema
 from screentest.suites.univ.scores import judging_requests
 from screentest.suites.univ.tables import (
@@ -151,22 +153,30 @@ def estimate(
 def table(
     runs: RunsArgument,
     by: str = "model",
+    task: UnivTask | None = None,
     chart: Path | None = None,
     as_json: JsonOption = False,
 ) -> None:
     """Print tasks and models by dimension, in per cent.
 
+    A folder may also hold what UniV-Eval wrote of a model (*_format_eval.json,
+    *_v2t_eval.json). It is named after the model.
+
     \b
     Examples:
       screentest suite univ table scores/
       screentest suite univ table scores/ --chart radar.svg
+      screentest suite univ table wan/ kling/ --task t2v
     """
     if chart is not None:
         must_be_chart(chart)
     tasks: list[TaskStandings] = []
     for run in runs:
-        with RunReader(run) as reader:
-            result = task_standings(read_results(reader), by)
+        if run.is_dir() and not (run / FILE).is_file():
+            result = task_standings(read_released(run, task), by)
+        else:
+            with RunReader(run) as reader:
+                result = task_standings(read_results(reader), by)
         if not result:
             raise UserError(f"{run} has no value of univ", advice=_SCORE_FIRST)
         tasks += result

@@ -220,7 +220,7 @@ class Part(StrEnum):
 _CLOCK = re.compile(r"(?:(?:(\d+):)?(\d+):)?(\d+(?:\.\d+)?) *(?:s|sec|seconds?)?", re.IGNORECASE)
 
 
-def _named(written: object) -> object:
+def named(written: object) -> object:
     """Return a part or a dimension by its name here: judges write "Content Fidelity", "Color"."""
     if not isinstance(written, str):
         return written
@@ -246,8 +246,8 @@ Written: TypeAlias = Annotated[float, BeforeValidator(_number), Field(ge=0, stri
 class Finding(_Form):
     """One fault."""
 
-    part: Annotated[Part, BeforeValidator(_named)]
-    dimension: Annotated[Dimension | None, BeforeValidator(_named)]
+    part: Annotated[Part, BeforeValidator(named)]
+    dimension: Annotated[Dimension | None, BeforeValidator(named)]
     """None where it touches none of the eight, such as a logo."""
     start: Annotated[Written, Field(allow_inf_nan=False)]
     end: Annotated[Written, Field(allow_inf_nan=False)]
@@ -287,15 +287,17 @@ def _or_unread(given: Any, read: ValidatorFunctionWrapHandler) -> Any:
     text = json.dumps(given, ensure_ascii=False)
     try:
         return read(given)
-    except (ValidationError, ValueError) as error:
-        problems = error.errors() if isinstance(error, ValidationError) else []
-        if not problems:
-            return Unread(str(error), text)
-        place = ".".join(str(step) for step in problems[0]["loc"])
-        message = str(problems[0]["msg"])
-        return Unread(f"{place}: {message}" if place else message, text)
-    except NoValue as error:
-        return Unread(error.message, text)
+    except ValidationError as error:
+        return unread_of(error, given)
+    except (ValueError, NoValue) as error:
+        return Unread(str(error), text)
+
+
+def unread_of(error: ValidationError, given: Any) -> Unread:
+    """Return an answer that does not fit its form, with its first fault."""
+    problem = error.errors()[0]
+    place = "".join(f"{step}: " for step in problem["loc"][-1:])
+    return Unread(f"{place}{problem['msg']}", json.dumps(given, ensure_ascii=False))
 
 
 class Inspection(_Form):
@@ -323,16 +325,19 @@ class Inspection(_Form):
         return self
 
 
+Points: TypeAlias = Annotated[
+    float,
+    Field(ge=0, le=MOST, strict=True),
+    WithJsonSchema({"type": "integer", "minimum": 0, "maximum": MOST}),
+]
+"""Whole points are asked for; a judge that writes 6.5 means 6.5."""
+
+
 class Mark(_Form):
     """Points with a reason; the reason comes first."""
 
     reason: Explanation
-    score: Annotated[
-        float,
-        Field(ge=0, le=MOST, strict=True),
-        WithJsonSchema({"type": "integer", "minimum": 0, "maximum": MOST}),
-    ]
-    """Whole points are asked for; a judge that writes 6.5 means 6.5."""
+    score: Points
 
 
 class Marks(_Form):

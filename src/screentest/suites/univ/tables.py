@@ -174,17 +174,18 @@ def dimension_table(tasks: Sequence[TaskStandings], by: str = "model") -> Table:
 
 def task_radars(tasks: Sequence[TaskStandings]) -> Figure:
     """Return a panel per task, an axis per dimension, a line per model, gaps without values."""
-    panels = {
-        task.name.upper(): {
-            model.group: {
-                level.path[-1]: level.value / 100
-                for level in model.levels
-                if level.value is not None and len(level.path) > 1
+    panels: dict[str, dict[str, dict[str, float]]] = {}
+    for task in tasks:  # runs of several models may have the same task
+        panels.setdefault(task.name.upper(), {}).update(
+            {
+                model.group: {
+                    level.path[-1]: level.value / 100
+                    for level in model.levels
+                    if level.value is not None and len(level.path) > 1
+                }
+                for model in task.models
             }
-            for model in task.models
-        }
-        for task in tasks
-    }
+        )
     return radar(panels, {item.value: TITLES[item] for item in Dimension})
 
 
