@@ -85,7 +85,7 @@ def test_tables_of_several_models(kling: Path, tmp_path: Path) -> None:
     wan.mkdir()
     (wan / "1_format_eval.json").write_text(json.dumps(answer(*[5] * 8)))
     done = invoke("suite", "univ", "table", kling, wan, "--task", "t2v", "--json")
-    rows = {row["model"]: row for row in json.loads(done.stdout)["univ"]}
+    rows = {row["model"]: row for row in json.loads(done.stdout)}
     assert (rows["wan"]["average"], rows["wan"]["scored"]) == (50, 1)
     assert (rows["kling"]["scored"], rows["kling"]["total"]) == (1, 3)
     shown = invoke("suite", "univ", "table", kling, wan, "--task", "t2v")
