@@ -153,7 +153,7 @@ def test_answers_that_cannot_be_are_reported(testbed: Path, tmp_path: Path) -> N
         None,
     ):
         path.write_text(json.dumps({"worker": "w", "answer": bad}))
-        with pytest.raises(UserError, match="answer 1"):
+        with pytest.raises(UserError, match="line 1"):
             read_answers(path, key, units)
     with pytest.raises(UserError, match="not the key"):
         read_answers(path, path, units)

@@ -25,8 +25,7 @@ from screentest.core.outcome import attempt
 from screentest.judges.cases import Case, strongest
 from screentest.judges.verdicts import judge_of, metrics_of
 from screentest.measure.evaluators import resolve
-from screentest.models.chat.costs import Price, estimate_input_tokens, estimate_text_tokens
-from screentest.models.chat.messages import ChatRequest, Usage
+from screentest.models.chat.costs import Price, estimate_text_tokens
 from screentest.models.choice import Models
 from screentest.models.roles import CHAT
 from screentest.run.reader import RunReader
@@ -43,8 +42,6 @@ ANSWER = 300
 _PATCH = 28 * 28
 """Pixels that one token of a picture stands for, about, as in Qwen-VL models."""
 _WIDE = 9 / 16
-_TEMPLATE = 500
-"""Tokens of the words around pictures and prompt, about."""
 ACCURACIES = (0.6, 0.75, 0.9)
 
 
@@ -259,7 +256,7 @@ def _declared(
         pictures = sum(many * number for (many, _), number in texts.items())
         selected = pictures * max(1, round(calls.long_side**2 * _WIDE / _PATCH))
         selected += sum(
-            (estimate_text_tokens(text) + _TEMPLATE) * number for (_, text), number in texts.items()
+            (estimate_text_tokens(text) + calls.words) * many for (_, text), many in texts.items()
         )
         price = _price_of(calls.role, settings, models)
         costs.append(None if price is None else _cost(price, count, selected, pictures))
@@ -382,45 +379,6 @@ def _groups(cases: Sequence[Case]) -> dict[tuple[Aspect, str], list[Case]]:
         for name in names:
             result[aspect, name] = [case for case in selected if case.name == name]
     return result
-
-
-# Requests that can be made beforehand, and people's work.
-
-
-@dataclass(frozen=True, slots=True)
-class RequestForecast:
-    """Requests that were made and counted, and not sent."""
-
-    cases: int
-    calls: int
-    pictures: int
-    tokens_in: int
-    """About."""
-    most_tokens_out: int
-    most_cost: Decimal | None
-    """At these tokens; None without a price."""
-    left_out: tuple[tuple[str, str], ...]
-    """Items that would have no score, each with the reason."""
-
-
-def forecast_requests(
-    items: Iterable[Item],
-    questions: Callable[[Item], Iterable[tuple[ChatRequest, int]]],
-    price: Price | None = None,
-) -> RequestForecast:
-    """Count the requests about each item, each with the tokens that earlier answers will add."""
-    left_out, asked = [], []
-    for item in items:
-        try:
-            asked.append(list(questions(item)))
-        except NoValue as error:
-            left_out.append((item.id, str(error.failure)))
-    every = [entry for selected in asked for entry in selected]
-    pictures = sum(len(request.pictures) for request, _ in every)
-    tokens = sum(estimate_input_tokens(request) + extra for request, extra in every)
-    most = sum(request.sampling.max_tokens for request, _ in every)
-    cost = price.cost(Usage(tokens, most), pictures) if price is not None else None
-    return RequestForecast(len(asked), len(every), pictures, tokens, most, cost, tuple(left_out))
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,16 +15,17 @@ from pathlib import Path
 from typing import Any, Final
 
 from screentest._util.atomic import atomic_output, write_whole
+from screentest.analysis.people.released import json_lines
 from screentest.annotate.answers import STEPS, Step, Unit, check_answer
 from screentest.annotate.flashes import are_risky
 from screentest.annotate.language import Language
-from screentest.annotate.material import text_of
 from screentest.annotate.media import CHUNK, Layout, served_length
 from screentest.annotate.records import ANSWERS, about, choice_word
 from screentest.annotate.sitting import VOTE_ID, finite, picked_video, side_of
 from screentest.annotate.web.screens import Line, MarkedPart, Screen, render, static_files
 from screentest.core import UserError
 from screentest.core.codec import parse_json
+from screentest.inputs.fields import Complaint
 from screentest.judges.votes import VoteRecord, VoteTask, of_two, sides
 
 SCHEMA: Final = 1
@@ -80,21 +81,18 @@ def read_answers(path: Path, key: Path, units: Sequence[Unit]) -> list[VoteRecor
     """Return the answers that a platform collected, as records that can be imported."""
     task, pages = _read_key(key)
     available = {unit.key: unit for unit in units}
-    records = []
-    lines = [line for line in text_of(path).split("\n") if line.strip()]
-    for number, line in enumerate(lines, start=1):
+
+    def read(line: int, row: Mapping[str, Any]) -> VoteRecord:
         try:
-            row = parse_json(line)
             answer = row["answer"]
             answer = parse_json(answer) if isinstance(answer, str) else answer
             page = pages[answer["page"]]
-            records.append(_record(task, available[page.unit], page, str(row["worker"]), answer))
+            return _record(task, available[page.unit], page, str(row["worker"]), answer)
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-            raise UserError(
-                f"{path}, answer {number}: {type(error).__name__}: {error}",
-                advice='Write {"worker": …, "answer": …} with what the page sent.',
-            ) from None
-    return records
+            raise Complaint(f"{type(error).__name__}: {error}") from None
+
+    advice = 'Write {"worker": …, "answer": …} with what the page sent.'
+    return json_lines(path, read, advice=advice)
 
 
 def task_of(key: Path) -> VoteTask:

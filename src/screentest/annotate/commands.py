@@ -13,6 +13,7 @@ from sqlalchemy import Connection, select
 from screentest._util.progress import watched
 from screentest._util.text import plural
 from screentest.analysis.forecast import Effort, forecast_people
+from screentest.analysis.people.released import read_text
 from screentest.annotate import people
 from screentest.annotate.answers import Unit
 from screentest.annotate.assignment import Rules, share_to_watch
@@ -20,7 +21,7 @@ from screentest.annotate.bundle import write_bundle
 from screentest.annotate.flashes import measure_all
 from screentest.annotate.language import read_language
 from screentest.annotate.language import translate as translate_prompts
-from screentest.annotate.material import read_units, text_of
+from screentest.annotate.material import read_units
 from screentest.annotate.media import prepare_all
 from screentest.annotate.records import harmed_seconds
 from screentest.annotate.schema import units as units_table
@@ -68,7 +69,7 @@ def serve(
     check_address(host, port, public_url, token)
     templates = Prompts(prompts)
     languages = [read_language(name, templates) for name in language or ("en", "ja")]
-    own_consent = text_of(consent).strip() if consent is not None else ""
+    own_consent = read_text(consent).strip() if consent is not None else ""
     finish = Finish(code, return_url)
     # Equal models are equal: an arena without ties would make coins of them.
     ties = ties or task is VoteTask.ARENA

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from screentest.analysis.people.released import json_lines
+from screentest.analysis.people.released import json_lines, read_text
 from screentest.annotate.answers import (
     EXAMPLE,
     BadAnswer,
@@ -179,7 +179,7 @@ def _of_files(folder: Path, source: SourceFilm, task: VoteTask, *files: VideoFil
 
 
 def _prompt(folder: Path, source: SourceFilm) -> str:
-    return text_of(_inside(folder, source.prompt), advice="Build it again.").strip()
+    return read_text(_inside(folder, source.prompt)).strip()
 
 
 def _inside(folder: Path, file: VideoFile | str) -> Path:
@@ -268,11 +268,3 @@ def _with_gold(units: list[Unit], path: Path) -> list[Unit]:
         return replace(unit, gold=gold)
 
     return list((available | {unit.key: unit for unit in json_lines(path, read)}).values())
-
-
-def text_of(path: Path, advice: str = "") -> str:
-    """Return the text of a file; raises UserError where it cannot be read."""
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path} cannot be read: {error}", advice=advice) from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable, Sequence
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.box import SIMPLE_HEAD, Box
@@ -14,6 +15,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from screentest._util.text import plural
 from screentest.cli.console import out, print_json, shown
 from screentest.core import table as core
 
@@ -51,6 +53,24 @@ def show(*tables: core.Table, as_json: bool = False, **facts: Any) -> None:
         out().print(rendered(table))
         for line in table.note.splitlines():
             print_indented(line, indent=0, style="dim")
+
+
+def show_manifest(
+    path: Path,
+    items: int,
+    of: str,
+    missing: Iterable[str],
+    problems: Iterable[object],
+    *,
+    as_json: bool,
+) -> None:
+    """Print which manifest was written, what is missing in it, and what is wrong."""
+    lost = core.Table("missing", "Missing", ("result",), [(name,) for name in missing])
+    wrong = core.Table("problems", "Problems", ("problem",), [(str(one),) for one in problems])
+    show(lost, wrong, as_json=as_json, manifest=str(path), items=items)
+    if not as_json:
+        counts = f"{plural(items, 'item')} of {of}, {len(lost.rows):,} missing"
+        out().print(f"{shown(str(path))}: {counts}", soft_wrap=True)
 
 
 def rendered(

@@ -115,6 +115,8 @@ class Calls:
     long_side: int = 512
     count: int = 1
     """How many such calls."""
+    words: int = 500
+    """Tokens of the words around pictures and prompt, about."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,6 @@ if TYPE_CHECKING:  # `score` loads this module, and not what a forecast is made 
         Forecast,
         PeopleForecast,
         Power,
-        RequestForecast,
         Work,
     )
 
@@ -145,21 +144,6 @@ def _range(ends: Sequence[int]) -> str:
 
 def _models(models: Mapping[str, str]) -> str:
     return ", ".join(f"{role}={model}" for role, model in models.items()) or "none"
-
-
-def request_tables(forecast: RequestForecast) -> list[Table]:
-    """Count requests that would be sent, and items that would have no score."""
-    columns = (
-        *("cases", "calls", "pictures"),
-        Column("tokens_in", "tokens in, about"),
-        Column("most_tokens_out", "tokens out, at most"),
-        Column("most_cost", "cost, at most"),
-    )
-    note = "" if forecast.most_cost is not None else "Cost: unknown (no price)"
-    return [
-        Table.of("estimate", "What judging would take", columns, [forecast], note),
-        Table("left_out", "Would not be scored", ("item", "reason"), forecast.left_out),
-    ]
 
 
 def people_table(plans: Sequence[tuple[str, PeopleForecast]], currency: str) -> Table:

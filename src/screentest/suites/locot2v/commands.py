@@ -16,7 +16,7 @@ from screentest._util.optional import need
 from screentest._util.text import plural
 from screentest.cli.console import err, shown
 from screentest.cli.options import BACKENDS, MODELS, JsonOption, shares
-from screentest.cli.tables import print_indented, print_models, show
+from screentest.cli.tables import print_indented, print_models, show, show_manifest
 from screentest.core import BadOption, Column, Image, Table
 from screentest.inputs.manifest import write_manifest
 from screentest.judges.votes import VoteTask, read_votes
@@ -129,19 +129,9 @@ def items(
     """
     suite = read_prompt_suite(records, categories=read_categories(categories))
     result, missing = items_with_videos(suite, videos, model_name)
-    problems = [(problem,) for problem in suite.warnings]
     write_manifest(out, result)
-    show(
-        Table("missing", f"Missing: {len(missing):,}", ("prompt",), [(item,) for item in missing]),
-        Table("problems", f"Problems: {len(problems):,}", ("problem",), problems),
-        as_json=as_json,
-        manifest=str(out),
-        items=len(result),
-    )
-    if not as_json:
-        counts = f"{plural(len(result), 'item')} of {plural(len(suite.records), 'prompt')}"
-        lost = f"; {len(missing):,} missing" if missing else ""
-        print_indented(f"{counts}{lost}, in {out}", indent=0)
+    prompts = plural(len(suite.records), "prompt")
+    show_manifest(out, len(result), prompts, missing, suite.warnings, as_json=as_json)
 
 
 def analyse(

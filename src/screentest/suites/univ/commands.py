@@ -10,7 +10,6 @@ import typer
 
 import screentest
 from screentest._util.text import plural
-from screentest.analysis.forecast import forecast_requests
 from screentest.analysis.runs import read_results
 from screentest.cli.console import out as console
 from screentest.cli.console import print_json, shown
@@ -21,20 +20,17 @@ from screentest.cli.options import (
     WORKERS,
     DamagedOption,
     JsonOption,
-    PricesOption,
-    PromptsOption,
     shares,
 )
-from screentest.cli.tables import print_heading, print_indented, print_models, show
+from screentest.cli.tables import print_heading, print_indented, print_models, show, show_manifest
 from screentest.core import BadOption, Cell, Column, Table, UserError
 from screentest.inputs.importers import read_inputs
 from screentest.inputs.manifest import write_manifest
 from screentest.present.charts import must_be_chart, save
-from screentest.present.forecast import request_tables
 from screentest.present.results import Scores
 from screentest.run.database import FILE
 from screentest.run.reader import RunReader
-from screentest.run.session import Settings, Tools, settings_of
+from screentest.run.session import Settings, settings_of
 from screentest.suites.univ.captions import (
     BUILTIN,
     CHAT,
@@ -44,10 +40,9 @@ from screentest.suites.univ.captions import (
     write_captions,
 )
 from screentest.suites.univ.data import read_univbench
-from screentest.suites.univ.pieces import PieceLevel, UnivTask
+from screentest.suites.univ.pieces import UnivTask
 from screentest.suites.univ.released import read_released
 from screentest.suites.univ.schema import VideoDescription, description_schema
-from screentest.suites.univ.scores import judging_requests
 from screentest.suites.univ.tables import (
     TaskStandings,
     cost_table,
@@ -58,7 +53,6 @@ from screentest.suites.univ.tables import (
     task_standings,
 )
 from screentest.suites.univ.tables import distribution as count_terms
-from screentest.suites.univ.text_task import univ_v2t
 
 TaskOption = Annotated[
     UnivTask, typer.Option("--task", metavar="NAME", help="v2t, t2v, r2v, tv2v, rv2v or v2v.")
@@ -99,55 +93,11 @@ def import_benchmark(
             f"no result in {videos} belongs to a case of {benchmark} for {task}",
             advice=f"Results are called {kind}, by the number of their case.",
         )
-    write_manifest(out, items)
     missing, problems = bench.missing(task.value, videos), bench.mixed(task.value, videos)
+    cases = plural(len(bench.cases), "case")
+    write_manifest(out, items)
     problems += bench.problems
-    show(
-        Table("missing", f"Missing: {len(missing):,}", ("result",), [(item,) for item in missing]),
-        Table(
-            "problems",
-            f"Problems: {len(problems):,}",
-            ("problem",),
-            [(str(problem),) for problem in problems],
-        ),
-        as_json=as_json,
-        manifest=str(out),
-        items=len(items),
-    )
-    if not as_json:
-        counts = f"{plural(len(items), 'item')} of {plural(len(bench.cases), 'case')}"
-        console().print(f"{shown(str(out))}: {counts}", soft_wrap=True)
-
-
-def estimate(
-    inputs: list[Path],
-    task: TaskOption,
-    level: PieceLevel = "video",
-    truth: str = "",
-    model: str = "",
-    prices: PricesOption = None,
-    prompts: PromptsOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Say what judging would take, before anything is asked.
-
-    \b
-    Examples:
-      screentest suite univ estimate wan.jsonl --task t2v
-      screentest suite univ estimate wan.jsonl --task t2v --level shots \\
-          --model-name gpt-5 --prices prices.toml
-    """
-    if (task is UnivTask.V2T) != bool(truth):
-        raise BadOption("the task v2t, and no other, needs --truth")
-    if bool(model) != (prices is not None):
-        raise BadOption("--model-name and --prices go together")
-    settings = settings_of({"prompts": prompts, "prices": prices})
-    price = settings.prices.of(model)
-    if model and price is None:
-        raise BadOption(f"{prices} has no price for {model!r}")
-    truths = univ_v2t(truth=truth) if truth else None
-    questions = partial(judging_requests, task, Tools(settings), level, truths)
-    show(*request_tables(forecast_requests(read_inputs(inputs), questions, price)), as_json=as_json)
+    show_manifest(out, len(items), cases, missing, problems, as_json=as_json)
 
 
 def table(

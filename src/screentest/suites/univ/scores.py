@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from statistics import fmean
 from typing import TYPE_CHECKING
 
 from screentest.core import Level
 from screentest.core.errors import NoValue
-from screentest.core.frames import Consumer
+from screentest.core.frames import Consumer, VideoInfo
 from screentest.core.item import Item, Span, Time
-from screentest.core.metric import MetricInfo, Outcomes, OutputInfo, Resources
-from screentest.core.outcome import Failure, Outcome, Point, Score
+from screentest.core.metric import Calls, MetricInfo, Outcomes, OutputInfo, Resources
+from screentest.core.outcome import Failure, Outcome, Point, Score, attempt
 from screentest.core.registry import register
 from screentest.measure.items import lacking
 from screentest.models.ask import Frames, send
@@ -36,20 +37,17 @@ from screentest.suites.univ.pieces import (
     shown,
     whole_piece,
 )
-from screentest.suites.univ.schema import MOST, Finding, Inspection, Mark, Marks, Remarks
+from screentest.suites.univ.schema import MOST, Finding, Inspection, Mark, Marks
 from screentest.suites.univ.vocabulary import TITLES, Dimension
+from screentest.video.probe import probe
 
 if TYPE_CHECKING:
     from screentest.core.outcome import Json
-    from screentest.suites.univ.text_task import TextTask
 
 
 SCORE_TEMPLATE = "univ/score"
-REPORT_TOKENS = 1500
-"""About what an inspector writes, which is read again by whoever gives points."""
-_BLANK = Inspection(
-    remarks=Remarks(**dict.fromkeys(Remarks.model_fields, "")), findings=[], approved=True
-)
+INSPECTION, REPORT = 1500, 2000
+"""Tokens of the checklist; of the findings and what the points mean, about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,6 +331,20 @@ class VideoTask:
             prompts=(self.task.template, SCORE_TEMPLATE),
         )
 
+    def calls_of(self, item: Item, video: VideoInfo) -> Sequence[Calls] | None:
+        """Return both questions about a whole video; of shots the number is not known yet."""
+        if self.level != "video":
+            return None
+        needs = self.task.needs
+        if lacking(item, needs):
+            return ()
+        source = attempt(partial(probe, item.source)).value if item.source else None
+        original = self.frames.calls(JUDGE, source).frames if source and "source" in needs else 0
+        look = self.frames.calls(JUDGE, video)
+        pictures = look.frames + original + len(item.references) * ("references" in needs)
+        inspect = replace(look, frames=pictures, words=INSPECTION)
+        return inspect, Calls(JUDGE, "video", words=REPORT)
+
     def start(self, item: Item, resources: Resources) -> Inspector:
         return Inspector(self.task, item, resources, self.frames, self.level)
 
@@ -369,23 +381,3 @@ for _task, _register in {
     ),
 }.items():
     _register(_factory(_task))
-
-
-def judging_requests(
-    task: UnivTask, resources: Resources, level: PieceLevel, truth: TextTask | None, item: Item
-) -> Iterator[tuple[ChatRequest, int]]:
-    """Make the requests about an item, each with the tokens that an earlier answer will add.
-
-    The first question is made for real. The second depends on the answer to the first, so that its
-    length is a guess.
-    """
-    missing = lacking(item, task.needs)
-    if missing is not None:
-        raise NoValue(missing.reason, missing.detail)
-    if truth is not None:
-        yield from ((request, 0) for request in truth.start(item, resources).requests())
-        return
-    inspector = Inspector(task, item, resources, shown(), level)
-    for piece in inspector.pieces():
-        yield inspector.inspection_request(piece), 0
-        yield inspector.score_request(piece, _BLANK), REPORT_TOKENS

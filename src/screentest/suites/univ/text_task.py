@@ -9,11 +9,12 @@ have one: the share of them that stand in the caption is a value beside the mean
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -23,10 +24,10 @@ from pydantic import ValidationError
 from screentest._util.collect import grouped
 from screentest.core import ManifestError
 from screentest.core.errors import BadOption, NoValue
-from screentest.core.frames import Consumer
+from screentest.core.frames import Consumer, VideoInfo
 from screentest.core.item import Item, Span
-from screentest.core.metric import MetricInfo, Outcomes, OutputInfo, Resources
-from screentest.core.outcome import Json, Outcome, Point, Reason, Score
+from screentest.core.metric import Calls, MetricInfo, Outcomes, OutputInfo, Resources
+from screentest.core.outcome import Json, Outcome, Point, Reason, Score, attempt
 from screentest.core.registry import register
 from screentest.models.ask import send
 from screentest.models.ask.templates import Slot, Trusted, neutralise
@@ -313,8 +314,16 @@ class TextTask:
     def signature_parts(self) -> dict[str, str]:
         return {"truth": self.truth.digest}
 
+    def calls_of(self, item: Item, video: VideoInfo) -> Sequence[Calls]:
+        """Return a question for each batch of the checklist."""
+        entries = attempt(partial(self._entries, item)).value or ()
+        return (Calls(JUDGE, "video", count=math.ceil(len(entries) / self.batch)),)
+
     def start(self, item: Item, resources: Resources) -> Comparing:
         """Look the checklist up; the video itself is not looked at."""
+        return Comparing(item.text, self._entries(item), resources, self.batch)
+
+    def _entries(self, item: Item) -> tuple[ChecklistEntry, ...]:
         document = self.truth.of(item)
         if document is None:
             raise NoValue(
@@ -325,7 +334,7 @@ class TextTask:
         entries = read_checklist(document)
         if not entries:
             raise NoValue(Reason.NOT_APPLICABLE, f"the checklist of {item.id} is empty")
-        return Comparing(item.text, entries, resources, self.batch)
+        return entries
 
 
 @dataclass(frozen=True)
