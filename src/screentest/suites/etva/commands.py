@@ -63,19 +63,7 @@ def questions(
     run: Path = Path("etva-questions"),
     **work: Any,
 ) -> None:
-    """Write questions for prompts, to edit and to use again.
-
-    A scene graph and one yes/no question per node and edge: by a chat model in
-    three steps, or by rules, which need no model; or, to compare, all questions
-    at once without a graph (vanilla). Paid for once per prompt,
-    however many models' videos are asked. Start it again to go on.
-
-    \b
-    Examples:
-      screentest suite etva questions prompts.txt --writer rules --no-knowledge
-      screentest suite etva questions manifest.jsonl --out questions.jsonl \\
-          --model chat=openai:qwen2.5-72b,base_url=http://127.0.0.1:8000/v1
-    """
+    """Write questions for prompts, to edit and to use again."""
     texts = list(dict.fromkeys(text for path in inputs for text in read_texts(path)))
     if writer == "rules" and not knowledge:
         used = ""
@@ -141,13 +129,7 @@ def graph(
     out: Path | None = None,
     categories: CategoriesOption = None,
 ) -> None:
-    """Show one prompt's questions, or draw its scene graph.
-
-    \b
-    Examples:
-      screentest suite etva graph questions.jsonl 3
-      screentest suite etva graph questions.jsonl 3 --out graph.svg
-    """
+    """Show one prompt's questions, or draw its scene graph."""
     sets = read_question_sets(file, categories)
     if number > len(sets):
         raise BadOption(f"invalid prompt {number:,}: {file} has {len(sets):,} prompts")
@@ -189,15 +171,7 @@ def by_item(
     out: Path = Path("questions-by-item.jsonl"),
     categories: CategoriesOption = None,
 ) -> None:
-    """Write the questions of each video of a manifest, for the annotation app.
-
-    \b
-    Examples:
-      screentest suite etva by-item manifest.jsonl questions.jsonl \\
-          --out by-item.jsonl
-      screentest annotate serve manifest.jsonl --task questions \\
-          --questions by-item.jsonl
-    """
+    """Write the questions of each video of a manifest, for the annotation app."""
     available = by_prompt(read_question_sets(file, categories))
     lines = []
     items = read_manifest(manifest)
@@ -224,15 +198,7 @@ def benchmark(
     plot: Path | None = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show how questions are spread; draw smaller benchmarks.
-
-    \b
-    Examples:
-      screentest suite etva benchmark questions.jsonl --plot spread.svg
-      screentest suite etva benchmark prompts.json --categories types.json \\
-          --out questions.jsonl
-      screentest suite etva benchmark questions.jsonl --draw 105 --out small.jsonl
-    """
+    """Show how questions are spread; draw smaller benchmarks."""
     if categories is not None and len(files) > 1:
         raise BadOption("--categories belongs to one file", advice="Give one file at a time.")
     if plot is not None:

@@ -62,21 +62,7 @@ def replay(
     compat: Compat = Compat.STRICT,
     as_json: JsonOption = False,
 ) -> None:
-    """Score transcripts again, without a model.
-
-    Reads every recorded answer anew: [YES] or [NO], and nothing where it has
-    neither or both. A file is one model's transcripts, by the file's name; a run
-    is broken down by its items' group `model`. The average is over all questions,
-    as published tables have it. Of several models every two are compared on the
-    questions that both were asked.
-
-    \b
-    Examples:
-      screentest suite etva replay scores/
-      screentest suite etva replay vidu.json --categories questions.json
-      screentest suite etva replay vidu.json --categories questions.json \\
-          --compat upstream --json
-    """
+    """Score transcripts again, without a model."""
     judged = []
     for place in places:
         if place.is_dir():
@@ -100,13 +86,7 @@ def answers(
     said: bool = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show every question of a run with its answer.
-
-    \b
-    Examples:
-      screentest suite etva answers scores/
-      screentest suite etva answers scores/ cat-01 --said
-    """
+    """Show every question of a run with its answer."""
     result = grouped((item, question) for _, item, question in recorded(read_run(run)))
     for name in items or []:
         if name not in result:
@@ -142,24 +122,7 @@ def people(
     compat: Compat = Compat.STRICT,
     as_json: JsonOption = False,
 ) -> None:
-    """Compare a run with people's ratings and answers, and with other metrics.
-
-    Ratings: Kendall's and Spearman's rank correlation of each prompt over the
-    models that made a video for it (the items' group `model`), averaged over
-    prompts. A prompt whose scores or ratings are all equal has none; such prompts
-    are counted. Answers: the share of questions answered alike.
-
-    --beside puts other scores of the same items next to it, such as a run of
-    clipscore and videoscore, or a CSV with the column `item` and a column for
-    each score; and tells by how much ETVA is closer to people, prompt by prompt.
-
-    \b
-    Examples:
-      screentest suite etva people scores/ ratings.json
-      screentest suite etva people scores/ ratings.json answers.json --json
-      screentest suite etva people scores/ ratings.json --beside baselines/ \\
-          --beside viclip.csv
-    """
+    """Compare a run with people's ratings and answers, and with other metrics."""
     csvs = [path for path in votes if path.suffix.lower() == ".csv"]
     tables = [path for path in csvs if "item" in read_text(path).partition("\n")[0].split(",")]
     read = (one for path in votes if path not in tables for one in read_votes(path, whole=True))

@@ -60,16 +60,7 @@ def upper_bound(
     as_json: JsonOption = False,
     **work: Any,
 ) -> None:
-    """Compute the upper bound of aesthetic quality from good pictures.
-
-    It is the mean score of the best tenth. Give it to the suite; it stands in the
-    signature of every score.
-
-    \b
-    Examples:
-      screentest suite locot2v upper-bound pictures/
-      screentest score manifest.jsonl --suite locot2v:upper_bound=0.81
-    """
+    """Compute the upper bound of aesthetic quality from good pictures."""
     if not folder.is_dir():
         raise BadOption(f"{folder} is not a folder of pictures")
     tools = Tools(settings_of(work))
@@ -117,16 +108,7 @@ def items(
     out: Path = Path("manifest.jsonl"),
     as_json: JsonOption = False,
 ) -> None:
-    """Write the manifest of one generator's videos for a prompt suite.
-
-    Videos that are missing are listed; they are not scored, and never zeros.
-
-    \b
-    Examples:
-      screentest suite locot2v items suite.json --videos out/ --model-name X
-      screentest score manifest.jsonl --suite locot2v:records=suite.json \\
-          --model chat=openai:NAME
-    """
+    """Write the manifest of one generator's videos for a prompt suite."""
     suite = read_prompt_suite(records, categories=read_categories(categories))
     result, missing = items_with_videos(suite, videos, model_name)
     write_manifest(out, result)
@@ -143,17 +125,7 @@ def analyse(
     kind: Literal["svg", "png"] = "svg",
     as_json: JsonOption = False,
 ) -> None:
-    """Show standings and correlations of runs, and draw the paper's charts.
-
-    Generators are distinguished by the group "model" of their items. Beside each mean
-    is how many videos it is of.
-
-    \b
-    Examples:
-      screentest suite locot2v analyse scores/
-      screentest suite locot2v analyse ours/ theirs/
-      screentest suite locot2v analyse scores/ --charts charts/
-    """
+    """Show standings and correlations of runs, and draw the paper's charts."""
     if charts is not None:
         need("matplotlib")
     results = with_categories(read_report(runs, by=by).results, read_categories(categories))
@@ -181,18 +153,7 @@ def correct(
     stage: str = "draft",
     as_json: JsonOption = False,
 ) -> None:
-    """Take over people's corrections of drafts, or of final prompts.
-
-    They look at drafts with `screentest annotate serve DIR/drafts.jsonl --task
-    prompts`, and at final prompts with DIR/review/merge.jsonl. Where they wrote
-    different texts, none is taken. Afterwards start `suite locot2v build`
-    again: what depends on a correction is made anew.
-
-    \b
-    Examples:
-      screentest suite locot2v correct suite/ votes.json
-      screentest suite locot2v correct suite/ votes.json --stage merge
-    """
+    """Take over people's corrections of drafts, or of final prompts."""
     answers = grouped(
         (record.source, record.text if record.verdict == "correct" else None)
         for record in read_votes(votes, whole=True)
@@ -217,18 +178,7 @@ def statistics(
     as_json: JsonOption = False,
     **work: Any,
 ) -> None:
-    """Show number, length and complexity of prompts, by theme and category.
-
-    The paper's table 1 and figures 2, 5 and 6, of any prompt files. Complexity is
-    what the files say; --grade asks a chat model where they say nothing, and
-    writes the prompts with their grades into the run.
-
-    \b
-    Examples:
-      screentest suite locot2v statistics suite.json --chart statistics.svg
-      screentest suite locot2v statistics suite.json vbench.json --grade \\
-          --model chat=openai:NAME --run graded/
-    """
+    """Show number, length and complexity of prompts, by theme and category."""
     if chart is not None:
         must_be_chart(chart)
     read = read_prompt_files(files, read_categories(categories))
@@ -268,20 +218,7 @@ def build(
     as_json: JsonOption = False,
     **work: Any,
 ) -> None:
-    """Make a prompt suite from your own videos.
-
-    Each stage of each video is a file under DIR/stages that you may correct: what
-    was made is not made again, and what depends on a correction is made anew.
-    Videos with burnt-in text, overlays, poor quality or another theme are flagged;
-    set "use" in their collect.json to false to leave them out.
-
-    \b
-    Examples:
-      screentest suite locot2v build --videos films/ --out suite/ \\
-          --model chat=openai:NAME
-      screentest suite locot2v build --videos pets/ --theme pets \\
-          --model chat.watch=openai:SEEING --model chat.extract=openai:WRITING
-    """
+    """Make a prompt suite from your own videos."""
     settings = settings_of(work)
     cap = cap_of(work, settings)
     sources = sources_in(videos, theme)

@@ -45,18 +45,7 @@ def agree(
     seed: int = 7,
     as_json: JsonOption = False,
 ) -> None:
-    """Compare a judge with people, and look for self-preference.
-
-    First draw a tenth of the items and write a sheet, which does not show what the
-    judge said. Three people fill it in. Then compare: how often judge and people
-    agree, with intervals; who is kinder; how far people agree among themselves.
-
-    \b
-    Examples:
-      screentest suite univ agree scores/ --sample sheet.csv
-      screentest suite univ agree scores/ --votes sheet.csv
-      screentest suite univ agree gpt/ qwen/ --votes sheet.csv --own gpt=sora
-    """
+    """Compare a judge with people, and look for self-preference."""
     if not 0 < share <= 1 or not 0 <= tolerance <= 1:
         raise BadOption("--share and --tolerance are between 0 and 1")
     names = [name.strip() for name in values.split(",") if name.strip()]

@@ -58,7 +58,7 @@ TaskOption = Annotated[
     UnivTask, typer.Option("--task", metavar="NAME", help="v2t, t2v, r2v, tv2v, rv2v or v2v.")
 ]
 RunsArgument = Annotated[
-    list[Path], typer.Argument(metavar="RUNS…", help="Runs of `score --suite univ`.")
+    list[Path], typer.Argument(metavar="RUNS…", help="Runs of `score`, or released results.")
 ]
 _SHOWN_TERMS = 4
 _SCORE_FIRST = "Score with --suite univ:task=NAME."
@@ -73,16 +73,7 @@ def import_benchmark(
     language: Literal["en", "cn"] = "en",
     as_json: JsonOption = False,
 ) -> None:
-    """Write a manifest of one model's results at one task.
-
-    Results that are missing are listed; they are not scored, and never zeros. Each
-    task has a folder of its own: names alone do not tell 3.mp4 of two tasks apart.
-
-    \b
-    Examples:
-      screentest suite univ import UniVBench/ wan/ --task t2v --model wan \\
-          --out wan.jsonl
-    """
+    """Write a manifest of one model's results at one task."""
     if not videos.is_dir():
         raise BadOption(f"{videos} is not a folder of results")
     bench = read_univbench(benchmark, language=language)
@@ -107,17 +98,7 @@ def table(
     chart: Path | None = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Print tasks and models by dimension, in per cent.
-
-    A folder may also hold what UniV-Eval wrote of a model (*_format_eval.json,
-    *_v2t_eval.json). It is named after the model.
-
-    \b
-    Examples:
-      screentest suite univ table scores/
-      screentest suite univ table scores/ --chart radar.svg
-      screentest suite univ table wan/ kling/ --task t2v
-    """
+    """Print tasks and models by dimension, in per cent."""
     if chart is not None:
         must_be_chart(chart)
     tasks: list[TaskStandings] = []
@@ -138,14 +119,7 @@ def table(
 
 
 def costs(runs: RunsArgument, as_json: JsonOption = False) -> None:
-    """Print the tokens and seconds that a case took.
-
-    The last columns are what the paper's judge took.
-
-    \b
-    Examples:
-      screentest suite univ costs scores/
-    """
+    """Print the tokens and seconds that a case took."""
     rows: list[tuple[Cell, ...]] = []
     for run in runs:
         with RunReader(run) as reader:
@@ -161,12 +135,7 @@ def distribution(
     out: Path | None = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Count what a corpus is made of, over all 21 sub-dimensions.
-
-    \b
-    Examples:
-      screentest suite univ distribution captions/captions.jsonl --out corpus.svg
-    """
+    """Count what a corpus is made of, over all 21 sub-dimensions."""
     if out is not None:
         must_be_chart(out)
     counted = count_terms([shot for path in captions for shot in read_shots(path)])
@@ -188,12 +157,7 @@ def distribution(
 
 
 def schema() -> None:
-    """Print the JSON Schema of a description.
-
-    \b
-    Examples:
-      screentest suite univ schema > description.schema.json
-    """
+    """Print the JSON Schema of a description."""
     print_json(description_schema())
 
 
@@ -212,19 +176,7 @@ def caption(
     as_json: JsonOption = False,
     **work: Any,
 ) -> None:
-    """Describe videos shot by shot, and write their scripts.
-
-    With a chat model: subjects, actions, places, colours, light, style, camera.
-    Without one: what pixels tell (colours, brightness, camera movement, cuts); all
-    else stays empty. DIR gets captions.jsonl, and manifest.jsonl for `build`.
-
-    \b
-    Examples:
-      screentest suite univ caption film.mp4
-      screentest suite univ caption videos/ --out described/ \\
-          --model chat=openai:gpt-5
-      screentest build described/manifest.jsonl --out testbed/
-    """
+    """Describe videos shot by shot, and write their scripts."""
     settings = settings_of(work, detector=detector, allow_damaged=allow_damaged)
     metric = _metric(by, settings, fps, whole)
     items = read_inputs(inputs)
