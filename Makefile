@@ -4,8 +4,8 @@ VENV := .venv
 TEST := .venv-test
 WHEEL := .venv-wheel
 PIP := -m pip --disable-pip-version-check --quiet
-# One more than the two cores of CI: many tests wait, for a browser, a server or an end of patience.
-PYTEST_WORKERS ?= 3
+# Twice the two cores of CI: many tests wait, for a browser, a server or an end of patience.
+PYTEST_WORKERS ?= 4
 # Exact versions of everything that is installed here. `make test-latest` goes without them.
 LOCK ?= constraints.txt
 # The second name is what newer versions of pip read for the packages that build ours.

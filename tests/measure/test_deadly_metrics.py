@@ -107,20 +107,25 @@ def _registered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 )
 def test_each_has_a_reason_and_the_others_a_value(metrics: list[str], tmp_path: Path) -> None:
     films = [captioned_film(tmp_path, f"film{n}", clips=1, seconds=1) for n in range(2)]
-    # 10 s for all, so 5 s for each alone: a film of 8 small frames takes a small part of one.
-    limits = replace(DEFAULT_LIMITS, wall_seconds=10 if len(metrics) == 1 else 600)
-    with RunStore(tmp_path / "run", command="test") as store:
-        done = score_items(
-            store,
-            films,
-            [*metrics, "contrast"],
-            Settings(limits=limits),
-            engine=LocalEngine(workers=2),
-        )
-        records = {(one.key.item, one.key.evaluator): one for one in store.records()}
+    # 4 s for all, so 2 s for each alone: a film of 8 small frames takes a small part of one, but a
+    # busy machine may need longer.
+    for seconds in (4, 40, 400) if len(metrics) == 1 else (600,):
+        limits = replace(DEFAULT_LIMITS, wall_seconds=seconds)
+        with RunStore(tmp_path / f"run{seconds}", command="test") as store:
+            done = score_items(
+                store,
+                films,
+                [*metrics, "contrast"],
+                Settings(limits=limits),
+                engine=LocalEngine(workers=2),
+            )
+            records = {(one.key.item, one.key.evaluator): one for one in store.records()}
+        others = [records[film.id, "contrast"].outcomes.values() for film in films]
+        if all(one.ok for outcomes in others for one in outcomes):
+            break
     assert (done.total, done.made) == (len(records), len(records))
     for film in films:
         for metric in metrics:
             reason = WAYS[metric.partition("_")[2]]
             assert set(records[film.id, metric].reasons) == {reason}, metric
-        assert all(one.ok for one in records[film.id, "contrast"].outcomes.values())
+    assert all(one.ok for outcomes in others for one in outcomes)
