@@ -20,9 +20,10 @@ SERVED = set(BUILTIN_ASPECTS) - set(NEED_MODELS)
 def test_the_whole_job_and_then_again_for_free(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With the one of the films that has a pair of every aspect."""
+    """With the one of the films that has a pair of every aspect, and six of the twelve shots."""
     films = [video for video in sample_videos() if video.item.id == "real_5shots"]
     monkeypatch.setattr("screentest.cli.demo.sample_videos", lambda: films)
+    monkeypatch.setattr("screentest.cli.demo.SHOTS", 6)
     monkeypatch.setenv("COLUMNS", "80")
     out = tmp_path / "demo"
     done = invoke("demo", "--out", out)

@@ -122,8 +122,7 @@ def blow(
                     one.kill()
         return hit
     finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(child.pid, signal.SIGKILL)
+        child.kill()
         child.wait(PATIENCE)
 
 
