@@ -16,7 +16,13 @@ from hypothesis import strategies as st
 
 from screentest.core import Clip, Item, ManifestError, Script, Span, StorageError
 from screentest.inputs.fields import ProblemKind
-from screentest.inputs.manifest import BadRows, examine_manifest, read_manifest, write_manifest
+from screentest.inputs.manifest import (
+    MOST,
+    BadRows,
+    examine_manifest,
+    read_manifest,
+    write_manifest,
+)
 from screentest.inputs.records import LONGEST_LINE
 from tests.messages import names
 
@@ -174,6 +180,9 @@ def test_all_bad_json_rows_are_listed_and_the_good_ones_kept(tmp_path: Path) -> 
         read_manifest(path)
     assert error.value.problems == reading.problems
     assert all(str(problem) in error.value.message for problem in reading.problems)
+    many = BadRows(path, reading.problems * 50)
+    assert len(many.problems) == 50 * len(reading.problems) > 4 * MOST
+    assert MOST < len(many.message.splitlines()) < 1.1 * MOST
     # Workers hand errors back by pickle.
     assert pickle.loads(pickle.dumps(error.value)).problems == reading.problems
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -91,6 +92,8 @@ def test_formulas_byte_order_marks_and_nul_in_csv(tmp_path: Path) -> None:
     path.write_bytes(as_csv(VOTES).encode("utf-16"))
     with pytest.raises(BadOption, match="cannot be read"):
         read_votes(path)
+    with pytest.raises(BadOption, match="not a plain file"):
+        read_votes(Path(os.devnull))
 
 
 @pytest.mark.parametrize("size", [17 << 20, pytest.param(100 << 20, marks=pytest.mark.slow)])

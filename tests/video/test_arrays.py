@@ -102,6 +102,7 @@ HOLES = [
         (CLIP.astype(np.uint16) * 257, "0 to 65535 are not clearly"),
         (np.where(CLIP > 250, np.nan, as_float(CLIP, 0, 1)), "are NaN or infinite"),
         *((hole, "are NaN or infinite") for hole in HOLES),
+        (np.broadcast_to(np.float32(0), (10**14, 16, 24, 3)), "do not fit in memory"),
         (CLIP > 99, "type bool are masks, not pictures"),
         (CLIP.astype(complex), "type complex128"),
         (np.array(["a", "b"]), "are not pictures"),

@@ -103,7 +103,7 @@ def _shipped(code: str) -> Mapping[str, Any]:
 def _read(path: Path) -> Mapping[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise UserError(f"{path} cannot be read: {error}") from None
 
 

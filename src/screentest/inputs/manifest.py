@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from screentest._util.atomic import write_whole
-from screentest._util.text import safe_cell
+from screentest._util.text import plural, safe_cell
 from screentest.core import Item, ManifestError, Script, Time
 from screentest.inputs.fields import (
     FIELDS,
@@ -170,15 +170,18 @@ def read_manifest(path: str | os.PathLike[str]) -> list[Item]:
     return reading.items
 
 
+MOST = 100
+"""Problems that a message lists."""
+
+
 class BadRows(ManifestError):
-    """A file with ``problems``; the message lists all."""
+    """A file with ``problems``; the message lists all, or the first of very many."""
 
     def __init__(self, path: str | os.PathLike[str], problems: Sequence[Problem]) -> None:
         self.problems = tuple(problems)
-        count = len(problems)
-        super().__init__(
-            f"{os.fspath(path)} has {count} problem{'s' * (count > 1)}:\n{listed(problems)}"
-        )
+        count = plural(len(problems), "problem")
+        more = "" if len(problems) <= MOST else f"; the first {MOST}"
+        super().__init__(f"{os.fspath(path)} has {count}{more}:\n{listed(problems[:MOST])}")
 
 
 def examine_manifest(path: str | os.PathLike[str]) -> ManifestReading:

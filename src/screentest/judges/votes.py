@@ -165,6 +165,8 @@ def read_votes(path: Path, *, whole: bool = False) -> list[VoteRecord]:
     With ``whole`` every column of an export must be there: what is stored again lacks nothing.
     """
     try:
+        if not path.is_file() and path.exists():
+            raise BadOption(f"{path} is not a plain file")
         if path.stat().st_size > LARGEST:
             raise BadOption(f"{path} has more than {LARGEST:,} bytes", advice="Split it.")
         text = path.read_bytes().decode("utf-8-sig")  # line ends as they are

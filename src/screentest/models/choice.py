@@ -100,7 +100,7 @@ def read_profile(path: Path) -> list[ModelChoice]:
     """Return the ``[models]`` table of a TOML file, one entry per role."""
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise BadOption(f"cannot read the profile {path}: {error}") from None
     table = content.get("models", {})
     if not isinstance(table, dict):

@@ -144,7 +144,10 @@ def _clips(
         raise BadOption(f"clips of several types: {', '.join(sorted(map(str, kinds)))}")
     order = [axes.index(axis) for axis in ("THWC" if "C" in axes else "THW")]
     moved = [clip.transpose(order) for clip in clips]
-    eight, low, high = _levels(moved, value_range, kind, several=several)
+    try:
+        eight, low, high = _levels(moved, value_range, kind, several=several)
+    except MemoryError:
+        raise BadOption(f"frames of the shape {_sizes(clips[0])} do not fit in memory") from None
     # Arrays of several shapes cannot be one: each is a clip of that layout in a list.
     same_shape = len({clip.shape for clip in clips}) == 1
     layout = f"{'N' if batch and same_shape else ''}{axes}"

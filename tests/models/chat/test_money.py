@@ -219,6 +219,7 @@ def test_price_files(tmp_path: Path) -> None:
         ("[models.m]\ninput = true\noutput = 1", "not an amount"),
         ("[models.m]\ninput = 1\noutput = 1\nouput = 2", "'ouput'"),
         ("[models.m", "cannot read"),
+        (f"a = {'[' * 100_000}", "cannot read"),
     ],
 )
 def test_wrong_price_files(tmp_path: Path, content: str, says: str) -> None:

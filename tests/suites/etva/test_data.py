@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from screentest.core import ManifestError
 from screentest.suites.etva.data import read_prompts, read_questions, read_transcripts
+from screentest.suites.etva.questions import read_question_sets
 
 
 def lines(path: Path, *rows: object) -> Path:
@@ -65,6 +67,18 @@ def test_broken_files_are_reported_by_line(tmp_path: Path, content: bytes, told:
     file.write_bytes(content)
     with pytest.raises(ManifestError, match=told):
         read_prompts(file)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs a named pipe")
+def test_a_pipe_in_the_place_of_questions_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "questions.jsonl"
+    os.mkfifo(path)
+    pipe = os.open(path, os.O_RDWR | os.O_NONBLOCK)
+    os.write(pipe, b"{}\n")
+    with pytest.raises(ManifestError, match="not a plain file"):
+        read_question_sets(path)
+    assert os.read(pipe, 10) == b"{}\n"
+    os.close(pipe)
 
 
 def test_broken_transcripts(tmp_path: Path) -> None:

@@ -199,7 +199,7 @@ def read_prices(path: Path) -> Prices:
     """
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise BadOption(f"cannot read the price file {path}: {error}") from None
     table = content.get("models")
     if not isinstance(table, dict) or not table:

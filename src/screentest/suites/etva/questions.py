@@ -214,9 +214,8 @@ def _is_released(path: Path) -> bool:
 def _first_row(path: Path) -> dict[str, Any]:
     """Return the object on the first line of a file; empty where there is none."""
     try:
-        with path.open(encoding="utf-8-sig", errors="replace") as file:
-            row = parse_json(next((line for line in file if line.strip()), ""))
-    except (OSError, ValueError):
+        row = parse_json(next((line for line in lines_of(path) if line.strip()), ""))
+    except ValueError:
         return {}
     return row if isinstance(row, dict) else {}
 
