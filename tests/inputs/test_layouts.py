@@ -25,7 +25,7 @@ from screentest.inputs.check import check_manifest
 from screentest.inputs.fields import ProblemKind
 from screentest.inputs.importers import examine_inputs, format_of, importer_of
 from screentest.inputs.layouts import folders
-from screentest.inputs.layouts.contents import LARGEST_ARCHIVE, NoColumn
+from screentest.inputs.layouts.contents import LARGEST_ARCHIVE, LONGEST, NoColumn
 from screentest.inputs.manifest import BadRows
 from screentest.inputs.parted import Corpus
 from screentest.run.store import RunStore
@@ -662,6 +662,13 @@ def test_a_table_that_is_wrong_says_where(
 ) -> None:
     (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.raises(ManifestError, match=words):
+        read(tmp_path)
+
+
+def test_a_list_of_gigabytes_is_not_read(tmp_path: Path) -> None:
+    files(tmp_path, "0000.mp4", "prompts.txt")
+    os.truncate(tmp_path / "prompts.txt", LONGEST + 1)  # a hole, so it takes no room
+    with pytest.raises(ManifestError, match="larger than"):
         read(tmp_path)
 
 

@@ -21,6 +21,7 @@ from screentest.core import (
     RunBusy,
     RunError,
     Score,
+    StorageError,
 )
 from screentest.run.engine import InlineEngine
 from screentest.run.execute import execute
@@ -212,6 +213,10 @@ def test_what_cannot_be_merged_is_refused(tmp_path: Path) -> None:
         merge([one, other], tmp_path / "both")
     for sources, into in (([one, one], tmp_path / "both"), ([one], one), ([], tmp_path / "both")):
         with pytest.raises(BadOption):
+            merge(sources, into)
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    for sources, into in (([tmp_path / "loop"], tmp_path / "both"), ([one], tmp_path / "loop")):
+        with pytest.raises((RunError, StorageError)):
             merge(sources, into)
 
 

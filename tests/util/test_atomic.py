@@ -112,6 +112,16 @@ def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
         write(tmp_path / "nowhere" / "out", b"new")
 
 
+def test_a_link_stays_and_one_to_itself_is_replaced(tmp_path: Path) -> None:
+    link, loop = tmp_path / "link", tmp_path / "loop"
+    link.symlink_to("file")
+    loop.symlink_to(loop)
+    for target in (link, loop):
+        write(target, b"x")
+    assert link.is_symlink()
+    assert (tmp_path / "file").read_bytes() == loop.read_bytes()
+
+
 @pytest.mark.usefixtures("way")
 def test_a_name_as_long_as_names_can_be(tmp_path: Path) -> None:
     target = tmp_path / ("n" * 255)

@@ -87,7 +87,7 @@ def atomic_output(target: Path) -> Iterator[OutputFile]:
     b'whole'
     """
     if target.is_symlink():
-        target = target.resolve()  # the link stays
+        target = Path(os.path.realpath(target))  # the link stays
     if target.exists() and not target.is_file():
         raise StorageError(
             f"{shown_path(target)} is there already and is not a file",

@@ -8,6 +8,7 @@ taken by the rule that the user named. All of it is one change: a merge happens 
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
@@ -118,10 +119,10 @@ def _remove_refused(into: Path, was_there: bool, error: object, *_: object) -> N
 
 
 def _refuse_same(sources: Sequence[Path], into: Path) -> None:
-    places = [path.resolve() for path in sources]
+    places = [os.path.realpath(path) for path in sources]
     if not places:
         raise BadOption("no run to merge")
-    if len(set(places)) < len(places) or into.resolve() in places:
+    if len(set(places)) < len(places) or os.path.realpath(into) in places:
         raise BadOption(
             "a run cannot be merged with itself", advice="Name each run once, and another `into`."
         )

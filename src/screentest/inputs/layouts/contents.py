@@ -230,6 +230,8 @@ def read_prompts(path: Path) -> list[ListedPrompt]:
     """Prompts in their order: the lines of a .txt file, or a column of a table."""
     if path.suffix.lower() not in TABLES:
         try:
+            if path.stat().st_size > LONGEST:
+                raise ManifestError(f"{path} is larger than {LONGEST // 2**20} MiB")
             written = lines(path.read_bytes().decode("utf-8-sig"))
         except UnicodeDecodeError:
             raise ManifestError(f"{path} is not UTF-8", advice="Save it as UTF-8.") from None

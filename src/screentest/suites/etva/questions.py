@@ -214,7 +214,7 @@ def _is_released(path: Path) -> bool:
 def _first_row(path: Path) -> dict[str, Any]:
     """Return the object on the first line of a file; empty where there is none."""
     try:
-        row = parse_json(next((line for line in lines_of(path) if line.strip()), ""))
+        row = parse_json(next(filter(str.strip, read_text(path).split("\n")), ""))
     except ValueError:
         return {}
     return row if isinstance(row, dict) else {}
