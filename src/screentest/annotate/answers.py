@@ -98,6 +98,8 @@ class Unit:
     clip_count: int | None = None
     marks: tuple[HarmMark, ...] = ()
     questions: tuple[UnitQuestion, ...] = ()
+    pictures: tuple[str, ...] = ()
+    """References that the model was given. Of a single video, the second is the original."""
     models: tuple[str, ...] = ()
     """Of an arena: whose the two videos are."""
     groups: Mapping[str, str] = field(default_factory=dict)

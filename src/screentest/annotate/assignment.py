@@ -19,7 +19,7 @@ from screentest.annotate.media import served_length
 from screentest.annotate.people import note
 from screentest.annotate.schema import files, media, sittings, units
 from screentest.annotate.store import Database, count, steady
-from screentest.judges.votes import VoteTask, of_pair
+from screentest.judges.votes import VoteTask, of_pair, of_two
 
 LEASE_SECONDS: Final = 3600.0
 
@@ -247,7 +247,7 @@ def _sit(connection: Connection, worker: int, unit: Row[Any], rules: Rules, now:
         keep_alive(connection, earlier, rules)
         return str(earlier)
     name = secrets.token_urlsafe(16)
-    left = 0 if unit.second_file is None else _side(connection, unit.id)
+    left = _side(connection, unit.id) if of_two(rules.task) else 0
     connection.execute(
         insert(sittings).values(
             id=name,

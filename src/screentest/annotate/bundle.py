@@ -19,7 +19,7 @@ from screentest.analysis.people.released import json_lines
 from screentest.annotate.answers import STEPS, Step, Unit, check_answer
 from screentest.annotate.flashes import are_risky
 from screentest.annotate.language import Language
-from screentest.annotate.media import CHUNK, Layout, served_length
+from screentest.annotate.media import CHUNK, Layout, picture_address, served_length
 from screentest.annotate.records import ANSWERS, about, choice_word
 from screentest.annotate.sitting import VOTE_ID, finite, picked_video, side_of
 from screentest.annotate.web.screens import Line, MarkedPart, Screen, render, static_files
@@ -120,6 +120,7 @@ def _page(
         lines=_text(unit),
         prompt=unit.prompt,
         questions=[asdict(question) for question in unit.questions],
+        pictures=[picture_address(path) for path in unit.pictures],
         flashing=flashing,
     )
     second = None

@@ -23,6 +23,7 @@ from screentest.core import BadOption, Item, NoValue, PairKind, UserError
 from screentest.inputs.fields import Complaint
 from screentest.inputs.manifest import read_manifest
 from screentest.judges.votes import VoteTask, of_two
+from screentest.models.pictures import read_picture
 from screentest.testbeds.files import file_in, video_in
 from screentest.testbeds.testbed import FILE, Pair, SourceFilm, VideoFile, read_testbed
 from screentest.video.probe import probe
@@ -80,7 +81,7 @@ def _of_two(case: str, group: str, models: tuple[str, str], pair: tuple[Item, It
         key=f"{first.id} : {second.id}",
         source=case,
         video=str(second.video),
-        videos=(*unit.videos, _footage(second)),
+        videos=(*unit.videos, _footage(second.video)),
         models=models,
         # Those that both videos are in.
         groups={
@@ -91,8 +92,8 @@ def _of_two(case: str, group: str, models: tuple[str, str], pair: tuple[Item, It
     )
 
 
-def _footage(item: Item) -> Footage:
-    return Footage(item.video.resolve(), supervised(probe, item.video).unwrap().duration)
+def _footage(video: Path) -> Footage:
+    return Footage(video.resolve(), supervised(probe, video).unwrap().duration)
 
 
 def read_units(
@@ -213,17 +214,27 @@ def _of_manifest(path: Path, task: VoteTask, questions: Path | None) -> list[Uni
 
 
 def _of_item(item: Item, task: VoteTask, questions: Sequence[UnitQuestion] = ()) -> Unit:
+    given = [item.source] if item.source and task in (VoteTask.RATE, VoteTask.QUESTIONS) else []
     return Unit(
         key=item.id,
         task=task,
         source=item.id,
         video=str(item.video),
-        videos=(_footage(item),),
-        prompt=item.text,
+        videos=tuple(_footage(path) for path in (item.video, *given)),
+        prompt="\n\n".join(filter(None, (item.text, item.instruction))),
+        pictures=tuple(map(_picture, item.references)),
         clips=item.script.clips if item.script is not None else (),
         questions=tuple(questions),
         groups=item.groups,
     )
+
+
+def _picture(path: Path) -> str:
+    try:
+        read_picture(path)
+    except NoValue as error:
+        raise UserError(f"{path}: {error.message}", advice=error.advice) from None
+    return str(path.resolve())
 
 
 def _read_questions(path: Path, known: set[str]) -> dict[str, tuple[UnitQuestion, ...]]:

@@ -7,6 +7,7 @@ that no browser plays is encoded anew. Copies are kept beside the store.
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import os
 import re
@@ -27,6 +28,8 @@ from starlette.responses import Response, StreamingResponse
 
 from screentest._util.atomic import atomic_output
 from screentest.core import Progress, Silent, UserError
+from screentest.models.chat.messages import Encoding, encode
+from screentest.models.pictures import limit_long_side, read_picture
 from screentest.video.container import open_container, video_stream
 from screentest.video.edit.normalize import normalize
 from screentest.video.sandbox import supervised
@@ -55,6 +58,14 @@ def prepare_all(
             ready[path] = supervised(prepare, path, folder).unwrap()
             watched.advance()
     return ready
+
+
+@lru_cache(64)
+def picture_address(path: str) -> str:
+    """Return a reference picture within the page: without a name or tags, and no larger than a
+    screen."""
+    picture = encode(limit_long_side(read_picture(Path(path)), 1600), Encoding(quality=90))
+    return f"data:{picture.media_type};base64,{base64.b64encode(picture.data).decode()}"
 
 
 def prepare(path: Path, folder: Path) -> Path:

@@ -79,6 +79,7 @@ units = Table(
     Column("clip_count", Integer),
     Column("groups", JSON, nullable=False),
     Column("models", JSON(none_as_null=True)),  # of an arena: whose the two videos are
+    Column("pictures", JSON(none_as_null=True)),  # references that the model was given
     Column("text_id", ForeignKey("texts.id"), nullable=False),
     Column("first_file", ForeignKey("files.id"), nullable=False),
     Column("second_file", ForeignKey("files.id")),

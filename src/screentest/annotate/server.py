@@ -126,6 +126,7 @@ def _row(unit: Unit, text: str, numbers: Mapping[Path, int]) -> dict[str, Any]:
         "task": unit.task.value,
         "groups": dict(unit.groups),
         "models": list(unit.models) or None,
+        "pictures": list(unit.pictures) or None,
         "text_id": text,
         "first_file": numbers[paths[0]],
         "second_file": numbers[paths[1]] if len(paths) > 1 else None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+import warnings
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -11,8 +12,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image as PillowImage
+from PIL import ImageOps
 
-from screentest.core import Image
+from screentest.core import Image, NoValue, Reason
 from screentest.models.roles import Mask
 
 Plane: TypeAlias = NDArray[Any]
@@ -100,6 +102,39 @@ def writable(image: Image) -> Image:
 def to_pillow(image: Any) -> Any:
     """Return the picture as Pillow holds it, for libraries that take nothing else."""
     return PillowImage.fromarray(image)
+
+
+MOST_PIXELS = 64_000_000
+_FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "TIFF")
+
+
+def read_picture(path: Path) -> Image:
+    """Return a picture of a file, upright, as RGB; raises NoValue where it cannot be read."""
+    try:
+        with warnings.catch_warnings():
+            # Pillow warns of a picture that is too large before it refuses one.
+            warnings.simplefilter("error", PillowImage.DecompressionBombWarning)
+            with PillowImage.open(path, formats=_FORMATS) as opened:
+                if opened.width * opened.height > MOST_PIXELS:
+                    raise _too_large(path)
+                upright = ImageOps.exif_transpose(opened).convert("RGB")
+                return np.asarray(upright, np.uint8)
+    except FileNotFoundError:
+        raise NoValue(Reason.MISSING_FILE, f"the picture {path.name} is not there") from None
+    except (PillowImage.DecompressionBombWarning, PillowImage.DecompressionBombError):
+        raise _too_large(path) from None
+    except (OSError, ValueError, SyntaxError) as error:
+        raise NoValue(
+            Reason.UNDECODABLE,
+            f"cannot read the picture {path.name}: {error}",
+            advice="Give a JPEG or PNG.",
+        ) from None
+
+
+def _too_large(path: Path) -> NoValue:
+    most = MOST_PIXELS // 1_000_000
+    message = f"the picture {path.name} has more than {most} million pixels"
+    return NoValue(Reason.TOO_LARGE, message, advice="Give a smaller one.")
 
 
 def readable(text: str) -> str:

@@ -21,7 +21,7 @@ BODY_LIMIT: Final = 1 << 21
 BODY_SECONDS: Final = 60.0
 """In which all of a body must have come."""
 POLICY: Final = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "media-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "
     "frame-ancestors 'none'"
 )

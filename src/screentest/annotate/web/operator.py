@@ -209,8 +209,8 @@ def one_unit(request: Request, visitor: NeedOperator, number: int) -> HTMLRespon
         numbers = [item for item in (unit.first_file, unit.second_file) if item is not None]
         rows = connection.execute(select(files).where(files.c.id.in_(numbers)))
         result = {row.id: row for row in rows}
-    names = unit.models or (sides(task) if of_two(task) else ("video",))
-    videos = [(name, result[item]) for name, item in zip(names, numbers, strict=True)]
+    names = unit.models or (sides(task) if of_two(task) else ("video", "original"))
+    videos = [(name, result[item]) for name, item in zip(names, numbers, strict=False)]
     return page(
         request,
         "operator_unit.html",

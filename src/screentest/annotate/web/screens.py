@@ -19,7 +19,7 @@ from screentest._util.webpage import tokens
 from screentest.annotate.answers import EXAMPLE, Step
 from screentest.annotate.flashes import are_risky
 from screentest.annotate.language import Language, passage_hash
-from screentest.annotate.media import fetch_ahead
+from screentest.annotate.media import fetch_ahead, picture_address
 from screentest.annotate.schema import files, media, texts, translations, units, votes
 from screentest.annotate.sitting import seen_marks, side_of, watched_shares
 from screentest.annotate.web.visitor import Visitor, language_of, site_of
@@ -131,6 +131,8 @@ class Screen:
     lines: Sequence[Line]
     prompt: str
     questions: Sequence[dict[str, str]]
+    pictures: Sequence[str] = ()
+    """Addresses of the references that the model was given."""
     harmed: str = ""
     """The side of the damaged video; empty while it must not be known."""
     chosen: str = ""
@@ -186,6 +188,7 @@ def screen_of(
         lines=lines,
         prompt=text.prompt,
         questions=unit.questions,
+        pictures=[picture_address(path) for path in unit.pictures or ()],
         harmed=side_of(1, sitting.left_video) if revealed else "",
         chosen=_chosen(connection, sitting) if revealed else "",
         parts=_parts(connection, sitting, unit) if revealed else [],

@@ -7,7 +7,6 @@ both videos have equally many; else the same share of the running time.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -15,12 +14,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-import numpy as np
-
-from screentest.core import Item, NoValue, Reason, Resources, Shot, Span
+from screentest.core import Item, Resources, Shot, Span
 from screentest.models.ask import Frames, Placing, Query
 from screentest.models.ask.templates import Pictures, Slot
 from screentest.models.chat.messages import ChatRequest, Encoding, Sampling, encode
+from screentest.models.pictures import read_picture
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -86,46 +84,12 @@ def _source_spans(item: Item, resources: Resources, shots: Sequence[Shot]) -> Se
     ]
 
 
-MOST_PIXELS = 64_000_000
-_FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "TIFF")
-
-
 _WHOLE = Encoding(quality=95)
 
 
 def show_references(paths: Sequence[Path]) -> list[Pictures]:
     """Return each reference whole, in a picture of its own; an unreadable one fails them all."""
-    return [Pictures([encode(_read(path), _WHOLE)]) for path in paths]
-
-
-def _read(path: Path) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
-    from PIL import Image, ImageOps
-
-    try:
-        with warnings.catch_warnings():
-            # Pillow warns of a picture that is too large before it refuses one.
-            warnings.simplefilter("error", Image.DecompressionBombWarning)
-            with Image.open(path, formats=_FORMATS) as opened:
-                if opened.width * opened.height > MOST_PIXELS:
-                    raise _too_large(path)
-                upright = ImageOps.exif_transpose(opened).convert("RGB")
-                return np.asarray(upright, np.uint8)
-    except FileNotFoundError:
-        raise NoValue(Reason.MISSING_FILE, f"the reference {path.name} is not there") from None
-    except (Image.DecompressionBombWarning, Image.DecompressionBombError):
-        raise _too_large(path) from None
-    except (OSError, ValueError, SyntaxError) as error:
-        raise NoValue(
-            Reason.UNDECODABLE,
-            f"cannot read the reference {path.name}: {error}",
-            advice="Give a JPEG or PNG.",
-        ) from None
-
-
-def _too_large(path: Path) -> NoValue:
-    most = MOST_PIXELS // 1_000_000
-    message = f"the reference {path.name} has more than {most} million pixels"
-    return NoValue(Reason.TOO_LARGE, message, advice="Give a smaller one.")
+    return [Pictures([encode(read_picture(path), _WHOLE)]) for path in paths]
 
 
 class UnivTask(StrEnum):
