@@ -181,20 +181,6 @@ def test_an_answer_about_frames_is_printed_and_kept(
     assert json.loads(shown.stdout)[0]["folder"].endswith("run")
 
 
-def test_a_dry_run_sends_nothing(screentest: Screentest, sample: Path, prices: str) -> None:
-    film = str(sample / "frenchgp_1906_214x160.mp4")
-    with FakeChatServer([Answer("never")]) as server:
-        done = screentest(
-            *("ask", "What happens?", "--model", model(server), "--video", film),
-            *("--frames", "2", "--dry-run", "--prices", prices),
-        )
-        assert list(server.asked) == []
-    assert done.returncode == 0, done.stderr
-    assert "pictures  2" in done.stdout
-    assert "cost      at most" in done.stdout
-    assert server.url in done.stdout
-
-
 def test_a_cap_without_a_price_is_refused_before_anything_is_sent(
     screentest: Screentest, tmp_path: Path
 ) -> None:

@@ -12,12 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Unpack
 
 from screentest.api import at_least, names_of, path_of
-from screentest.api.options import (
-    limits_of,
-    open_run,
-    refuse_unknown,
-    script_of,
-)
+from screentest.api.options import limits_of, open_run, refuse_unknown, script_of
 from screentest.api.testbeds import pairs_at_most
 from screentest.core.aspects import BUILTIN_ASPECTS, Aspect, PairKind, aspects_of
 from screentest.core.errors import BadOption, Stopped

@@ -17,14 +17,7 @@ from screentest.analysis.results import ORIGINAL, REENCODED, Results
 from screentest.analysis.runs import read_results
 from screentest.analysis.suites import SuiteItems, read_suite
 from screentest.api import names_of, path_of, progress_of, texts_of
-from screentest.api.options import (
-    OpenRun,
-    Videos,
-    inputs_of,
-    limits_of,
-    open_run,
-    refuse_unknown,
-)
+from screentest.api.options import OpenRun, Videos, inputs_of, limits_of, open_run, refuse_unknown
 from screentest.core.errors import BadOption, Stopped
 from screentest.core.item import File, Item
 from screentest.core.metric import ChecksItems

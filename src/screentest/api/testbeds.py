@@ -10,13 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from screentest.api import progress_of
-from screentest.api.options import (
-    Videos,
-    items_of,
-    limits_of,
-    refuse_unknown,
-    retry_of,
-)
+from screentest.api.options import Videos, items_of, limits_of, refuse_unknown, retry_of
 from screentest.core.aspects import PairKind
 from screentest.core.calls import Progress
 from screentest.core.errors import BadOption, Stopped

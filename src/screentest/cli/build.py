@@ -15,15 +15,7 @@ from screentest._util.progress import watched
 from screentest._util.text import lines, plural
 from screentest.cli.console import err, shown
 from screentest.cli.errors import until_stopped
-from screentest.cli.options import (
-    MODELS,
-    RETRY,
-    WORKERS,
-    JsonOption,
-    numbers,
-    option,
-    shares,
-)
+from screentest.cli.options import MODELS, RETRY, WORKERS, JsonOption, numbers, option, shares
 from screentest.cli.tables import print_heading, print_indented, print_models, show
 from screentest.core import BadOption, Reason
 from screentest.present.results import BuiltTestbed

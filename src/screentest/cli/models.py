@@ -26,8 +26,6 @@ from screentest.core.frames import Filter, Frame
 from screentest.core.table import Column, Table
 from screentest.models import Models, read_models, weights
 from screentest.models.ask import Frames, plain_request
-from screentest.models.chat.costs import MemoryLedger
-from screentest.models.chat.session import CallEstimate
 from screentest.models.choice import RoleState, list_roles
 from screentest.models.weights import Weights
 from screentest.models.weights.pull import add as add_weights
@@ -188,7 +186,6 @@ def ask(
     count: int = 8,
     prices: PricesOption = None,
     max_cost: MaxCostOption = "",
-    dry_run: bool = False,
     run: Path = Path("asked"),
 ) -> None:
     """Ask a chat model once: try an endpoint, a key, a price list."""
@@ -198,13 +195,6 @@ def ask(
     backend = chosen.role("chat")
     frames = [] if video is None else supervised(_frames, video, count).unwrap()
     request = plain_request(question, _shown(count).pictures(frames), "ask")
-    if dry_run:
-        if not hasattr(backend, "estimate"):
-            raise BadOption(f"{choice.backend} sends nothing: there is nothing to estimate")
-        backend.attach(MemoryLedger(), settings.prices)
-        lines = estimate_lines(backend.estimate([request]))
-        out().print("\n".join(lines), markup=False, soft_wrap=True)
-        return
     cap = cap_of({"max_cost": max_cost}, settings)
     about = {"model": str(choice)}
     with closing(chosen), RunStore(run, command="ask", arguments=about, max_cost=cap) as store:
@@ -223,20 +213,3 @@ def _frames(video: Path, count: int) -> list[Frame]:
 
 def _shown(count: int) -> Frames:
     return Frames(count=count, long_side=512, filter=Filter.BICUBIC)
-
-
-def estimate_lines(found: CallEstimate) -> list[str]:
-    """Describe what asking would take."""
-    cost = "unknown: no price for this model"
-    if found.most_cost is not None:
-        cost = f"at most {found.most_cost:.4f}"
-    uses = "".join(f"; {use or 'unnamed'} {count:,}" for use, count in found.uses.items())
-    return [
-        f"to        {found.url} ({found.model})",
-        f"calls     {found.calls:,}{uses}",
-        f"pictures  {found.images:,} ({found.image_bytes:,} bytes)",
-        f"tokens    about {found.input_tokens:,} in, at most {found.most_output_tokens:,} out",
-        f"cost      {cost}",
-        f"sent      {found.sent_bytes:,} bytes, to {found.host} only",
-        f"text      {found.preview}",
-    ]

@@ -16,14 +16,7 @@ from screentest._util.progress import relayed, watched
 from screentest._util.text import plural
 from screentest.cli.console import out, shown
 from screentest.cli.options import JsonOption
-from screentest.cli.tables import (
-    COUNT,
-    as_text,
-    print_heading,
-    print_indented,
-    print_record,
-    show,
-)
+from screentest.cli.tables import COUNT, as_text, print_heading, print_indented, print_record, show
 from screentest.core.calls import Progress
 from screentest.core.errors import BadOption
 from screentest.core.frames import NATIVE, Fault, Size, VideoInfo

@@ -10,12 +10,7 @@ from screentest.core.table import Column, Table
 from screentest.present.sentences import say
 
 if TYPE_CHECKING:  # `score` loads this module, and not what a forecast is made with
-    from screentest.analysis.forecast import (
-        Forecast,
-        PeopleForecast,
-        Power,
-        Work,
-    )
+    from screentest.analysis.forecast import Forecast, PeopleForecast, Power, Work
 
 _COUNT = "{:,}".format
 

@@ -25,13 +25,7 @@ from screentest.run.database import FILE, open_for_writing
 from screentest.run.inputs import InputHashes
 from screentest.run.lease import PATIENCE, Lease
 from screentest.run.ledger import Ledger, refuse_impossible_cap
-from screentest.run.notes import (
-    IDENTITY,
-    EvaluatorNote,
-    document_text,
-    evaluator_rows,
-    item_rows,
-)
+from screentest.run.notes import IDENTITY, EvaluatorNote, document_text, evaluator_rows, item_rows
 from screentest.run.reader import RunReader
 from screentest.run.records import KEY, RecordKey, SqlRow, find, insert, now, put, select, update
 from screentest.run.tasks import Finished

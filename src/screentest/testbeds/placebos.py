@@ -12,15 +12,7 @@ import numpy as np
 
 from screentest._util.atomic import atomic_output
 from screentest.core import BadOption, Image, NoValue, Reason, build, register
-from screentest.testbeds.contract import (
-    Chosen,
-    Context,
-    Degradation,
-    Film,
-    Look,
-    Rng,
-    Unfit,
-)
+from screentest.testbeds.contract import Chosen, Context, Degradation, Film, Look, Rng, Unfit
 from screentest.testbeds.functions import ClipPlacebo
 from screentest.testbeds.operators.arithmetic import of_planes, planes, to_levels
 from screentest.testbeds.operators.shared import inside_borders

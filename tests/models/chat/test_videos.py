@@ -161,13 +161,6 @@ def test_a_video_too_long_for_the_server_costs_itself_only(video: Path) -> None:
     assert second.ok
 
 
-def test_what_would_be_sent_is_counted(video: Path) -> None:
-    with asking(Answer(GOOD)) as (chat, server):
-        counted = chat.estimate([about(video)])
-        chat.ask([about(video)])
-    assert (counted.images, counted.sent_bytes) == (0, len(server.asked[0].raw))
-
-
 @pytest.mark.parametrize(
     "options",
     [

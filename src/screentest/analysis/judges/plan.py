@@ -27,13 +27,7 @@ from screentest.analysis.judges.accuracy import (
     trend,
 )
 from screentest.analysis.judges.cases import answerable, same_films
-from screentest.analysis.judges.certificate import (
-    NOTE,
-    Certificate,
-    Cost,
-    PromptResult,
-    Remark,
-)
+from screentest.analysis.judges.certificate import NOTE, Certificate, Cost, PromptResult, Remark
 from screentest.analysis.judges.frames import frames_results
 from screentest.core.aspects import Aspect, PairKind, all_aspects
 from screentest.core.codec import to_object

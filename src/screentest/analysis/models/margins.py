@@ -19,15 +19,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from screentest._util.collect import grouped
-from screentest.analysis.results import (
-    ORIGINAL,
-    POOLS,
-    Margin,
-    Pool,
-    Results,
-    Value,
-    plain_name,
-)
+from screentest.analysis.results import ORIGINAL, POOLS, Margin, Pool, Results, Value, plain_name
 from screentest.core.item import Item
 from screentest.core.signature import backends_in, read_signature
 from screentest.stats.intervals import upper_mean

@@ -20,12 +20,7 @@ from screentest.analysis.judges.certificate import (
     Remark,
     RemarkKind,
 )
-from screentest.analysis.judges.plan import (
-    Answers,
-    Certification,
-    certify_cases,
-    keep_certificates,
-)
+from screentest.analysis.judges.plan import Answers, Certification, certify_cases, keep_certificates
 from screentest.analysis.people.raters import (
     Ceiling,
     generators_of,

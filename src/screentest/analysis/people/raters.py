@@ -27,12 +27,7 @@ from screentest._util.collect import grouped
 from screentest.analysis.people.agreement import Share, share_of
 from screentest.analysis.people.releases import SAME, Release, VotedPair
 from screentest.core.aspects import PEOPLE, Aspect
-from screentest.stats import (
-    ClusteredCorrelation,
-    clustered,
-    coefficient,
-    krippendorff,
-)
+from screentest.stats import ClusteredCorrelation, clustered, coefficient, krippendorff
 
 _ROUNDING = 1e-12
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any, Literal
 
@@ -18,7 +18,7 @@ from screentest.models.chat.costs import MemoryLedger, Prices
 from screentest.models.chat.faults import Clock, Retries, SystemClock
 from screentest.models.chat.messages import ChatAnswer, ChatRequest, Sampling
 from screentest.models.chat.replay import Recorder
-from screentest.models.chat.session import CallEstimate, Session, estimate, event_loop, run
+from screentest.models.chat.session import Session, event_loop, run
 from screentest.models.chat.videos import NativeVideo, VideoOption
 from screentest.models.chat.wire import Endpoint, dialect_for
 
@@ -98,11 +98,6 @@ class OpenAIChat:
                 f"(dialect {self.settings.dialect.name}); its own settings hold"
             )
         return request
-
-    def estimate(self, requests: Iterable[ChatRequest]) -> CallEstimate:
-        """Estimate what asking would take and send; nothing is asked."""
-        price = self._prices.of(self.settings.model)
-        return estimate((self.effective(request) for request in requests), self.settings, price)
 
     def close(self) -> None:
         """Let go of connections and threads; the next question opens new ones."""

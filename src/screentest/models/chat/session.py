@@ -1,4 +1,4 @@
-"""What a process needs to ask endpoints: connections, one event loop, estimates before asking."""
+"""What a process needs to ask endpoints: connections, one event loop."""
 
 from __future__ import annotations
 
@@ -6,22 +6,19 @@ import asyncio
 import os
 import random
 import threading
-from collections import Counter, deque
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from decimal import Decimal
 from itertools import chain
 from typing import Any, TypeVar
 
 from screentest._util.collect import grouped
 from screentest.core import LedgerClient, NoValue, Outcome, ServiceError
-from screentest.models.chat.calls import Caller, CallLedger, CallSettings, call_body, call_digest
-from screentest.models.chat.costs import Price, estimate_input_tokens
+from screentest.models.chat.calls import Caller, CallLedger, CallSettings
+from screentest.models.chat.costs import Price
 from screentest.models.chat.faults import Clock
 from screentest.models.chat.limiter import Limiter
-from screentest.models.chat.messages import ChatAnswer, ChatRequest, Text, Usage
-from screentest.models.chat.videos import pictures_sent
+from screentest.models.chat.messages import ChatAnswer, ChatRequest
 from screentest.models.chat.wire import Secret
 
 
@@ -162,81 +159,3 @@ def _new_lock() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_new_lock)
-
-
-_PREVIEW = 300
-
-
-@dataclass(frozen=True, slots=True)
-class CallEstimate:
-    """An estimate for a list of requests, were none of them to fail or need repair."""
-
-    host: str
-    url: str
-    model: str
-    calls: int
-    images: int
-    image_bytes: int
-    """Of the encoded pictures."""
-    sent_bytes: int
-    """Of all bodies, exactly."""
-    input_tokens: int
-    """About; every model counts in its own way."""
-    most_output_tokens: int
-    """No answer may be longer, so this is a bound."""
-    most_cost: Decimal | None
-    """At the estimated input and the longest answers; None without a price."""
-    uses: Mapping[str, int]
-    """Calls by use."""
-    preview: str
-    """The beginning of the first request's text."""
-
-
-def estimate(
-    requests: Iterable[ChatRequest], settings: CallSettings, price: Price | None = None
-) -> CallEstimate:
-    """Add up what ``requests`` would take at the endpoint of ``settings``.
-
-    Nothing is sent. What would leave the machine is made for real, so its size is exact.
-    """
-    images = image_bytes = sent = tokens = longest = 0
-    cost = Decimal(0)
-    uses: Counter[str] = Counter()
-    preview = ""
-    seen: set[str] = set()
-    for request in requests:
-        digest = call_digest(settings, request)
-        if digest in seen:
-            continue  # asked once
-        seen.add(digest)
-        uses[request.use] += 1
-        pictures = pictures_sent(request, settings.video)
-        images += len(pictures)
-        image_bytes += sum(len(picture.data) for picture in pictures)
-        sent += len(call_body(settings, request, enforced=settings.structured != "instructed"))
-        here = estimate_input_tokens(request, instructed=settings.structured != "schema")
-        tokens += here
-        longest += request.sampling.max_tokens
-        if price is not None:
-            cost += price.cost(Usage(here, request.sampling.max_tokens), len(pictures)) or 0
-        preview = preview or _text(request)
-    return CallEstimate(
-        host=settings.endpoint.host,
-        url=settings.endpoint.url,
-        model=settings.model,
-        calls=len(seen),
-        images=images,
-        image_bytes=image_bytes,
-        sent_bytes=sent,
-        input_tokens=tokens,
-        most_output_tokens=longest,
-        most_cost=cost if price is not None else None,
-        uses=uses,
-        preview=preview,
-    )
-
-
-def _text(request: ChatRequest) -> str:
-    text = " ".join(part.text for part in request.parts if isinstance(part, Text))
-    flat = " ".join(text.split())
-    return flat if len(flat) <= _PREVIEW else f"{flat[:_PREVIEW]}…"

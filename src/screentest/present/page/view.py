@@ -20,13 +20,7 @@ from screentest.present.page.checks import Check, checks
 from screentest.present.page.data import Report
 from screentest.present.page.dots import Dot, Lane, dot_plot
 from screentest.present.people import arena_headline
-from screentest.present.screens import (
-    SENSIBLE,
-    Screen,
-    comparison_screen,
-    scores_screen,
-    why_words,
-)
+from screentest.present.screens import SENSIBLE, Screen, comparison_screen, scores_screen, why_words
 from screentest.present.tables import mark, row_wins
 from screentest.present.text import about, label, number, p_value, shortened, words
 from screentest.stats import Interval

@@ -25,11 +25,7 @@ from screentest.core.outcome import Failure, Point
 from screentest.core.table import ARROWS, Cell, Column, Table
 from screentest.present.notebook import Shown, Tabular, data_frame
 from screentest.present.screens import Screen, comparison_screen, scores_screen
-from screentest.present.tables import (
-    missing_table,
-    result_tables,
-    values_table,
-)
+from screentest.present.tables import missing_table, result_tables, values_table
 from screentest.present.text import labels, number, words
 
 if TYPE_CHECKING:  # a job loads what it needs, not what the results of others are made of
