@@ -1,24 +1,47 @@
-"""Inspect, verify and sample testbeds."""
+"""Inspect, verify and sample testbeds: their films and pairs, one pair, and how many of what."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import typer
 
+from screentest._util.optional import need
 from screentest._util.progress import watched
 from screentest._util.text import plural
-from screentest.cli.console import out
+from screentest.cli.console import err, out, shown
 from screentest.cli.options import JsonOption, ModelOption, ModelsOption
-from screentest.cli.tables import print_indented, show
-from screentest.cli.testbed_pairs import print_testbed_as_json
+from screentest.cli.tables import (
+    COUNT,
+    SHARE,
+    print_facts,
+    print_heading,
+    print_indented,
+    print_record,
+    show,
+)
+from screentest.core import timecode
+from screentest.core.codec import to_object
 from screentest.core.table import Column, Table
 from screentest.models import read_models
+from screentest.present.charts import charts_of_testbed
 from screentest.testbeds.catalogue import operators_table
 from screentest.testbeds.page import write_page
+from screentest.testbeds.statistics import Statistics, duration_of, statistics_of
 from screentest.testbeds.subset import sample_testbed
-from screentest.testbeds.testbed import read_testbed
+from screentest.testbeds.testbed import (
+    Pair,
+    SourceFilm,
+    Testbed,
+    find_pair,
+    pair_name,
+    read_testbed,
+)
 from screentest.testbeds.verify import Verification, VerificationFinding, verify_testbed
 
 MOST = 50
@@ -111,3 +134,259 @@ def list_operators(
 ) -> None:
     """List the operators that `build` can harm films with, by aspect."""
     show(operators_table(aspects), as_json=as_json)
+
+
+def show_testbed(
+    folder: Path,
+    pair: str | None = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what a testbed holds, or everything about one pair."""
+    testbed = read_testbed(folder)
+    if pair is not None:
+        _show_pair(testbed, find_pair(testbed, pair), as_json)
+    elif as_json:
+        print_testbed_as_json(testbed)
+    else:
+        print_facts(_facts(testbed))
+        show(*_tables(testbed))
+        _print_skips(testbed)
+
+
+def print_testbed_as_json(testbed: Testbed) -> None:
+    """All that the manifest says, with skips as a table of records."""
+    columns = (
+        *map(Column, ("source", "kind", "name")),
+        *(Column(name, of=f"failure.{name}") for name in ("reason", "detail", "advice")),
+        *map(Column, ("severity", "clips")),
+    )
+    show(
+        *_tables(testbed),
+        Table.of("skips", "Skipped", columns, testbed.skips),
+        as_json=True,
+        screentest=testbed.screentest,
+        seed=testbed.seed,
+        recipe=dict(testbed.recipe),
+        pending=testbed.pending,
+    )
+
+
+def _tables(testbed: Testbed) -> tuple[Table, ...]:
+    pairs = Counter(pair.source for pair in testbed.pairs)
+    skips = Counter(skip.source for skip in testbed.skips)
+    columns = (
+        Column("id", "Source"),
+        Column("duration", "Duration", align="right", show=_clock, of=duration_of),
+        Column("clips", "Clips", of=lambda source: len(source.clips)),
+        Column("pairs", "Pairs", of=lambda source: pairs[source.id]),
+        Column("skipped", "Skipped", of=lambda source: skips[source.id]),
+        Column("groups", detail=True),
+        Column("lost", detail=True),
+        Column("faults", detail=True),
+    )
+    sources = Table.of("sources", "Sources", columns, testbed.sources)
+    return sources, _aspects_table(statistics_of(testbed)), _pairs_table(testbed.pairs)
+
+
+def _pairs_table(pairs: Sequence[Pair]) -> Table:
+    def touched(pair: Pair) -> list[int]:
+        return [touch.clip for touch in pair.touched]
+
+    columns = (
+        Column("pair", "Pair", of=pair_name),
+        Column("source", detail=True),
+        Column("kind", detail=True),
+        Column("aspect", "Aspect", of=lambda pair: pair.aspect or ""),
+        Column("name", detail=True),
+        Column("severity", detail=True),
+        Column("clips", "Touched clips", show=_clips, of=touched),
+    )
+    return Table.of("pairs", "Pairs", columns, pairs)
+
+
+def _clips(clips: list[int]) -> str:
+    return ", ".join(str(clip + 1) for clip in clips) or "the whole film"
+
+
+def _clock(duration: str) -> str:
+    return timecode(Fraction(duration))
+
+
+def _facts(testbed: Testbed) -> Iterable[tuple[str, str]]:
+    yield "pairs", f"{len(testbed.pairs):,} of {plural(len(testbed.sources), 'source')}"
+    if testbed.pending:
+        yield "unfinished", f"{testbed.pending:,} pairs are still to be made"
+    yield "seed", str(testbed.seed)
+    yield "screentest", testbed.screentest
+    for name, value in testbed.recipe.items():
+        if value and name not in ("film", "options"):  # too long to read here
+            yield name, value
+
+
+def _print_skips(testbed: Testbed) -> None:
+    """One line for each source and reason: many pairs share one."""
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for skip in testbed.skips:
+        reasons.setdefault((skip.source, str(skip.failure)), []).append(skip.name)
+    if reasons:
+        print_heading("Skipped")
+    for (source, failure), names in reasons.items():
+        print_indented(f"{source}: {', '.join(dict.fromkeys(names))}: {failure}")
+
+
+def _show_pair(testbed: Testbed, pair: Pair, as_json: bool) -> None:
+    source = next((source for source in testbed.sources if source.id == pair.source), None)
+    table = _pair_table(pair, source)
+    if as_json:
+        show(table, as_json=True)
+        return
+    print_record(table)
+    if not pair.touched:
+        return
+    print_heading("Touched clips")
+    for touch in pair.touched:
+        where = "deleted" if touch.degraded is None else ""
+        if touch.degraded is not None and touch.degraded != touch.intact:
+            where = f"now at {touch.degraded}"
+        details = [f"{name} {value}" for name, value in touch.details.items()]
+        words = "; ".join([*([where] if where else []), *details])
+        print_indented(f"clip {touch.clip + 1}  {touch.intact}" + (f"  {words}" if words else ""))
+        if source is not None and touch.clip < len(source.clips):
+            print_indented(source.clips[touch.clip].caption, indent=4, style="dim")
+
+
+def _pair_table(pair: Pair, source: SourceFilm | None) -> Table:
+    """Return the pair as testbed.json has it, with the captions of the touched clips."""
+    data: dict[str, Any] = to_object(pair)
+    for entry, touched in zip(data.get("touched", []), pair.touched, strict=True):
+        if source is not None and touched.clip < len(source.clips):
+            entry["caption"] = source.clips[touched.clip].caption
+    columns = {
+        "pair": Column("pair", "Pair"),
+        "source": Column("source", "Source"),
+        "video": Column("video", "Source video"),
+        "kind": Column("kind", "Kind"),
+        "aspect": Column("aspect", "Aspect"),
+        "name": Column("name", "Operator or placebo"),
+        "operator_set": Column("operator_set", "Operator of"),
+        "severity": Column("severity", "Severity", show="{:g}".format),
+        "clips": Column("clips", "Clips chosen"),
+        "touched": Column("touched", "Clips touched", show=lambda touched: str(len(touched))),
+        "prompts": Column("prompts", "Prompts", show=_prompts),
+        "recipe": Column("recipe", "Recipe"),
+        "models": Column("models", "Models", show=_models),
+        "intact": Column("intact", "Intact"),
+        "changed": Column("changed", "Changed", show=lambda _: _file(pair)),
+    }
+    data = {"pair": pair_name(pair), "video": source.video if source else None, **data}
+    order = [*(name for name in columns if name in data), *(set(data) - set(columns))]
+    return Table(
+        "pair",
+        "Pair",
+        [columns.get(name, Column(name)) for name in order],
+        [[data[name] for name in order]],
+    )
+
+
+def _prompts(prompts: dict[str, Any]) -> str:
+    return "; ".join(f"{which}: {' '.join(prompts[which])}" for which in ("true", "false"))
+
+
+def _models(models: dict[str, str]) -> str:
+    return ", ".join(f"{role}: {used}" for role, used in models.items())
+
+
+def _file(pair: Pair) -> str:
+    file = pair.changed
+    return (
+        f"{file.path}, {file.width}×{file.height}, {file.frames:,} frames, "
+        f"{timecode(file.duration)}, {file.bytes:,} bytes, sha256 {file.sha256[:16]}…"
+    )
+
+
+def stats(
+    folder: Path,
+    plots: Path | None = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Count pairs per aspect, durations, categories and prompt lengths."""
+    if plots is not None:
+        need("matplotlib")
+    statistics = statistics_of(read_testbed(folder))
+    tables = (
+        _aspects_table(statistics),
+        _spreads_table(statistics),
+        _durations_table(statistics, as_json),
+        _groups_table(statistics),
+    )
+    show(
+        *tables,
+        as_json=as_json,
+        sources=statistics.sources,
+        pairs=statistics.pairs,
+        pending=statistics.pending,
+        reasons=dict(statistics.reasons),
+        words=list(statistics.words),
+    )
+    if plots is not None:
+        written = charts_of_testbed(statistics, plots)
+        err().print(f"{plural(len(written), 'file')} in {shown(str(plots))}", soft_wrap=True)
+
+
+def _aspects_table(statistics: Statistics) -> Table:
+    columns = (
+        Column("aspect", "Aspect", show=lambda aspect: aspect or "placebo"),
+        Column("name", "Operator or placebo"),
+        Column("kind", detail=True),
+        Column("initial", "Initial", show=COUNT),
+        Column("eligible", "Eligible", show=COUNT),
+        Column("kept", "Kept", show=COUNT),
+        Column("retention", "Kept %", show=SHARE),
+    )
+    initial = sum(aspect.initial for aspect in statistics.aspects)
+    kept = sum(aspect.kept for aspect in statistics.aspects)
+    note = f"total: {kept:,} of {plural(initial, 'pair')} kept"
+    if statistics.reasons:
+        reasons = ", ".join(f"{reason} {count:,}" for reason, count in statistics.reasons.items())
+        note += f"; skipped: {reasons}"
+    return Table.of("aspects", "Aspects and placebos", columns, statistics.aspects, note)
+
+
+def _spreads_table(statistics: Statistics) -> Table:
+    columns = ["least", "median", "mean", "most"]
+    return Table(
+        "spreads",
+        "Sources",
+        (
+            Column("name", "Per source"),
+            *(Column(name, name.capitalize(), show="{:,.0f}".format) for name in columns),
+            Column("total", detail=True),
+        ),
+        [(name, *asdict(spread).values()) for name, spread in statistics.spreads.items()],
+    )
+
+
+def _durations_table(statistics: Statistics, as_json: bool) -> Table:
+    columns = (
+        Column("start", "From s", show=COUNT),
+        Column("end", "to s", show=COUNT),
+        Column("sources", "Sources", show=COUNT),
+        Column("pairs", "Pairs", show=COUNT),
+    )
+    shown_bins = [each for each in statistics.durations if each.sources or as_json]
+    return Table.of("durations", "Durations", columns, shown_bins)
+
+
+def _groups_table(statistics: Statistics) -> Table:
+    columns = (
+        Column("group", "Group"),
+        Column("value", "Value"),
+        Column("sources", "Sources", show=COUNT),
+        Column("pairs", "Pairs", show=COUNT),
+    )
+    rows = [
+        (group, count.value, count.sources, count.pairs)
+        for group, counts in statistics.groups.items()
+        for count in counts
+    ]
+    return Table("groups", "Groups", columns, rows)

@@ -27,8 +27,14 @@ from screentest.testing.chat_answers import (
 from screentest.testing.chat_server import FakeChatServer, Script
 
 if TYPE_CHECKING:
-    from screentest.testing.build_checks import check_degradation, check_placebo
-    from screentest.testing.checks import BrokenContract, check_backend, check_judge, check_metric
+    from screentest.testing.checks import (
+        BrokenContract,
+        check_backend,
+        check_degradation,
+        check_judge,
+        check_metric,
+        check_placebo,
+    )
 
 __all__ = [
     "MALFORMED",
@@ -54,13 +60,8 @@ __all__ = [
     "rate_limited",
 ]
 
-_CHECKS = {
-    **dict.fromkeys(("BrokenContract", "check_backend", "check_judge", "check_metric"), "checks"),
-    **dict.fromkeys(("check_degradation", "check_placebo"), "build_checks"),
-}
-
 
 def __getattr__(name: str) -> Any:
-    if name in _CHECKS:  # the server alone must start quickly: the checks import everything
-        return getattr(importlib.import_module(f"screentest.testing.{_CHECKS[name]}"), name)
+    if name in __all__:  # the server alone must start quickly: the checks import everything
+        return getattr(importlib.import_module("screentest.testing.checks"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
