@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from screentest._util.machine import processors
 from screentest.core import Progress, Silent, Size, Time
@@ -21,10 +22,7 @@ from screentest.core.frames import BaseConsumer, Filter, Frame, FrameRequest
 from screentest.video.sandbox import Supervisor
 from screentest.video.scan import scan
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Cells = NDArray[np.float32]
+Cells = NDArray[np.float32]
 
 MOST: Final = 3
 """Flashes a second that are safe."""

@@ -18,9 +18,10 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from screentest.core.aspects import Aspect
 from screentest.core.metric import JudgeInfo, Outcomes
@@ -28,10 +29,7 @@ from screentest.core.outcome import Outcome, Point, Reason, Score, attempt
 from screentest.core.registry import register
 from screentest.stats import lower_tails
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Values = NDArray[np.float64]
+Values = NDArray[np.float64]
 
 MARGIN = 0.1
 """Ratings that differ by less, in doublings of what is noticed, are a tie."""

@@ -16,9 +16,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from screentest.core.errors import NoValue
 from screentest.core.frames import BaseConsumer, Filter, Frame, FrameRequest, Image, Layout, Size
@@ -27,10 +28,7 @@ from screentest.core.metric import Level, MetricInfo, Outcomes, OutputInfo, Reso
 from screentest.core.outcome import Json, Outcome, Point, Reason, Score, attempt
 from screentest.stats import lower_tail
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Rows: TypeAlias = NDArray[np.float64]
+Rows: TypeAlias = NDArray[np.float64]
 
 Meter: TypeAlias = Callable[["Image"], Sequence[float] | None]
 """What is measured on a picture; None where it shows nothing to measure."""

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from screentest.core import Aspect, Image
 from screentest.models import Models
+from screentest.models.roles import Mask
 from screentest.testbeds.contract import (
     Chosen,
     Context,
@@ -35,9 +36,6 @@ from screentest.testbeds.operators.shared import (
 from screentest.testbeds.operators.tracker import RATE, ThingShapes, is_shown, settle_thing
 from screentest.testbeds.timeline import every_frame
 from screentest.video.edit.pictures import FrameFunction, Pixels, VideoPart
-
-if TYPE_CHECKING:
-    from screentest.models.roles import Mask
 
 VIVID = 24.0
 """The least mean distance from grey, in levels, of a thing that has a colour to lose."""

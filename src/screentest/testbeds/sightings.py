@@ -12,22 +12,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from screentest.core import BadOption, Image, NoValue
 from screentest.models import Models
+from screentest.models.roles import Detector, Matting
 from screentest.testbeds.contract import DegradationInfo, Details, Reach, Region
 from screentest.testbeds.faults import Fault
 from screentest.testbeds.operators.tracker import Box, box_mask, boxes_of, guesses, overlap
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from screentest.models.roles import Detector, Matting
-
-    Map: TypeAlias = NDArray[np.bool_]
+Map: TypeAlias = NDArray[np.bool_]
 
 LEVELS = 14
 """A pixel of a slightly blurred picture that moved by more, in any channel, was changed."""

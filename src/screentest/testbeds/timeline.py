@@ -15,9 +15,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
 from statistics import median
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from screentest.core import Frame, Image, NoValue, Reason, Span, Time
 from screentest.testbeds.contract import (
@@ -35,9 +36,6 @@ from screentest.testbeds.operators.arithmetic import of_planes, planes
 from screentest.testbeds.operators.shared import changed_clips, optical_flow, sampled
 from screentest.testbeds.sightings import MOVES, motion
 from screentest.video.edit.pictures import FrameFunction, Keep, Pixels, Reencode, VideoPart
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 # Which clips will do.
 

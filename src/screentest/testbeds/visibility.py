@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from screentest.core import Image
 from screentest.testbeds.operators.arithmetic import planes
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 # What is just visible. Encoding a film twice (x264, crf 18 to 23, films of the packaged sample)
 # moves luma by at most 0.8 levels on average and 1 − SSIM by at most 0.015, and moves no pixel by

@@ -16,16 +16,14 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from screentest.core.errors import BadOption
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array: TypeAlias = NDArray[Any]
+Array: TypeAlias = NDArray[Any]
 
 LAYOUTS: dict[int, tuple[str, ...]] = {
     5: ("NTHWC", "NTCHW", "NCTHW"),

@@ -20,19 +20,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from av.video.frame import VideoFrame
+from numpy.typing import NDArray
 
 from screentest.core.frames import BaseConsumer, Borders, Frame, FrameRequest, Image, Layout
 from screentest.core.item import Time
 from screentest.video.probe import Converter, conversion_key
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Levels: TypeAlias = NDArray[np.int16]
+Levels: TypeAlias = NDArray[np.int16]
 
 RATE = Fraction(4)
 """Frames a second that are looked at."""

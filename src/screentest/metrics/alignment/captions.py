@@ -16,10 +16,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 
 from screentest.core.errors import NoValue
 from screentest.core.frames import FrameRequest, Image, Layout, Size
@@ -28,13 +29,9 @@ from screentest.core.metric import Resources
 from screentest.core.outcome import Point, Reason
 from screentest.core.registry import build
 from screentest.models.networks.runtimes import batches
+from screentest.models.roles import ImageText
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from screentest.models.roles import ImageText
-
-    Similarities: TypeAlias = NDArray[np.float64]
+Similarities: TypeAlias = NDArray[np.float64]
 
 
 READ = 0.5

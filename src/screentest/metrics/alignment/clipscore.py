@@ -9,7 +9,7 @@ backend in the role image_text this is not CLIPScore; the signature says what it
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -18,10 +18,7 @@ from screentest.metrics.alignment.captions import sees_nothing
 from screentest.metrics.curve import declared
 from screentest.metrics.functions import metric
 from screentest.models.networks.runtimes import batches
-
-if TYPE_CHECKING:
-    from screentest.models.roles import ImageText, Vectors
-
+from screentest.models.roles import ImageText, Vectors
 
 Policy = Literal["truncate", "ignore", "each"]
 PICTURE = FrameRequest(size=Size(long_side=512))

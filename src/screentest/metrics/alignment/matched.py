@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,13 +17,10 @@ from screentest.core.frames import Image
 from screentest.core.item import Item
 from screentest.core.metric import Level, Resources, Traits
 from screentest.core.outcome import Outcome, Point, Reason, Score, attempt
-from screentest.metrics.alignment.captions import in_any_order, shot_captions
+from screentest.metrics.alignment.captions import Similarities, in_any_order, shot_captions
 from screentest.metrics.curve import curve_score, declared
 from screentest.metrics.functions import metric
 from screentest.models.pictures import BASIC_COLOURS, basic_colour, name_pixels
-
-if TYPE_CHECKING:
-    from screentest.metrics.alignment.captions import Similarities
 
 AGREEMENT = declared("caption_agreement")
 PRESENCE = declared("named_colours")

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean, median
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from screentest.core.errors import NoValue
 from screentest.core.frames import Filter, FrameRequest, Image, Size
@@ -24,12 +24,8 @@ from screentest.metrics.curve import declared
 from screentest.metrics.functions import metric
 from screentest.models.backends.labels import label_words
 from screentest.models.pictures import BASIC_COLOURS, basic_colour, name_pixels
+from screentest.models.roles import Detection, Detector, Labels
 from screentest.video.samples import evenly
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from screentest.models.roles import Detection, Detector, Labels
 
 PICTURE = FrameRequest(size=Size(long_side=640), filter=Filter.AREA, inside=True)
 LIKELY = 0.1

@@ -7,7 +7,6 @@ whole numbers, with n = 16 for v1 and 48 for v1.1; all of them where there are n
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,9 +25,7 @@ from screentest.core.metric import Level, MetricInfo, Outcomes, Resources
 from screentest.core.outcome import Outcome, Reason, Score
 from screentest.core.registry import register
 from screentest.metrics.curve import declared
-
-if TYPE_CHECKING:
-    from screentest.models.roles import VideoScoring
+from screentest.models.roles import VideoScoring
 
 OUTPUTS = declared("videoscore")
 PICTURE = FrameRequest(filter=Filter.BICUBIC)

@@ -6,9 +6,8 @@ numbers where they can be, so that they are the same in any order.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
 from screentest.core import Image, Traits
 from screentest.metrics.curve import COLOUR, DETAIL, declared
@@ -22,10 +21,7 @@ from screentest.metrics.static.picture import (
     steepness,
 )
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Levels = NDArray[np.int16]
+Levels = NDArray[np.int16]
 
 RIM = 0.1
 """The share of each side that is left out: subtitles and logos are there."""

@@ -5,20 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from screentest.core import Image, SideEffect, Traits
 from screentest.metrics.curve import COLOUR, DETAIL, PLANES, declared
 from screentest.metrics.functions import metric
 from screentest.models.networks import distortions
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from screentest.models.pictures import Plane
-
+from screentest.models.pictures import Plane
 
 T = TypeVar("T")
 

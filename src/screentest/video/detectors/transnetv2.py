@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from screentest.core.errors import BadOption, NoValue
 from screentest.core.frames import (
@@ -30,10 +31,6 @@ from screentest.core.outcome import Reason
 from screentest.core.registry import register
 from screentest.video.detectors.contract import Boundary
 from screentest.video.detectors.gradual import EMPTY, contrast
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 WEIGHTS = "transnetv2"
 """The name of the weights in the catalogue."""
