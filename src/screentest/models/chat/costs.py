@@ -68,9 +68,6 @@ class MemoryLedger:
         return cost if cost is not None else self.intents[call].max_cost or Decimal(0)
 
 
-PER_MESSAGE = 8
-"""Tokens that mark the beginning and end of one message, about."""
-
 _PIECES = re.compile(r"[^\W\d_]+|\d+|\n+|[^\w\s]+|_+")
 _LETTERS_PER_TOKEN = 6.5
 _FOREIGN_LETTERS_PER_TOKEN = 4.0
@@ -101,19 +98,6 @@ def estimate_text_tokens(text: str) -> int:
         else:  # a script without upper and lower case, mostly written without spaces too
             total += len(piece) * _TOKENS_PER_SIGN
     return math.ceil(total)
-
-
-def estimate_input_tokens(request: ChatRequest, *, instructed: bool = True) -> int:
-    """About how many tokens a request has."""
-    total = PER_MESSAGE * (2 if request.system else 1) + estimate_text_tokens(request.system)
-    for part in request.parts:
-        if isinstance(part, Text):
-            total += estimate_text_tokens(part.text)
-        else:
-            total += max(1, round(part.width / _PATCH) * round(part.height / _PATCH))
-    if instructed:
-        total += estimate_text_tokens(request.instructions(enforced=True))
-    return total
 
 
 def most_input_tokens(request: ChatRequest, extra_text: str = "", image_tokens: int = 0) -> int:
