@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from screentest.core import CallStatus
+from screentest.core import BadOption, CallIntent, CallStatus, NoValue, Reason
 from screentest.models.chat.calls import CallSettings
 from screentest.models.chat.costs import MemoryLedger, Price, Prices
 from screentest.models.chat.faults import Retries
@@ -92,9 +92,35 @@ def serving(script: Script, **options: Any) -> Iterator[tuple[FakeChatServer, Op
         yield server, chat
 
 
+class CappedLedger(MemoryLedger):
+    """A ledger with a cap, as a run has one on the disk."""
+
+    def __init__(self, cap: Decimal) -> None:
+        super().__init__()
+        self.cap = cap
+
+    @property
+    def committed(self) -> Decimal:
+        """Money that was spent, and at most will be by calls under way."""
+        return sum(map(self._cost, self.intents), Decimal(0))
+
+    def intend(self, intent: CallIntent) -> str:
+        if intent.max_cost is None:
+            raise BadOption(f"a cost cap is set, but {intent.model!r} has no price")
+        if self.committed + intent.max_cost > self.cap:
+            raise NoValue(Reason.OVER_BUDGET, "over the cap", advice="Raise it.")
+        return super().intend(intent)
+
+    def _cost(self, call: str) -> Decimal:
+        receipt = self.receipts.get(call)
+        cost = receipt.cost if receipt is not None else None
+        # A call whose fate is unknown counts as the most it could have cost.
+        return cost if cost is not None else self.intents[call].max_cost or Decimal(0)
+
+
 def ledger_of(chat: OpenAIChat, cap: str | None = None, listed: Prices | None = None) -> Any:
     """A fresh ledger, attached."""
-    ledger = MemoryLedger(None if cap is None else Decimal(cap))
+    ledger = MemoryLedger() if cap is None else CappedLedger(Decimal(cap))
     chat.attach(ledger, listed)
     return ledger
 

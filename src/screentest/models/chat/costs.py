@@ -1,4 +1,4 @@
-"""What calls cost: prices from the user's own file, estimates of tokens, a ledger in memory."""
+"""What calls cost: prices from the user's own file, counts of tokens, a ledger in memory."""
 
 from __future__ import annotations
 
@@ -12,45 +12,27 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from screentest.core import BadOption, CallIntent, CallReceipt, CallStatus, NoValue, Reason
+from screentest.core import BadOption, CallIntent, CallReceipt, CallStatus
 from screentest.models.chat.messages import ChatRequest, Text, Usage
 
 
 class MemoryLedger:
-    """Keeps intents and receipts in lists, and the cost under a cap.
-
-    For work outside a run, and for tests.
-    """
+    """Keeps the intents and receipts of calls outside a run. A LedgerClient without a cap."""
 
     waits = False
     """Nothing here waits for a disk, so async code may call it directly."""
 
-    def __init__(self, cap: Decimal | None = None) -> None:
-        self.cap = cap
+    def __init__(self) -> None:
         self.intents: dict[str, CallIntent] = {}
         self.receipts: dict[str, CallReceipt] = {}
         self._answers: dict[str, CallReceipt] = {}
         self._lock = Lock()
-
-    @property
-    def committed(self) -> Decimal:
-        """Money that was spent, and at most will be by calls under way."""
-        return sum((self._cost(call) for call in self.intents), Decimal(0))
 
     def recall(self, request: str) -> CallReceipt | None:
         return self._answers.get(request)
 
     def intend(self, intent: CallIntent) -> str:
         with self._lock:
-            if self.cap is not None:
-                if intent.max_cost is None:
-                    raise BadOption(f"a cost cap is set, but {intent.model!r} has no price")
-                if self.committed + intent.max_cost > self.cap:
-                    raise NoValue(
-                        Reason.OVER_BUDGET,
-                        f"one more call to {intent.model} could go over the cap of {self.cap}",
-                        advice="Raise the cap and start the same command again; it goes on.",
-                    )
             call = str(len(self.intents) + 1)
             self.intents[call] = intent
             return call
@@ -60,12 +42,6 @@ class MemoryLedger:
             self.receipts[call] = receipt
             if receipt.status is CallStatus.ANSWERED and receipt.answer is not None:
                 self._answers[self.intents[call].request] = receipt
-
-    def _cost(self, call: str) -> Decimal:
-        receipt = self.receipts.get(call)
-        cost = receipt.cost if receipt is not None else None
-        # A call whose fate is unknown counts as the most it could have cost.
-        return cost if cost is not None else self.intents[call].max_cost or Decimal(0)
 
 
 _PIECES = re.compile(r"[^\W\d_]+|\d+|\n+|[^\w\s]+|_+")

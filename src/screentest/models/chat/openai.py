@@ -114,7 +114,7 @@ class OpenAIChat:
     def __getstate__(self) -> dict[str, Any]:
         # Connections stay in this process; another makes its own. A ledger that keeps a cap or
         # a run must not be lost on the way, so it is attached again where the model arrives.
-        if not isinstance(self._ledger, MemoryLedger) or self._ledger.cap is not None:
+        if type(self._ledger) is not MemoryLedger:
             raise TypeError("attach the ledger in the process that asks")
         return self.__dict__ | {"_session": None, "_ledger": None}
 
