@@ -44,8 +44,8 @@ LAYERS = [
 RANK = {package: rank for rank, layer in enumerate(LAYERS) for package in layer}
 
 # These may only be lowered: what is added is paid for by what is deleted.
-MOST_FILES = 411
-MOST_LINES = 91_935
+MOST_FILES = 410
+MOST_LINES = 91_478
 VAGUE = {"one", "found", "own", "said", "told", "known", "some"}
 QUESTIONS = {"What", "Whether", "How", "Which", "Who", "Why", "Where"}
 MOST_WORDS = 0.02  # of names that are vague, of docstrings that begin like a question
