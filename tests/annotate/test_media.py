@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
+from collections.abc import MutableMapping
 from pathlib import Path
+from typing import Any
 
 import av
 import httpx2
@@ -20,6 +23,8 @@ from screentest.annotate.media import (
     served_length,
 )
 from screentest.annotate.schema import files, media, sittings
+from screentest.annotate.server import create_app
+from screentest.annotate.web import pages
 from tests.annotate.stand import Page, Person, Stand, served
 
 
@@ -274,6 +279,48 @@ def test_videos_of_others_are_not_there(stand: Stand) -> None:
     other, _ = at_work(stand)
     assert other.client.get(page.videos[0]).status_code == 404
     assert stand.client().get(page.videos[0]).status_code == 404
+
+
+def test_readers_that_never_read_are_few(stand: Stand) -> None:
+    """One worker cannot take all connections of the app; when they are gone, videos come again."""
+    person, page = at_work(stand)
+    ((name, session),) = person.client.cookies.items()
+    host = stand.origin.removeprefix("http://")
+    heads = {"host": host, "cookie": f"{name}={session}"}
+    scope = {
+        "type": "http",
+        "http_version": "1.1",
+        "method": "GET",
+        "scheme": "http",
+        "path": page.videos[0],
+        "query_string": b"",
+        "headers": [(key.encode(), value.encode()) for key, value in heads.items()],
+        "client": ("127.0.0.1", 1),
+    }
+
+    async def ask() -> list[int]:
+        app, reads, codes = create_app(stand.site), asyncio.Event(), []
+
+        async def send(message: MutableMapping[str, Any]) -> None:
+            if message["type"] == "http.response.start":
+                codes.append(message["status"])
+            elif message.get("body"):
+                await reads.wait()
+
+        def start() -> asyncio.Task[None]:
+            return asyncio.create_task(app(dict(scope), asyncio.Event().wait, send))
+
+        begun = []
+        for number in range(pages.MOST_VIDEOS + 1):
+            begun.append(start())
+            while len(codes) == number:
+                await asyncio.sleep(0.001)
+        reads.set()
+        await asyncio.gather(*begun)
+        await start()
+        return codes
+
+    assert asyncio.run(ask()) == [*[200] * pages.MOST_VIDEOS, 429, 200]
 
 
 def test_half_a_gigabyte_with_flat_memory(stand: Stand, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import json
 import socket
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import asdict
@@ -259,6 +260,7 @@ def create_app(site: Site) -> ASGIApp:
     app.state.site = site
     app.state.failures = Throttle(20, 60.0)
     app.state.busy = Throttle(1200, 60.0)
+    app.state.videos = Counter()
     app.include_router(pages.router)
     app.include_router(operator.router)
     app.add_exception_handler(SignedOut, _signed_out)

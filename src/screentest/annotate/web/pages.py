@@ -6,6 +6,7 @@ Reading a page changes nothing; what changes something is a POST.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import asdict
 from typing import Annotated, Any, Final
 
@@ -13,6 +14,7 @@ from fastapi import APIRouter, Header, HTTPException, Request
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from pydantic import BaseModel, Field
 from sqlalchemy import select
+from starlette.types import Receive, Scope, Send
 
 from screentest.annotate import people
 from screentest.annotate.answers import BadAnswer
@@ -38,6 +40,8 @@ from screentest.annotate.web.visitor import (
 router = APIRouter()
 _KINDS = {"js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}
 _MEDIA_ID: Final = re.compile(r"[A-Za-z0-9_-]{22}", re.ASCII)
+MOST_VIDEOS: Final = 24
+"""Videos for one worker at once; a browser asks for six from one address."""
 CsrfHeader = Annotated[str | None, Header(alias="X-CSRF-Token")]
 
 
@@ -276,7 +280,28 @@ def video(request: Request, name: str) -> Response:
     )
     if row is None or not allowed:
         raise HTTPException(404)
-    return file_response(request, row, row.length, name)
+    return _Counted(file_response(request, row, row.length, name), request, row.worker_id)
+
+
+class _Counted(Response):
+    """A video on its way, or 429 where too many for its worker are.
+
+    A paused player reads nothing for as long as it likes, so each keeps a connection.
+    """
+
+    def __init__(self, video: Response, request: Request, worker: int) -> None:
+        super().__init__()
+        self._video, self._worker = video, worker
+        self._under_way: Counter[int] = request.app.state.videos
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._under_way[self._worker] >= MOST_VIDEOS:
+            self._video = Response(status_code=429, headers={"Retry-After": "5"})
+        self._under_way[self._worker] += 1
+        try:
+            await self._video(scope, receive, send)
+        finally:
+            self._under_way[self._worker] -= 1
 
 
 def _at_work(request: Request, visitor: Visitor, csrf: str | None) -> int:
