@@ -15,6 +15,8 @@ CORE = (
     "frozen",
     "steadiness",
     "motion",
+    "coherence",
+    "melting",
     "shot_consistency",
     "repeated_shots",
     "continuity",
