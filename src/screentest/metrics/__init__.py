@@ -10,6 +10,7 @@ CORE = (
     "naturalness",
     "faults",
     "tones",
+    "lens",
     "grain",
     "flicker",
     "frozen",

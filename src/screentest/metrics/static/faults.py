@@ -6,22 +6,37 @@ numbers where they can be, so that they are the same in any order.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
-from screentest.core import Image, Traits
-from screentest.metrics.curve import COLOUR, DETAIL, declared
+from screentest.core import Image, Size, Traits, register
+from screentest.metrics.curve import (
+    COLOUR,
+    DETAIL,
+    Reduce,
+    Rows,
+    ShotMetric,
+    ShotOutput,
+    at_rate,
+    declared,
+    mean_of,
+)
 from screentest.metrics.functions import metric
 from screentest.metrics.static.picture import (
+    BLURRED,
     LEAST_DETAIL,
     NOISY,
     OVERSHARPENED,
     SMALLEST,
+    SMOOTHED,
     WINDOW,
     steepness,
 )
 
 Levels = NDArray[np.int16]
+Floats = NDArray[np.float32]
 
 RIM = 0.1
 """The share of each side that is left out: subtitles and logos are there."""
@@ -320,3 +335,210 @@ def _explained(
         reported += shared * shared / power if power else 0.0
     # Below a deviation of a few levels there are no colours to explain.
     return reported / (whole + 16.0 * size * size)
+
+
+# What a lens, a filter or a generator adds to all pictures of a shot alike.
+
+
+LENS_RATE = 2.0
+CORNERS = 0.6
+"""The share of the half diagonal from which on the fall-off of light is measured."""
+DARKEST, LIGHTEST = 12, 250
+"""Levels between which brightness is told apart."""
+TILES = 3
+"""Tiles a side in which edges of red and blue are held against those of green."""
+LEAST_ENERGY = 0.4
+"""Squared levels by which noise steepens edges."""
+STEPS = 640
+"""Steps in the longer side of a picture: shifts are measured in them."""
+FARTHEST, NEAREST = 24, 2.5
+"""Pixels by which the outlines of a double picture may be apart."""
+SEAM = 16
+"""Pixels of a straight seam."""
+CLEAR_SEAM = 0.8
+"""By how much the step at a seam exceeds those beside it, as a share of the detail around."""
+MEMORY = 8
+"""Pictures after which what was seen before counts for little."""
+
+
+@register("metric", "lens", summary="what stays on all pictures of a shot: lens, echo, seams")
+def lens(*, rate: float = LENS_RATE) -> ShotMetric:
+    """Fall-off of light, edges in colour, double outlines and seams; ``rate``: pictures a second.
+
+    Echo and seams are means over pictures: what they show changes, and these stay.
+    """
+    wants = replace(COLOUR, size=Size(long_side=320))
+    return ShotMetric(LENS, at_rate(wants, rate), Lens)
+
+
+class Lens:
+    """Measures single pictures, with means over those before."""
+
+    def __init__(self) -> None:
+        self._spectrum, self._seams = Mean(), (Mean(), Mean())
+
+    def __call__(self, image: Image) -> list[float] | None:
+        import cv2
+
+        grey = np.asarray(cv2.cvtColor(image, cv2.COLOR_RGB2GRAY), np.uint8)
+        if min(grey.shape) < 2 * FARTHEST + 2 or float(grey.std()) < LEAST_DETAIL:
+            return None
+        single = grey.astype(np.float32)
+        pictures = (spectrum(single), *steps(single))
+        means = [
+            mean(item) for mean, item in zip((self._spectrum, *self._seams), pictures, strict=True)
+        ]
+        return [fall_off(grey), echo(means[0], single.shape), seams(*means[1:]), *shifts(image)]
+
+
+class Mean:
+    """The mean of arrays as they come, of which old ones fade."""
+
+    def __init__(self) -> None:
+        self._mean: Floats | None = None
+        self._count = 0
+
+    def __call__(self, item: Floats) -> Floats:
+        if self._mean is None or self._mean.shape != item.shape:
+            self._mean, self._count = item, 0
+        self._count = min(self._count + 1, MEMORY)
+        self._mean = self._mean + (item - self._mean) / np.float32(self._count)
+        return self._mean
+
+
+def fall_off(grey: Image) -> float:
+    """Return how steeply light falls towards the corners, in e-folds on half a diagonal.
+
+    The median of all places there: what is bright or dark of itself has an outline, and is even.
+
+    >>> down, across = np.mgrid[-90:90, -160:160] / np.hypot(90, 160)
+    >>> light = 200 * np.exp(-(across**2 + down**2))
+    >>> round(fall_off(light.astype(np.uint8)), 1), fall_off(np.full((180, 320), 99, np.uint8))
+    (1.4, 0.0)
+    """
+    import cv2
+
+    height, width = (side // 2 for side in grey.shape)
+    small = cv2.resize(grey, (width, height), interpolation=cv2.INTER_AREA)
+    light = np.log(cv2.GaussianBlur(small.astype(np.float32), (0, 0), width / 80) + 6)
+    half = float(np.hypot(height, width)) / 2
+    down = (np.arange(height, dtype=np.float32)[:, None] - (height - 1) / 2) / half
+    across = (np.arange(width, dtype=np.float32) - (width - 1) / 2) / half
+    radius = np.sqrt(across * across + down * down) + np.float32(1e-6)
+    slope = (
+        half
+        / 8
+        * (cv2.Sobel(light, cv2.CV_32F, 1, 0) * across + cv2.Sobel(light, cv2.CV_32F, 0, 1) * down)
+    )
+    counts = (radius > CORNERS) & (small > DARKEST) & (small < LIGHTEST)
+    return 0.0 - float(np.median((slope / radius)[counts])) if counts.mean() > 0.05 else 0.0
+
+
+def spectrum(grey: Floats) -> Floats:
+    """Return the logarithm of the power of each frequency, above that of noise."""
+    height, width = grey.shape
+    shade = np.outer(np.hanning(height), np.hanning(width))
+    power = np.abs(np.fft.rfft2((grey - grey.mean()) * shade)) ** 2
+    return np.asarray(np.log(power + height * width / 2), np.float32)
+
+
+def echo(power: Floats, shape: tuple[int, ...]) -> float:
+    """Return how far one shift stands out in which a picture is like itself.
+
+    An echo at some distance is a ripple in the spectrum; the ripple is a peak in its spectrum.
+    """
+    import cv2
+
+    height, width = shape
+    lags = np.fft.irfft2(power, s=(height, width))
+    reach = np.arange(-FARTHEST, FARTHEST + 1)
+    near = lags[: FARTHEST + 1][:, reach].astype(np.float32)
+    peaks = near - cv2.medianBlur(near, 5)
+    down, across = np.mgrid[: FARTHEST + 1, -FARTHEST : FARTHEST + 1]
+    away = np.hypot(down, across)
+    return float(peaks[(away > NEAREST) & (away < FARTHEST)].max())
+
+
+def steps(grey: Floats) -> tuple[Floats, Floats]:
+    """Return how far each step across and down exceeds those beside it, by the detail around."""
+    import cv2
+
+    detail = cv2.blur(np.abs(grey - cv2.blur(grey, (5, 5))), (SEAM, SEAM)) + 1
+    across, down = np.abs(np.diff(grey, axis=1)), np.abs(np.diff(grey, axis=0))
+    beyond = across[:, 2:-2] - (across[:, :-4] + across[:, 4:]) / 2
+    below = down[2:-2] - (down[:-4] + down[4:]) / 2
+    return (
+        np.clip(beyond / detail[:, 3:-2], -2, 2),
+        np.clip(below / detail[3:-2], -2, 2),
+    )
+
+
+def seams(across: Floats, down: Floats) -> float:
+    """Return the share of the picture at straight upright and level seams."""
+    import cv2
+
+    found = cv2.blur(across, (1, SEAM)) > CLEAR_SEAM, cv2.blur(down, (SEAM, 1)) > CLEAR_SEAM
+    return float(sum(np.count_nonzero(item) for item in found)) / (2 * across.size)
+
+
+def shifts(image: Image) -> list[float]:
+    """Return by how much edges of red and of blue are beside those of green, tile by tile.
+
+    Across, down, and how much detail says so: three numbers for each of nine tiles and two colours.
+    """
+    import cv2
+
+    def tiles(first: Floats, second: Floats) -> NDArray[np.float64]:
+        size = (TILES, TILES)
+        small = cv2.resize(first * second, size, interpolation=cv2.INTER_AREA)
+        return np.asarray(small, np.float64).ravel()
+
+    soft = [cv2.GaussianBlur(image[..., c].astype(np.float32), (0, 0), 0.7) for c in range(3)]
+    red, green, blue = (item - cv2.GaussianBlur(item, (0, 0), 3) for item in soft)
+    slopes = [cv2.Sobel(green, cv2.CV_32F, *axis) / 8 for axis in ((1, 0), (0, 1))]
+    basis = [green, *slopes]
+    products = np.array([[tiles(one, other) for other in basis] for one in basis])
+    whole = np.moveaxis(products, 2, 0) + LEAST_ENERGY * np.eye(3)
+    energy = whole[:, 1, 1] + whole[:, 2, 2]
+    scale = STEPS / max(image.shape[:2])
+    found = []
+    for colour in (red, blue):
+        likeness = np.array([tiles(colour, item) for item in basis]).T[..., None]
+        share, across, down = np.linalg.solve(whole, likeness)[..., 0].T
+        least = np.maximum(np.abs(share), 0.3) / scale
+        found.append(np.stack([across / least, down / least, energy], axis=1))
+    return [float(number) for number in np.concatenate(found).ravel()]
+
+
+def fringes(rows: Rows) -> float:
+    """Return by how far red and blue are shifted or enlarged against green, in steps.
+
+    Each tile counts by its detail, at its median over the pictures of a shot.
+    """
+    usual = np.median(rows[:, 3:], axis=0).reshape(2, TILES * TILES, 3)
+    down, across = np.mgrid[-1:2, -1:2].reshape(2, -1)
+    ones, nothing = np.ones(len(across)), np.zeros(len(across))
+    places = np.concatenate(
+        [np.stack([ones, nothing, across], axis=1), np.stack([nothing, ones, down], axis=1)]
+    )
+    total = 0.0
+    for tiles in usual:
+        weights = np.sqrt(np.tile(tiles[:, 2] / (tiles[:, 2].sum() + 1e-9), 2))[:, None]
+        both = np.concatenate([tiles[:, 0], tiles[:, 1]])[:, None]
+        fit = np.linalg.lstsq(places * weights, both * weights, rcond=None)[0]
+        total += float((fit * fit).sum())
+    return float(np.sqrt(total))
+
+
+def settled(column: int) -> Reduce:
+    """Return the mean of the later half of a shot, where earlier shots have faded."""
+    return lambda rows: float(rows[len(rows) // 2 :, column].mean())
+
+
+_LENS = declared("lens")
+LENS = {
+    "vignette": ShotOutput(_LENS["vignette"], mean_of(0)),
+    "fringes": ShotOutput(_LENS["fringes"], fringes),
+    "doubled": ShotOutput(_LENS["doubled"], settled(1), Traits((BLURRED,))),
+    "seams": ShotOutput(_LENS["seams"], settled(2), Traits((BLURRED, SMOOTHED))),
+}
