@@ -69,7 +69,7 @@ def test_a_reader_without_a_value_covers_no_prompt(reason: Reason, state: Prompt
 
 def test_faults_that_no_number_sees_are_named_unless_something_else_might() -> None:
     plain = results(SCORED, metric="sharpness", group="picture")
-    every = ("logos", "dead_pixels", "mosaics", "ghosting", "geometry", "loops", "reversed_motion")
+    every = ("logos", "dead_pixels", "mosaics", "ghosting", "loops", "reversed_motion")
     assert not_covered(plain).faults == every
     assert not_covered(results(SCORED, metric="somebodys_judge")).faults == ()
     assert "loops" not in not_covered(results(SCORED, metric="loops")).faults

@@ -32,7 +32,6 @@ UNSEEN = {
     "dead_pixels": "",
     "mosaics": "",
     "ghosting": "",
-    "geometry": "",
     "loops": "loops",
     "reversed_motion": "",
 }
