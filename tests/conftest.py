@@ -196,6 +196,12 @@ LONGEST = (
     "models/chat/test_real_server.py",
     "video/test_scenedetect_parity.py",
     "testbeds/test_ladders.py",
+    "suites/locot2v/test_streaming.py",
+    "test_architecture.py",
+    "test_frames.py",
+    "test_loading.py",
+    "test_api.py",
+    "video/test_splice.py",
 )
 """They begin first: a file is the work of one process, and one that begins last is waited for."""
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from screentest.core import Clip, Item, ManifestError, Script, Span, StorageError
@@ -468,7 +468,6 @@ def _items(draw: st.DrawFn, folder: Path) -> list[Item]:
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv"])
-@settings(max_examples=150, deadline=None)
 @given(data=st.data())
 def test_what_is_written_comes_back(
     tmp_path_factory: pytest.TempPathFactory, form: str, data: st.DataObject
@@ -485,7 +484,6 @@ def test_what_is_written_comes_back(
 
 
 @pytest.mark.parametrize("suffix", [".jsonl", ".csv", ""])
-@settings(max_examples=200, deadline=None)
 @given(
     content=st.binary(max_size=300)
     | st.text(max_size=200).map(lambda t: t.encode("utf-8", "surrogatepass"))
