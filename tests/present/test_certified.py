@@ -82,7 +82,7 @@ SCREEN = """\
 calm sees 1 of 2 aspects (20 films, both orders, 95% intervals)
   sees        degraded aesthetics
   undecided   degraded color (34 more films needed)
-  placebos    too few films to exclude a bias on harmless edits (container)
+  placebos    harmless edits (container) may bias it: too few films to tell
   not tested  dynamics degree (missing model: no weights)"""
 
 

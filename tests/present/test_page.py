@@ -83,7 +83,7 @@ def test_the_answer_comes_first(page: Page) -> None:
     assert page.locator("#answer .card h2").all_inner_texts() == ["ours", "theirs"]
     assert "1 of 32 values (missing file 1)" in page.inner_text("#checks")
     row = page.locator("#differ tr", has_text="how busy it is").first
-    assert row.locator(".wins").inner_text() == "8/8"
+    assert row.locator(".wins").inner_text() == "8:0"
     assert row.locator("circle").count() == 16
     calm = page.locator("#differ tr", has_text="how calm it is").first
     assert "theirs lacks 1 of 8 values" in str(calm.text_content())

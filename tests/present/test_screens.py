@@ -142,12 +142,12 @@ def test_one_winner() -> None:
         "  undecided    jerks (ahead on 12 of 20; about 160 prompts needed)",
         "  not covered  prompt following (no metric reads prompts)",
         "",
-        "                      a      b   wins       p",
-        "Picture  noise ↓  45.8*  49.9   20/20  < .001",
-        "         sharp ↑  54.0*  49.9   20/20  < .001",
-        "Time     jerks ↓  49.5   49.8   12/20    0.37",
-        "* significantly better; p tests a lead beyond re-encoding noise "
-        "and is adjusted for all rows",
+        "                      a      b  wins       p",
+        "Picture  noise ↓  45.8*  49.9   20:0  < .001",
+        "         sharp ↑  54.0*  49.9   20:0  < .001",
+        "Time     jerks ↓  49.5   49.8   12:8    0.37",
+        "* significantly better; p: is the lead beyond re-encoding noise? "
+        "Adjusted for all metrics.",
         "Re-encoding noise is not known for noise, sharp, jerks.",
         "To measure prompt following: screentest models pull light, then --models light.",
     ]
@@ -198,9 +198,9 @@ def test_leads_that_an_artefact_explains() -> None:
     assert headline(found) == (
         "No winner: an artefact explains every significant difference (12 prompts)"
     )
-    assert line(found, "explained") == ["smooth ahead: noise (due to its texture)"]
+    assert line(found, "discounted") == ["smooth ahead: noise (due to its texture)"]
     notes = comparison_screen(found).notes
-    assert "° significant, but explained by an artefact" in notes
+    assert "° significant, but due to an artefact" in notes
     bright = with_texture(12, 0.0, light=20.0)
     assert line(bright, "looks") == ["smooth is higher in light"]
 

@@ -58,7 +58,7 @@ def test_the_first_screen_is_that_of_the_terminal(tmp_path: Path) -> None:
     assert screen.table is not None
     (row,) = view.rows
     (cells,) = screen.table.short().texts()
-    assert (row.wins, row.p) == (cells[-2], cells[-1]) == ("3/3", "0.25")
+    assert (row.wins, row.p) == (cells[-2], cells[-1]) == ("3:0", "0.25")
     assert [cell.text for cell in row.cells] == [text.strip() for text in cells[-4:-2]]
     (look,) = view.cards[1].looks
     assert (look.metric, look.link, look.video) == ("calm", "b0", 3)
@@ -69,7 +69,7 @@ def test_a_significant_row(tmp_path: Path) -> None:
     report = models(tmp_path, {"a": high, "b": [one - 0.5 for one in high]})
     view = view_of(report)
     (row,) = view.rows
-    assert (row.holds, row.wins, row.p, row.needed) == (True, "8/8", "0.008", "")
+    assert (row.holds, row.wins, row.p, row.needed) == (True, "8:0", "0.008", "")
     assert [(cell.text, cell.best) for cell in row.cells] == [("0.835*", True), ("0.335", False)]
     assert [(check.kind, check.label) for check in view.checks] == [
         ("Warning", "certificates"),
@@ -125,7 +125,7 @@ def test_lower_is_better_turns_the_axis_and_the_lead(tmp_path: Path) -> None:
     report = models(tmp_path, {"a": [5.0, 6.0, 7.0], "b": [25.0, 26.0, 27.0]}, "busy")
     view = view_of(report)
     (row,) = view.rows
-    assert (row.arrow, row.wins) == ("↓", "3/3")
+    assert (row.arrow, row.wins) == ("↓", "3:0")
     # The lowest value, 5, is at the right end of the axis.
     assert '<circle cx="98.00%"' in row.plot.partition('class="series-2"')[0]
 
@@ -385,7 +385,7 @@ def test_people_stand_beside_the_metrics(tmp_path: Path) -> None:
     assert view.lines[0] == ("people", "People prefer b to a (64 votes by 8 people on 8 prompts)")
     row = view.rows[0]
     assert (row.title, row.group, row.holds) == ("people prefer", "People", True)
-    assert row.wins == "8/8"
+    assert row.wins == "0:8"
     assert [cell.best for cell in row.cells] == [False, True]
     names = [table.name for table in tables(asked)]
     assert {"people", "people_pairs"} <= set(names)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import product
 from pathlib import Path
@@ -235,8 +236,12 @@ def print_lost(rows: Iterable[tuple[str, str, str]], title: str, most: int = MOS
     listed = every[:most]
     if listed:
         print_heading(title)
+    shared = {advice for advice, count in Counter(row[2] for row in listed).items() if count > 1}
     for place, (who, why, advice) in enumerate(listed):
         again = any(advice == other for _, _, other in listed[place + 1 :])
-        print_indented(f"{who}: {why}{f' → {advice}' if advice and not again else ''}")
+        alone = advice not in shared
+        print_indented(f"{who}: {why}{f' → {advice}' if advice and alone else ''}")
+        if advice and not alone and not again:
+            print_indented(f"→ {advice}")
     if len(every) > most:
         print_indented(f"and {len(every) - most:,} more (--json lists all)")

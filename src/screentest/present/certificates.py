@@ -307,7 +307,7 @@ def _placebo_line(certificate: Certificate) -> Line:
         return Line("placebos", f"no answer on {edits}", "unknown")
     if all(each.finding and each.finding.claim is not Claim.UNDECIDED for each in placebos):
         return Line("placebos", f"no bias on {edits}", "fair")
-    return Line("placebos", f"too few films to exclude a bias on {edits}", "unknown")
+    return Line("placebos", f"{edits} may bias it: too few films to tell", "unknown")
 
 
 # The details.

@@ -246,7 +246,7 @@ def _lines(comparison: ModelComparison) -> Lines:
         others = names((label_of[row.name] for row in open_rows), len(open_rows))
         if len(open_rows) > NAMED:
             others = plural(len(open_rows), "other metric" if undecided else "metric")
-        yield "undecided", f"{others}: no clear direction"
+        yield "undecided", f"{others}: no clear leader"
     if equal:
         alike = names((label_of[row.name] for row in equal), 2 * NAMED)
         if len(equal) > NAMED and (comparison.having(State.SIGNIFICANT) or undecided):
@@ -255,7 +255,10 @@ def _lines(comparison: ModelComparison) -> Lines:
     yield from _explained(comparison, label_of)
     described = comparison.having(State.DESCRIBED)
     if described and comparison.tested:
-        yield "not ranked", because(plural(len(described), "metric"), "no direction is better")
+        yield (
+            "not ranked",
+            because(plural(len(described), "metric"), "neither more nor less is better"),
+        )
     if looks := _looks(comparison):
         yield "looks", looks
     yield from _not_compared(comparison, label_of)
@@ -353,7 +356,7 @@ def _explained(comparison: ModelComparison, label_of: Mapping[str, str]) -> Line
                 other = pair.worse if explanation.model == pair.better else pair.better
                 unclear.setdefault((explanation.model, label_of[row.name]), {})[other] = None
     for (leader, why), gains in list(explained.items())[:SIDES]:
-        yield "explained", f"{leader} ahead: {because(names(gains, NAMED), why)}"
+        yield "discounted", f"{leader} ahead: {because(names(gains, NAMED), why)}"
     alike = grouped(((model, tuple(others)), name) for (model, name), others in unclear.items())
     for (model, others), metrics in alike.items():
         why = say("unclear", model=model, other=names(others, 2, last=" or "))
@@ -475,8 +478,6 @@ def _missing(comparison: ModelComparison, label_of: Mapping[str, str]) -> Lines:
         total = sum(lack.of_videos for lack in lacks.values())
         each = (f"{model} {lack.videos:,}" for model, lack in lacks.items() if lack.videos)
         why = missing_why(metric)
-        if not why and lost <= len(comparison.unread):
-            continue  # of files that have a line of their own
         kind, count = "no value", ""
         if lost < total:
             kind, count = "missing", f"{lost:,} of {plural(total, 'video')}"
@@ -545,9 +546,9 @@ def _notes(comparison: ModelComparison) -> Iterator[str]:
         yield say("star")
     if any(value.explained for value in values):
         yield say("circle")
-    if comparison.part is not Part.WHOLE:
-        yield say("counted", part=words("parts")[comparison.part])
     rows = tuple(row for row in comparison.rows if row.shows)
+    if rows and comparison.part is not Part.WHOLE:
+        yield say("counted", part=words("parts")[comparison.part])
     bare = [label(row.name, row.info, row.stand_ins) for row in rows if row.margin is None]
     if bare:
         yield say("no_margin", metrics=names(bare, NAMED))
@@ -566,7 +567,7 @@ def scores_screen(results: Results, pool: Pool = "worst") -> Screen:
     results = results.pooled(pool)
     notes = [pool_note(results, pool), say("get_models") * get_models(not_covered(results))]
     headline, lines = scores_headline(results, pool), tuple(_worst_lines(results, pool))
-    return Screen(headline, lines, scores_table(results), tuple(filter(None, notes)))
+    return Screen(headline, lines, scores_table(results, pool), tuple(filter(None, notes)))
 
 
 def scores_headline(results: Results, pool: Pool = "worst") -> str:

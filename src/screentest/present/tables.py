@@ -8,8 +8,9 @@ from typing import Any
 
 from screentest._util.collect import grouped
 from screentest.analysis.models.comparison import GROUPS, MissingValues, ModelComparison
+from screentest.analysis.models.coverage import lowest_videos
 from screentest.analysis.models.rows import MetricRow, ModelValue, Part, Place, State
-from screentest.analysis.results import Pool, Results, Total
+from screentest.analysis.results import Pool, Results, Total, Value
 from screentest.analysis.standings import Standing, StandingLevel, standings
 from screentest.analysis.suites import Suite, suites_in
 from screentest.core import Outcome
@@ -46,7 +47,7 @@ PARTS = (
     Column("share_of_parts", "Parts", derived=True, align="right"),
 )
 """How many parts of a suite a mean is of."""
-_SHOWN_BESIDE = (("interval", "95%"), ("coverage", "complete"))
+_SHOWN_BESIDE = (("interval", "95%"), ("coverage", "videos"))
 MOST_LEVELS = 24
 """Rows of a suite on the first screen; of more only those at the top."""
 MOST_ROOTS = 3
@@ -245,7 +246,7 @@ def _brief(ranked: Sequence[Standing], suite: Suite) -> Table:
         columns += [Column(name, title, align="right") for name, title in _SHOWN_BESIDE]
         for row, level in zip(rows, shown, strict=True):
             _, _, between, _, _, coverage = _beside(level, suite)
-            row += [between, coverage]
+            row += [between, coverage if level.of_parts <= 1 else ""]
     return Table(suite.name, suite.heading, columns, rows, _note(ranked, suite))
 
 
@@ -477,7 +478,7 @@ def _comparison_table(
         Column("about", " ", detail=set(titles) == {"Other"}),
         Column("metric", " "),
         *columns,
-        Column("wins", align="right", detail=bare),
+        Column("wins", "place" if brief else "wins", align="right", detail=bare),
         Column("p", align="right", show=p_value, detail=bare),
     )
     lines = [
@@ -512,14 +513,17 @@ def _fitted(table: Table) -> Table | None:
 
 
 def row_wins(row: MetricRow, heads: Mapping[str, str], *, brief: bool = False) -> str:
-    """On how many prompts the leader is best; of several models also who it is, or who is last, or
-    which differences are significant; ``brief`` without names."""
+    """On how many prompts each of two models is best, in their order; of several models the leader
+    and on how many, or who is last, or which differences are significant; ``brief`` without
+    names."""
     if not row.pairs:
         return ""
     two = sum(value.mean is not None for value in row.values) == 2
     pair = row.pairs[0]
     if two:
-        return f"{pair.ahead:,}/{pair.prompts:,}"
+        first = next(value.model for value in row.values if value.mean is not None)
+        counts = (pair.ahead, pair.behind) if pair.better == first else (pair.behind, pair.ahead)
+        return ":".join(f"{count:,}" for count in counts)
     shown = [pair for pair in row.pairs if pair.significant]
     if row.state is State.SIGNIFICANT and not row.settled:
         return f"{len(shown)} of {len(row.pairs)} pairs" if brief else _orders(row, heads)
@@ -552,7 +556,7 @@ def _letter(place: int) -> str:
     return chr(ord("A") + place % 26) * (place // 26 + 1)
 
 
-def scores_table(results: Results) -> Table:
+def scores_table(results: Results, pool: Pool = "worst") -> Table:
     """Return the mean of every value that there is, with its interval and the worst video; where
     there are others, without those that only describe."""
     label_of = labels(results)
@@ -560,7 +564,7 @@ def scores_table(results: Results) -> Table:
     totals = [total for total in totals if total.info.better] or totals
     group_of = {total.name: results.traits_of(total.name).group for total in totals}
     totals.sort(key=lambda total: GROUPS.index(group_of[total.name] or "other"))
-    several = len(results.items) > 1
+    several, lowest = len(results.items) > 1, lowest_videos(results, pool)
     partly = any(total.scored < total.total for total in totals)
     columns = (
         Column("about", " ", detail=not any(group_of.values())),
@@ -573,7 +577,10 @@ def scores_table(results: Results) -> Table:
     )
     titles = [(group_of[total.name] or "other").capitalize() for total in totals]
     rows = [
-        ("" if title == last else title, *_total_cells(total, results, label_of[total.name]))
+        (
+            "" if title == last else title,
+            *_total_cells(total, lowest.get(total.name), label_of[total.name]),
+        )
         for total, title, last in zip(totals, titles, ["", *titles], strict=False)
     ]
     used = [any(row[place] for row in rows) for place in range(len(columns))]
@@ -582,16 +589,14 @@ def scores_table(results: Results) -> Table:
     return _fitted(table) or table
 
 
-def _total_cells(total: Total, results: Results, name: str) -> tuple[Cell, ...]:
-    better, numbers, summary = total.info.better, results.numbers(total.name), total.summary
+def _total_cells(total: Total, worst: Value | None, name: str) -> tuple[Cell, ...]:
+    better, summary = total.info.better, total.summary
     assert summary is not None
     low, high = summary.low, summary.high
-    worst = (max if better == "lower" else min)(numbers, key=numbers.__getitem__)
-    differs = bool(better) and min(numbers.values()) < max(numbers.values())
     return (
         f"{name} {ARROWS[better]}".rstrip(),
         summary.value,
         "" if low is None or high is None else f"{number(low)} to {number(high)}",
-        *((number(numbers[worst]), shortened(worst, 16)) if differs else ("", "")),
+        *((number(worst.outcome.unwrap().value), shortened(worst.item, 16)) if worst else ("", "")),
         f"{total.scored:,}/{total.total:,}",
     )

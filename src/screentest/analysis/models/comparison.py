@@ -10,6 +10,7 @@ difference must be larger than its margin: what saving the same frames otherwise
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
@@ -418,9 +419,18 @@ class _Work:
     def missing(self) -> Iterator[MissingValues]:
         """Yield the metrics of which values are missing, though they are compared, or might be."""
         tested, excused = self.tested(), (Reason.NOT_APPLICABLE, Reason.MISSING_MODEL)
+        side = self.samples.side
+        unread = Counter(side.get(video.item, "") for video in unread_videos(self.results))
         for name, info in self.results.outputs.items():
-            missing = self.found[name].missing
-            given = [v.outcome for v in self.results.of(name) if v.item in self.samples.side]
+            missing = {
+                model: replace(
+                    lack,
+                    videos=max(0, lack.videos - unread[model]),
+                    of_videos=lack.of_videos - min(lack.videos, unread[model]),
+                )
+                for model, lack in self.found[name].missing.items()
+            }
+            given = [v.outcome for v in self.results.of(name) if v.item in side]
             lost = [outcome.failure for outcome in given if outcome.failure is not None]
             found = [one for one in lost if one.reason not in excused and not one.reason.of_file]
             some = not self.found[name].why and any(lack.videos for lack in missing.values())

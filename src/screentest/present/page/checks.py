@@ -121,7 +121,7 @@ def _certified(report: Report) -> Iterator[Check]:
     elif tests and sure:
         yield Check("OK", "placebos", f"no bias on {edits}")
     elif tests:
-        yield Check("Note", "placebos", f"too few films to exclude a bias on {edits}")
+        yield Check("Note", "placebos", f"{edits} may bias it: too few films to tell")
 
 
 def _heuristics(report: Report) -> Iterator[Check]:

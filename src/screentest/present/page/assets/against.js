@@ -61,7 +61,7 @@ const against = (item, number_) => {
     const only = { behind: "behind", "ahead of": "ahead", "level with": `no difference above ${number(data.measures[m].margin)}` };
     const where = parts.length === 1 ? only[parts[0][1]] : parts.map(([n, what]) => `${what} ${n}`).join(", ");
     const fault = behind && data.measures[m].owed[item.model];
-    return [`${where}${fault ? ` (explained by ${fault})` : ""} · ${found.length === 1 ? "the other" : "others"} ${[...new Set([low, high].map(number))].join(" to ")}`, behind > 0 && !fault];
+    return [`${where}${fault ? ` (due to ${fault})` : ""} · ${found.length === 1 ? "the other" : "others"} ${[...new Set([low, high].map(number))].join(" to ")}`, behind > 0 && !fault];
   };
   const strip = ({ m, value }) => {
     const [low, high] = spreadOf(m), up = data.measures[m].up;
