@@ -5,14 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from screentest.core import BadOption, Clip, Item, Script, Size, Span, Time
+from screentest.core import NATIVE, BadOption, Clip, Item, Script, Size, Span, Time
 from screentest.inputs.fields import Problem
-
-if TYPE_CHECKING:
-    from screentest.video.edit.encode import EncoderSettings
-
 
 MOST = 1000
 """Videos that are joined into one."""
@@ -66,24 +61,16 @@ class Corpus:
     """What was recognised, in a few words."""
 
 
-def joined(
-    source: PartedSource,
-    out: Path,
-    *,
-    size: Size | None = None,
-    settings: EncoderSettings | None = None,
-) -> Item:
-    """Write the parts to ``out`` as one film, and give the item with its timed script.
+def joined(source: PartedSource, out: Path, *, size: Size = NATIVE) -> Item:
+    """Write the parts to ``out`` as one film without loss, and give the item with its timed script.
 
-    The films of a testbed are normalised from that file, so it is only an intermediate: it is
-    encoded at a quality above theirs, the same for what is harmed and what is not.
+    The films of a testbed are normalised from that file, so it is only an intermediate.
     """
-    from screentest.core import NATIVE
-    from screentest.video.edit.join import FINE, join
+    from screentest.video.edit.join import join
     from screentest.video.probe import probe
 
     files = [part.file for part in source.parts]
-    film = join(files, out, size=size or NATIVE, settings=settings or FINE)
+    film = join(files, out, size=size)
     clips = [
         clip
         for part, span in zip(source.parts, film.spans, strict=True)

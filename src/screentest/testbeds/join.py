@@ -3,8 +3,6 @@
 Vript has a file for every clip, and corpora of short videos have one clip each: SLVMEval joins
 two for its proxy experiment on FETV. What is joined here is a source like any other: all that
 is made of it is encoded from it, by one encoder, once.
-
-A ``Track`` holds the packets of a video, hashed, to see what splicing left alone.
 """
 
 from __future__ import annotations
@@ -24,13 +22,11 @@ from screentest.core.outcome import Failure, Reason
 from screentest.inputs.parted import PartedSource, SourcePart, joined
 from screentest.run.inputs import hash_file, hash_parts
 from screentest.testbeds.intact import folder_name
-from screentest.video.edit.encode import EncoderSettings
 from screentest.video.limits import DEFAULT_LIMITS, Limits
 from screentest.video.sandbox import Supervisor
 from screentest.video.source import VideoSource, no_picture
 
 FOLDER = "joined"
-LOSSLESS = EncoderSettings(crf=0, preset="ultrafast")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +105,7 @@ def _join(work: _Work) -> tuple[Item, list[str]]:
     if out.exists() and record.exists():  # both are whole: they were put in place in one step
         script = from_json(Script, record.read_bytes())
         return Item(source.id, out, script=script, groups=dict(source.groups)), faults
-    item = joined(source, out, size=Size(long_side=work.long_side), settings=LOSSLESS)
+    item = joined(source, out, size=Size(long_side=work.long_side))
     write_whole(record, to_json(item.script, Script))
     return item, faults
 

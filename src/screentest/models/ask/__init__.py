@@ -120,24 +120,15 @@ class Query:
         )
 
     def ask(
-        self,
-        resources: Resources,
-        questions: Iterable[Slots],
-        *,
-        repeats: int = 1,
-        together: int = 0,
+        self, resources: Resources, questions: Iterable[Slots], *, repeats: int = 1
     ) -> list[Outcome[Any]]:
-        """One outcome per question and repeat; the repeats of a question follow one another.
-
-        ``together`` limits how many are held at once: the pictures of a long film's shots are
-        many. 0: all.
-        """
+        """One outcome per question and repeat; the repeats of a question follow one another."""
         requests = (
             self.request(resources.prompts, slots, repeat=repeat)
             for slots in questions
             for repeat in range(repeats)
         )
-        return send(resources.role(self.role), requests, together=together)
+        return send(resources.role(self.role), requests)
 
     def one(self, resources: Resources, slots: Slots, *, repeat: int = 0) -> Any:
         """Return the answer to a single question; raises NoValue where there is none."""

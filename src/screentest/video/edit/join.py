@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from av.video.frame import VideoFrame
 
 
-FINE = EncoderSettings(crf=8, preset="veryfast")
-"""Finer than what films are normalised to, since it is encoded once more."""
+LOSSLESS = EncoderSettings(crf=0, preset="ultrafast")
+"""All that is made of the film is encoded from it once more."""
 _COARSEST = 10_000
 _FINEST = 10_000_000
 _BLACK, _NO_COLOUR = 16, 128
@@ -47,13 +47,7 @@ class JoinedVideo:
     faults: tuple[Fault, ...] = ()
 
 
-def join(
-    parts: Sequence[Path],
-    out: Path,
-    *,
-    size: Size = NATIVE,
-    settings: EncoderSettings = FINE,
-) -> JoinedVideo:
+def join(parts: Sequence[Path], out: Path, *, size: Size = NATIVE) -> JoinedVideo:
     """Write ``parts`` one after another to ``out`` (MP4). Sound is dropped.
 
     ``size`` is what becomes of the first part's; all others are fitted into it.
@@ -71,8 +65,8 @@ def join(
     spans: list[Span] = []
     faults: list[Fault] = []
     at = 0
-    with atomic_output(out) as file, Mp4Writer(file, settings, form) as writer:
-        clips = ClipWriter(writer, settings, form)
+    with atomic_output(out) as file, Mp4Writer(file, LOSSLESS, form) as writer:
+        clips = ClipWriter(writer, LOSSLESS, form)
         for part, (info, table) in zip(parts, tables, strict=True):
             begins = at
             fit = _Boxed(info, form)

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 
 from screentest._util.atomic import atomic_output
 from screentest._util.text import shown_path
-from screentest.core.calls import Progress, Silent
 from screentest.core.errors import BadOption
 from screentest.core.frames import NATIVE, Borders, Fault, Image, Size
 from screentest.core.item import Span, Time
@@ -128,7 +127,6 @@ def normalize(
     size: Size = NATIVE,
     rate: Fraction | None = None,
     settings: EncoderSettings = DEFAULT_SETTINGS,
-    progress: Progress | None = None,
 ) -> NormalizedVideo:
     """Write ``source`` to ``out`` (MP4) with a fresh start at each of ``keyframes_at``.
 
@@ -139,7 +137,6 @@ def normalize(
     refuse_to_replace(out, source)
     if rate is not None and rate <= 0:
         raise BadOption.of("rate", rate, "above 0")
-    progress = progress or Silent()
     info, table = examine(source)
     with VideoSource(source) as opened:
         frames = opened.frames()
@@ -156,7 +153,6 @@ def normalize(
             rate=rate or info.rate.limit_denominator(1001),
             constant_rate=rate is not None or info.constant_rate,
         )
-        progress.begin(f"normalise {source.name}", float(table.end - clock.zero), "s")
         track, finder = _Track(keyframes_at, table), BorderFinder()
         with atomic_output(out) as file, Mp4Writer(file, settings, form) as writer:
             clips = ClipWriter(writer, settings, form)
@@ -167,7 +163,6 @@ def normalize(
                 clips.add(
                     picture, frame.tick, duration, begins_clip=track.note(frame, picture, form)
                 )
-                progress.advance(duration / form.timescale)
             clips.finish()
         return NormalizedVideo(
             path=out,

@@ -19,7 +19,7 @@ import numpy as np
 
 from screentest._util.atomic import atomic_output
 from screentest._util.text import shown_path
-from screentest.core import BadOption, Frame, Image, Progress, Silent, Span, Time
+from screentest.core import BadOption, Frame, Image, Span, Time
 from screentest.video.edit.encode import Mp4Writer, PacketFile
 from screentest.video.edit.normalize import NormalizedVideo, refuse_to_replace
 from screentest.video.edit.pictures import (
@@ -47,13 +47,7 @@ class SplicedVideo:
     """Where each part is in it."""
 
 
-def splice(
-    video: NormalizedVideo,
-    parts: Sequence[VideoPart],
-    out: Path,
-    *,
-    progress: Progress | None = None,
-) -> SplicedVideo:
+def splice(video: NormalizedVideo, parts: Sequence[VideoPart], out: Path) -> SplicedVideo:
     """Write the ``parts`` of ``video`` to ``out``, each where the one before it ended.
 
     A part begins and ends at keyframes; ``video.clips`` has those that were asked for.
@@ -74,19 +68,17 @@ def splice(
     refuse_to_replace(out, video.path, video.source)
     if not parts:
         raise BadOption("nothing would be left of the video", advice="Give at least one part.")
-    progress = progress or Silent()
     time_base = video.format.time_base
     with PacketFile(video.path, video.format.timescale, video.duration) as packets:
         _check_record(video, packets)
         plans = [_plan(video, packets, part) for part in parts]
         frames = sum(len(plan.ticks) for plan in plans)
-        progress.begin(f"splice {out.name}", frames, "frames")
         edges = [0]
         with (
             atomic_output(out) as file,
             Mp4Writer(file, video.settings, video.format, like=packets.stream) as writer,
         ):
-            renderer = _Renderer(video, packets, writer, progress)
+            renderer = _Renderer(video, packets, writer)
             for number, plan in enumerate(plans, start=1):
                 renderer.render(plan, number)
                 edges.append(writer.end)
@@ -134,13 +126,10 @@ def _plan(video: NormalizedVideo, packets: PacketFile, part: VideoPart) -> _Part
 class _Renderer:
     """Writes parts, one after the other."""
 
-    def __init__(
-        self, video: NormalizedVideo, packets: PacketFile, writer: Mp4Writer, progress: Progress
-    ) -> None:
+    def __init__(self, video: NormalizedVideo, packets: PacketFile, writer: Mp4Writer) -> None:
         self._video = video
         self._packets = packets
         self._writer = writer
-        self._progress = progress
         self._clips = ClipWriter(writer, video.settings, video.format)
         scale = video.format.timescale
         self._clip_starts = {int(cut.time * scale) for cut in video.cuts}
@@ -157,7 +146,6 @@ class _Renderer:
             self._writer.announce(begin + tick, duration)
         for tick, packet in self._packets.read(plan.numbers):
             self._writer.write(packet, begin + tick)
-        self._progress.advance(len(plan.ticks))
 
     def _encode(self, plan: _PartPlan, part: Reencode, name: str) -> None:
         begin = self._writer.end
@@ -170,7 +158,6 @@ class _Renderer:
                 image = _next_image(images, shape, name)
                 picture = convert.pack(image)
                 self._clips.add(picture, begin + tick, duration, begins_clip=tick in starts)
-                self._progress.advance()
             if next(images, None) is not None:
                 raise BadOption(
                     f"{name}: the frame function gives more than {len(plan.ticks)} frames",
