@@ -169,7 +169,8 @@ def test_which_failures_are_tried_again(retry: Retry, again: set[Reason], store:
         sorted(Reason), 1
     )
     fixed = [task(why.value) for why in Reason]
-    execute(store, fixed, engine=InlineEngine(), retry=retry)
+    store.retry = retry
+    execute(store, fixed, engine=InlineEngine())
     records = {record.key.item.removeprefix("film-"): record for record in store.records()}
     assert {name for name, record in records.items() if record.attempts == 2} == again
     assert {name for name, record in records.items() if not record.reasons} == again

@@ -18,7 +18,7 @@ from screentest.core.outcome import Reason
 from screentest.measure.evaluators import Evaluator, resolve, sign
 from screentest.measure.items import measure
 from screentest.models import Models
-from screentest.run.execute import Execution, Retry, execute
+from screentest.run.execute import Execution, execute
 from screentest.run.inputs import Stamp, hash_item
 from screentest.run.notes import MODELS
 from screentest.run.reader import RunReader
@@ -102,7 +102,6 @@ def score_tasks(
     metrics: Sequence[Evaluator],
     settings: Settings,
     *,
-    timeout: float | None = None,
     crf: Mapping[str, float] | None = None,
 ) -> list[Task]:
     """One task per item with a record for each metric.
@@ -122,7 +121,7 @@ def score_tasks(
                 tuple(keys),
                 measure_item,
                 ItemTask(item, settings, batch, (crf or {}).get(item.id)),
-                timeout=timeout or settings.limits.wall_seconds,
+                timeout=settings.limits.wall_seconds,
                 files=tuple(stamp for stamp in files if stamp is not None),
                 on_death=Reason.DECODER_CRASHED,
                 separable=True,
@@ -138,7 +137,6 @@ def score_items(
     settings: Settings | None = None,
     *,
     engine: Engine | None = None,
-    retry: Retry | None = None,
     progress: Progress | None = None,
     crf: Mapping[str, float] | None = None,
 ) -> Execution:
@@ -163,7 +161,7 @@ def score_items(
     def score(part: Sequence[Item]) -> Execution:
         tasks = score_tasks(store, part, signed, chosen, crf=crf)
         what = "scoring" if crf is None else "re-encoding"
-        return execute(store, tasks, engine=engine, retry=retry, progress=progress, what=what)
+        return execute(store, tasks, engine=engine, progress=progress, what=what)
 
     done = score([item for item in items if item.id not in large])
     if not last:

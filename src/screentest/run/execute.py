@@ -72,7 +72,6 @@ def execute(
     tasks: Sequence[Task],
     *,
     engine: Engine | None = None,
-    retry: Retry | str | None = None,
     progress: Progress | None = None,
     what: str = "scoring",
 ) -> Execution:
@@ -84,7 +83,7 @@ def execute(
     keys = [key for task in tasks for key in task.keys]
     _refuse_twins(keys)
     store.add_to_plan(keys)
-    again = Retry(store.retry if retry is None else retry)
+    again = Retry(store.retry)
     missing = _missing(store, tasks, again)
     # Or what is tried again would be read again from the same bad answer.
     store.ledger.asks_again = again is Retry.ALL

@@ -147,14 +147,14 @@ class RunReader:
         """Return the sum of all calls."""
         return read_spending(self._reading, self.folder)
 
-    def items(self, *, current: bool = True) -> dict[str, Item]:
-        """Return the items that were kept, by id; with ``current`` those of the latest start."""
-        rows = self._kept("items", current)
+    def items(self) -> dict[str, Item]:
+        """Return the items that the latest start kept, by id."""
+        rows = self._kept("items")
         return {str(row["item"]): from_json(Item, str(row["body"])) for row in rows}
 
-    def probes(self, *, current: bool = True) -> dict[str, VideoInfo]:
+    def probes(self) -> dict[str, VideoInfo]:
         """Return the probes of the items' videos, by the item's id."""
-        rows = [row for row in self._kept("items", current) if row["probe"] is not None]
+        rows = [row for row in self._kept("items") if row["probe"] is not None]
         return {str(row["item"]): from_json(VideoInfo, str(row["probe"])) for row in rows}
 
     def contents(self) -> dict[str, str]:
@@ -164,11 +164,10 @@ class RunReader:
             rows = select(self._reading, "inputs", self.folder)
             return {str(row["path"]): str(row["sha256"]) for row in rows}
 
-    def evaluators(self, *, current: bool = True) -> list[EvaluatorNote]:
-        """Return the metrics and judges that were kept; with ``current`` those of the latest
-        start."""
+    def evaluators(self) -> list[EvaluatorNote]:
+        """Return the metrics and judges that the latest start kept."""
         notes = []
-        for row in self._kept("evaluators", current):
+        for row in self._kept("evaluators"):
             about = parse_document(row["about"], f"the run's note on {row['evaluator']}")
             notes.append(from_row(EvaluatorNote, row, name=row["evaluator"], about=about))
         return notes
@@ -177,16 +176,16 @@ class RunReader:
         """Return the documents about the whole run, by name."""
         return {
             str(row["name"]): parse_document(row["body"], f"the run's {row['name']}")
-            for row in self._kept("notes", current=False)
+            for row in self._kept("notes", every=True)
         }
 
     def note(self, name: str) -> Any:
         """One of them; None where there is none of that name."""
         return self.notes().get(name)
 
-    def _kept(self, table: str, current: bool) -> list[SqlRow]:
-        """Rows in the order they came in; if ``current``, of the latest start that kept any."""
-        latest = f"WHERE start = (SELECT max(start) FROM {table})" if current else ""
+    def _kept(self, table: str, *, every: bool = False) -> list[SqlRow]:
+        """Rows in the order they came in, of the latest start that kept any, or of ``every``."""
+        latest = "" if every else f"WHERE start = (SELECT max(start) FROM {table})"
         with self._explained():
             return list(select(self._reading, table, self.folder, f"{latest} ORDER BY id"))
 

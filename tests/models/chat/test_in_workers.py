@@ -86,8 +86,8 @@ def test_a_bad_answer_is_asked_again_where_all_failures_are_retried(tmp_path: Pa
         return Answer("It is raining." if bad else GOOD)
 
     def start(retry: Retry) -> Execution:
-        with RunStore(tmp_path, command="test") as store:
-            return execute(store, tasks(server.url, 3), engine=LocalEngine(workers=1), retry=retry)
+        with RunStore(tmp_path, command="test", retry=retry) as store:
+            return execute(store, tasks(server.url, 3), engine=LocalEngine(workers=1))
 
     with FakeChatServer(script) as server:
         assert start(Retry.TRANSIENT).failures == {Reason.UNPARSABLE: 1}
