@@ -12,6 +12,7 @@ import pytest
 
 from screentest.core import BadOption, Item, ManifestError, VideoError
 from screentest.inputs.fields import ProblemKind
+from screentest.inputs.layouts import vript
 from screentest.inputs.layouts.vript import read_vript
 from screentest.inputs.parted import PartedSource, SourcePart, in_groups_of, joined
 from screentest.video.probe import probe
@@ -103,6 +104,37 @@ def test_a_bad_file_harms_only_itself(content: bytes, tmp_path: Path) -> None:
     reading = read_vript(tmp_path)
     assert [source.id for source in reading.parted] == ["good"]
     assert [problem.kind for problem in reading.problems] == [ProblemKind.BAD_FILE]
+
+
+@pytest.mark.skipif(not Path("/dev/null").exists(), reason="needs devices")
+def test_devices_among_the_files_are_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read_bytes(path: Path) -> bytes:
+        assert path.is_file()  # /dev/zero has no end
+        with path.open("rb") as file:
+            return file.read()
+
+    monkeypatch.setattr(Path, "read_bytes", read_bytes)
+    (tmp_path / "good.json").write_text(captions("good", {1: "A cat."}))
+    clip(tmp_path, "good", 1)
+    for name in ("bad.json", "bad.jsonl"):
+        (tmp_path / name).symlink_to("/dev/null")
+    reading = read_vript(tmp_path)
+    assert [source.id for source in reading.parted] == ["good"]
+    assert [problem.kind for problem in reading.problems] == [ProblemKind.BAD_FILE] * 2
+
+
+def test_a_row_without_end_is_read_in_pieces(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vript, "LONGEST_FILE", 1000)
+    clip(tmp_path, "good", 1)
+    row = {"clip_id": "good-Scene-001", "caption": "A cat."}
+    (tmp_path / "rows.jsonl").write_text(f"{'0' * 10_000}\n{json.dumps(row)}\n")
+    reading = read_vript(tmp_path)
+    assert [source.id for source in reading.parted] == ["good"]
+    assert [problem.message for problem in reading.problems if "11 rows" in problem.message]
 
 
 def test_no_clips_no_source(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from screentest._util.text import lines, plural
 from screentest.cli.console import err, shown
 from screentest.cli.errors import until_stopped
 from screentest.cli.options import MODELS, RETRY, WORKERS, JsonOption, numbers, option, shares
-from screentest.cli.tables import print_heading, print_indented, print_models, show
+from screentest.cli.tables import MOST_LINES, print_heading, print_indented, print_models, show
 from screentest.core import BadOption, Reason
 from screentest.present.results import BuiltTestbed
 
@@ -193,5 +193,7 @@ def print_built(made: BuiltTestbed, *, brief: bool = False) -> None:
     print_models(testbed.recipe.get("models", ""))
     if testbed.pairs:
         print_indented(f"Look at them side by side: {made.page}", indent=0)
-    for remark in made.remarks:
+    for remark in made.remarks[:MOST_LINES]:
         err().print(shown(remark), soft_wrap=True)
+    if len(made.remarks) > MOST_LINES:
+        err().print(f"and {len(made.remarks) - MOST_LINES:,} more (--json lists all)")

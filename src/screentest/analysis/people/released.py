@@ -38,6 +38,8 @@ def read_text(path: Path, *, limited: bool = True, encoding: str = "utf-8-sig") 
         return path.read_bytes().decode(encoding)
     except OSError as error:
         raise ManifestError(f"{path} does not open: {error.strerror}") from None
+    except MemoryError:
+        raise ManifestError(f"{path} does not fit in memory") from None
     except UnicodeDecodeError:
         raise ManifestError(f"{path} is not UTF-8", advice="Save it as UTF-8.") from None
     except ValueError as error:  # a name with a NUL in it

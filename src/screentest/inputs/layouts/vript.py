@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +105,8 @@ class _Reader:
         try:
             if file.stat().st_size > LONGEST_FILE:
                 raise Complaint(f"is larger than {LONGEST_FILE // 2**20} MiB")
+            if not file.is_file():  # a pipe or device may have no end
+                raise Complaint("is not a plain file")
             read(load_json(file.read_bytes().decode("utf-8-sig")))
         except UnicodeDecodeError:
             self._tell(ProblemKind.BAD_FILE, f"{quoted(str(file))} is not UTF-8", path=file)
@@ -148,8 +151,11 @@ class _Reader:
         clips: dict[str, dict[str, Any]] = {}
         wrong: list[int] = []
         try:
+            if not file.is_file():
+                raise OSError("it is not a plain file")
             with file.open(encoding="utf-8-sig") as lines:
-                for number, line in enumerate(lines, start=1):
+                rows = iter(partial(lines.readline, LONGEST_FILE), "")
+                for number, line in enumerate(rows, start=1):
                     try:
                         row = load_json(line)
                         if describes(row):
