@@ -70,6 +70,7 @@ def chat_at(
     max_attempts: int = 4,
     concurrency: int = 8,
     timeout: float = 120.0,
+    extra: dict[str, Any] | None = None,
 ) -> OpenAIChat:
     """A client for that address."""
     endpoint = Endpoint.of(url)
@@ -81,6 +82,7 @@ def chat_at(
         retries=Retries(max_attempts=max_attempts),
         concurrency=concurrency,
         timeout=timeout,
+        extra=extra or {},
     )
     return OpenAIChat(settings, sampling=sampling, clock=clock or FakeClock(), seed=1)
 

@@ -13,14 +13,24 @@ import sys
 import textwrap
 import traceback
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from screentest.core import BadOption, CallStatus, ServiceError, UnknownName, build, registry
+from screentest.core import (
+    BadOption,
+    CallStatus,
+    Reason,
+    ServiceError,
+    UnknownName,
+    build,
+    registry,
+)
 from screentest.models import ModelChoice, Models
+from screentest.models.chat.calls import call_digest
 from screentest.models.chat.costs import MemoryLedger
 from screentest.models.chat.messages import ChatRequest, Encoding, Sampling, Text, encode
 from screentest.models.chat.openai import OpenAIChat, openai_chat
@@ -115,6 +125,37 @@ def test_sampling_that_is_none() -> None:
         openai_chat(model="m", base_url="http://127.0.0.1/v1", sampling={"temprature": 1})
     with pytest.raises(BadOption):
         openai_chat(model="m", base_url="http://127.0.0.1/v1", sampling={"temperature": "hot"})
+
+
+def test_fields_of_the_servers_own_are_sent_and_are_part_of_the_call() -> None:
+    extra = {"chat_template_kwargs": {"enable_thinking": False}, "reasoning_effort": "low"}
+    with serving([Answer("yes")], extra=extra) as (server, chat):
+        chat.ask([plain()])
+    body = server.asked[0].body
+    assert {name: body[name] for name in extra} == extra
+    bare = replace(chat.settings, extra={})
+    assert call_digest(chat.settings, plain()) != call_digest(bare, plain())
+    with pytest.raises(BadOption, match="messages"):
+        openai_chat(model="m", base_url="http://127.0.0.1/v1", extra={"messages": []})
+
+
+@pytest.mark.parametrize(
+    ("said", "flag"),
+    [
+        # As vLLM 0.6 and 0.10 say it.
+        ("At most 1 image(s) may be provided in one request.", "--limit-mm-per-prompt"),
+        (
+            "'max_tokens' is too large: 32768. This model's maximum context length is 32768 tokens",
+            "max_tokens",
+        ),
+    ],
+)
+def test_a_server_that_takes_less_is_told_apart_from_a_wrong_request(said: str, flag: str) -> None:
+    with serving([Status(400, said)]) as (_, chat):
+        (outcome,) = chat.ask([plain()])
+    assert outcome.failure is not None
+    assert outcome.failure.reason is Reason.TOO_LARGE
+    assert flag in outcome.failure.advice
 
 
 def test_repeats_are_never_collapsed() -> None:
@@ -321,7 +362,8 @@ def test_after_a_fork() -> None:
 
 CTRL_C = """
     import os, signal, sys, threading
-    from screentest.models.chat.costs import MemoryLedger
+    from screentest.models.chat.calls import call_digest
+from screentest.models.chat.costs import MemoryLedger
     from tests.models.chat.kit import chat_at, plain, statuses
     from screentest.testing import Answer, FakeChatServer
 

@@ -11,9 +11,9 @@ import hashlib
 import json
 import logging
 import random
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -147,6 +147,8 @@ class CallSettings:
     timeout: float = 300.0
     video: NativeVideo | None = None
     """How whole videos are sent; None: as frames."""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of the server's own beside the usual ones, such as how long a model thinks."""
 
 
 class Caller:
@@ -355,7 +357,7 @@ def call_body(
     return wire.body(
         request,
         settings.model,
-        settings.dialect.fields(request.sampling, request.repeat),
+        {**settings.dialect.fields(request.sampling, request.repeat), **settings.extra},
         instructed=settings.structured != "schema",
         enforced=enforced,
         turns=turns,
@@ -370,6 +372,8 @@ def call_digest(
     how = [settings.model, settings.endpoint.label, settings.dialect.name, settings.structured]
     if settings.video is not None and (shown := films(request)):
         how += [settings.video.part, *digests(shown)]
+    if settings.extra:
+        how.append(json.dumps(settings.extra, sort_keys=True))
     return hashlib.sha256(json.dumps([*how, request.key, *turns]).encode()).hexdigest()
 
 

@@ -186,6 +186,7 @@ def openai_chat(
     dialect: str = "auto",
     structured: Literal["auto", "schema", "instructed"] = "auto",
     sampling: dict[str, Any] | None = None,
+    extra: dict[str, Any] | None = None,
     video: VideoOption = "frames",
     video_limit: float = 20.0,
     video_root: str = "",
@@ -198,6 +199,8 @@ def openai_chat(
         raise BadOption("no model is named", advice="Write chat=openai:NAME.")
     if concurrency < 1 or max_attempts < 1 or timeout <= 0 or longest_wait <= 0:
         raise BadOption("concurrency, max_attempts, timeout and longest_wait are above zero")
+    if taken := {*(extra or {})} & {"model", "messages", "stream", "n", "response_format"}:
+        raise BadOption(f"extra= cannot set {taken.pop()}: that is part of every call")
     if record and video != "frames":
         raise BadOption(
             "record= finds answers by the frames that were shown, and video= sends none",
@@ -213,6 +216,7 @@ def openai_chat(
         concurrency=concurrency,
         timeout=timeout,
         video=NativeVideo.of(video, video_limit, video_root, video_base),
+        extra=extra or {},
     )
     chat = OpenAIChat(settings, key_env=key_env, sampling=sampling)
     return Recorder(chat, record) if record else chat
