@@ -18,6 +18,7 @@ from screentest.testing.chat_server import FakeChatServer
 from tests.suites.univ.scripted import answering, description, kind_of, matches
 from tests.suites.univ.test_captions import OVERVIEW, WHOLE, scripted
 from tests.suites.univ.test_schema import DOG
+from tests.suites.univ.test_text_task import TRUTH
 from tests.terminal import invoke
 
 UNIV = ("suite", "univ")
@@ -87,6 +88,29 @@ def test_with_a_model_and_on_to_a_ground_truth(film: Path, tmp_path: Path) -> No
     assert (found["subject"], found["background"], found["action"]) == (0.5, 1.0, 0.0)
 
 
+def test_a_model_under_test_and_on_to_its_score(film: Path, tmp_path: Path) -> None:
+    """One request for each video, and its words are what V2T compares with the ground truth."""
+    truth = tmp_path / "truth.json"
+    truth.write_text(json.dumps({"id": film.stem, "json": TRUTH}))
+    said = Answer("<think>Towers?</think>Towers stand. [Shot cut] A bird turns.")
+    with answering(plain=said, match=matches(lambda number: 1.0)) as server:
+        out = tmp_path / "tested"
+        done = invoke(
+            *(*UNIV, "caption", film, "--by", "plain", "--out", out, "--model", chosen(server))
+        )
+        assert done.exit_code == 0, done.output
+        (plain,) = server.asked
+        assert plain.picture_sizes
+        scored = invoke(
+            *("score", out / "manifest.jsonl", "--suite", f"univ:task=v2t,truth={truth}"),
+            *("--out", tmp_path / "scores", "--json", "--model", chosen(server)),
+        )
+        judged = server.asked[-1]
+    assert scored.exit_code == 0, scored.output
+    assert "Towers stand. [Shot cut] A bird turns." in "\n".join(judged.texts)
+    assert "<think>" not in "\n".join(judged.texts)
+
+
 def test_it_goes_on_where_it_stopped(film: Path, tmp_path: Path) -> None:
     broken = [True]
 
@@ -142,7 +166,7 @@ def test_a_refused_shot_is_reported_and_not_written(film: Path, tmp_path: Path) 
     ("options", "message"),
     [
         (("--by", "chat"), "--model chat="),
-        (("--by", "people"), "'auto', 'chat', 'builtin'"),
+        (("--by", "people"), "'auto', 'chat', 'plain', 'builtin'"),
         (("--whole",), "--whole is for"),
     ],
 )

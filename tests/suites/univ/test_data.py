@@ -155,7 +155,7 @@ def test_results_that_are_missing_are_reported(bench: Path, tmp_path: Path) -> N
     out = tmp_path / "manifest.jsonl"
     done = invoke("suite", "univ", "import", bench, made, "--task", "v2v", "--out", out)
     assert done.exit_code == 0, done.output
-    assert "Missing: 1" in done.stdout
+    assert "1 missing" in done.stdout
     listed = invoke("suite", "univ", "import", bench, made, "--task", "v2v", "--out", out, "--json")
     found = json.loads(listed.stdout)
     assert (found["items"], found["missing"]) == (1, [{"result": "3"}])

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from screentest.core import BadOption, ManifestError, Reason
+from screentest.suites.univ.data import read_univbench
 from screentest.suites.univ.pieces import UnivTask
 from screentest.suites.univ.released import read_released
 from screentest.suites.univ.tables import dimension_table, task_radars, task_standings
@@ -105,3 +106,39 @@ def test_a_task_that_is_not_known_is_asked_for(kling: Path, tmp_path: Path) -> N
     (tmp_path / "empty").mkdir()
     with pytest.raises(ManifestError, match="no run"):
         read_released(tmp_path / "empty", UnivTask.T2V)
+
+
+# ---- what UniV-Eval was run on: its README's input/, input_v2t_eval/ and the captioner's output
+
+
+def test_cases_as_univ_eval_was_given_them(tmp_path: Path) -> None:
+    whole, spoken = tmp_path / "case_001", tmp_path / "case_002"
+    for case, names in ((whole, ("source.mp4", "ref_01.jpg", "ref_02.png")), (spoken, ())):
+        case.mkdir()
+        for name in (*names, "final_video_t2i_i2v_0.mp4"):
+            (case / name).write_bytes(b"x")
+        (case / "reference_method.txt").write_text("Make it snow.")
+    bench = read_univbench(tmp_path)
+    (edited,) = bench.items("rv2v", tmp_path, model="wan")
+    assert (edited.id, edited.instruction) == ("rv2v/wan/case_001_single", "Make it snow.")
+    assert edited.source == whole / "source.mp4"
+    assert edited.video.name == "final_video_t2i_i2v_0.mp4"
+    assert [path.name for path in edited.references] == ["ref_01.jpg", "ref_02.png"]
+    (filmed,) = bench.items("r2v", tmp_path)
+    assert (filmed.prompt, len(filmed.references)) == ("Make it snow.", 2)
+    texts = {item.id: item.prompt for item in bench.items("t2v", tmp_path)}
+    assert texts["t2v/case_002"] == "Make it snow."
+    assert [item.id for item in bench.items("tv2v", tmp_path)] == []
+
+
+def test_captions_as_univ_eval_keeps_them(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "gt.json").write_text(json.dumps({"global_attribute": {}}))
+    (tmp_path / "a" / "generated_script.txt").write_text("A dog runs.")
+    (item,) = read_univbench(tmp_path).items("v2t", tmp_path)
+    assert item.prompt == "A dog runs."
+    (tmp_path / "a" / "generated_script.txt").unlink()
+    row = {"video_filename": "a.mp4", "video_path": "input/a.mp4", "generated_script": "A cat."}
+    (tmp_path / "v2t_baseline_results.jsonl").write_text(json.dumps(row) + "\n")
+    (item,) = read_univbench(tmp_path).items("v2t", tmp_path)
+    assert item.prompt == "A cat."

@@ -7,6 +7,7 @@ signature, and it goes on where it stopped.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -30,9 +31,11 @@ from screentest.inputs.manifest import write_manifest
 from screentest.models.ask import Frames, send
 from screentest.models.ask.templates import Slot
 from screentest.models.chat.messages import ChatRequest
+from screentest.models.chat.parsing import spoken
 from screentest.suites.univ.builtin import DescriptionConsumer
 from screentest.suites.univ.pieces import AT_ONCE, CAPTION, request, shown
 from screentest.suites.univ.schema import (
+    NOTHING,
     Description,
     Overview,
     Scripted,
@@ -75,6 +78,7 @@ def _must_be_most_of_it(spans: Sequence[Span], missing: Mapping[Span, Failure]) 
 
 
 CHAT = "univ_caption"
+PLAIN = "univ_caption_plain"
 BUILTIN = "univ_caption_builtin"
 _SUMMARY = "of the 21 sub-dimensions, the share that is described"
 
@@ -183,6 +187,31 @@ def _overview_text(overview: Overview) -> str:
     return f"Style: {overview.style}\nSubjects: {subjects}\nContent: {overview.content}"
 
 
+@register("metric", PLAIN, version=1, summary="a caption by one request, as V2T tests a model")
+class PlainCaption(ChatCaption):
+    """Has a chat model write the script of a whole video in its own words, at once."""
+
+    @property
+    def info(self) -> MetricInfo:
+        words = OutputInfo("words of the caption", high=math.inf, bounded=False, descriptive=True)
+        return MetricInfo({PLAIN: words}, roles=(CAPTION,), prompts=("univ/plain",))
+
+    def start(self, item: Item, resources: Resources) -> CaptionMeasurement:
+        return PlainMeasurement(item, resources, self.frames, by_shot=False)
+
+
+class PlainMeasurement(CaptionMeasurement):
+    """One video being captioned. The caption is kept as the script of a description."""
+
+    def finish(self) -> Outcomes:
+        slots: dict[str, Slot] = {"pictures": self.frames.show(self.resources, self.item.video)}
+        asked = request(self.resources, "univ/plain", slots, None, "univ.caption.plain")
+        (text,) = [spoken(answer.unwrap()) for answer in self._all([asked])]
+        shot = _described_shot(self.resources.info(self.item.video).span, NOTHING, text)
+        found = _outcomes(PLAIN, self.item, [shot])[PLAIN].unwrap()
+        return {PLAIN: Outcome.of(replace(found, value=float(len(text.split())), curve=()))}
+
+
 @register("metric", BUILTIN, version=1, summary="what pixels tell: colours, light, camera, cuts")
 class BuiltinCaption:
     """Describes a video from its pixels, without a model; what they cannot tell stays empty."""
@@ -265,7 +294,7 @@ def captions_of(results: Results) -> Captioned:
     failures: dict[str, Failure] = {}
     missing: dict[str, int] = {}
     for value in results.values:
-        if value.output not in (CHAT, BUILTIN):
+        if value.output not in (CHAT, PLAIN, BUILTIN):
             continue
         if value.outcome.failure is not None:
             failures[value.item] = value.outcome.failure

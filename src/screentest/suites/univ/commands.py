@@ -34,6 +34,7 @@ from screentest.run.session import Settings, settings_of
 from screentest.suites.univ.captions import (
     BUILTIN,
     CHAT,
+    PLAIN,
     Captioned,
     captions_of,
     read_shots,
@@ -161,7 +162,7 @@ def schema() -> None:
     print_json(description_schema())
 
 
-By = Literal["auto", "chat", "builtin"]
+By = Literal["auto", "chat", "plain", "builtin"]
 
 
 @shares(MODELS, WORKERS, ENGINE)
@@ -194,12 +195,14 @@ def caption(
 
 def _metric(by: By, settings: Settings, fps: float, whole: bool) -> str:
     chosen = any(choice.role == "chat" for choice in settings.models)
-    if by == "chat" and not chosen:
+    if by in ("chat", "plain") and not chosen:
         raise BadOption("no chat model is chosen", advice="Add --model chat=openai:NAME.")
     if by == "builtin" or not chosen:
         if whole:
             raise BadOption("--whole is for a chat model: pixels are looked at shot by shot")
         return BUILTIN
+    if by == "plain":
+        return f"{PLAIN}:fps={fps:g}"
     return f"{CHAT}:fps={fps:g}" + (",shots=false" if whole else "")
 
 

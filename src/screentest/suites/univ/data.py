@@ -5,7 +5,10 @@
     R2V/<n>/R2V_planning.json, reference_image_k.*
 
 ``caption.json`` holds the ground truth under ``json``. What is missing or wrong in one case is
-a problem of that case alone.
+a problem of that case alone. The cases that UniV-Eval was run on are read, too:
+
+    <case>/source.mp4, reference_method.txt, *.jpg, gt.json,
+           final_video_t2i_i2v_0.mp4 and generated_script.txt of the model
 """
 
 from __future__ import annotations
@@ -69,13 +72,14 @@ class Benchmark:
         result has ``_single``. Each task has a folder of its own.
         """
         result = []
+        scripts = _scripts(videos)
         for case in self.cases.values():
             groups = {"case": case.number, "task": task}
             if model:
                 groups["model"] = model
             if case.shots is not None:
                 groups["shots"] = "one" if case.shots == 1 else "several"
-            for name, item in _results(case, task, videos):
+            for name, item in _results(case, task, videos, scripts):
                 if item is not None:
                     label = f"{model}/{name}" if model else name
                     result.append(replace(item, id=f"{task}/{label}", groups=groups))
@@ -93,10 +97,11 @@ class Benchmark:
 
     def missing(self, task: str, videos: Path) -> list[str]:
         """Results that a model could have, and has not, by the name they would have."""
+        scripts = _scripts(videos)
         return [
             name
             for case in self.cases.values()
-            for name, item in _results(case, task, videos)
+            for name, item in _results(case, task, videos, scripts)
             if item is None
         ]
 
@@ -132,10 +137,13 @@ def read_univbench(folder: Path, *, language: str = "en") -> Benchmark:
     for name, place in references.items():
         if name not in cases:
             cases[name] = BenchmarkCase(name, from_references=_planning(place, problems))
+    if not cases and folder.is_dir():
+        read = [_evaluated(place) for place in sorted(folder.iterdir()) if place.is_dir()]
+        cases = {case.number: case for case in read if case != BenchmarkCase(case.number)}
     if not cases:
         raise ManifestError(
             f"{folder} holds no case of UniVBench",
-            advice="Give the folder that holds full_list/ and R2V/.",
+            advice="Give the folder that holds full_list/ and R2V/, or UniV-Eval's input/.",
         )
     return Benchmark(folder, cases, tuple(problems))
 
@@ -195,19 +203,49 @@ def _case(
     )
 
 
-def _results(case: BenchmarkCase, task: str, folder: Path) -> Iterator[tuple[str, Item | None]]:
+def _evaluated(place: Path) -> BenchmarkCase:
+    """Return a case as UniV-Eval's input has it: what is there says which tasks it is of."""
+    source, truth = place / "source.mp4", place / "gt.json"
+    text, pictures = _read_text(place / "reference_method.txt"), _pictures(place)
+    edit = Edit(text, pictures) if text and pictures else None
+    return BenchmarkCase(
+        place.name,
+        source if source.is_file() else None,
+        text,
+        _object(read_json(truth), truth) if truth.is_file() else None,
+        edit=Edit(text) if text and not pictures else None,
+        edits={"single": edit} if edit else {},
+        from_references=edit,
+    )
+
+
+def _scripts(folder: Path) -> dict[str, str]:
+    """Return the captions that UniV-Eval's captioner wrote, by the name of their video."""
+    path = folder / "v2t_baseline_results.jsonl"
+    rows = json_lines(path, lambda _, row: row) if path.is_file() else []
+    return {
+        Path(str(row.get("video_filename", ""))).stem: str(row.get("generated_script", "")).strip()
+        for row in rows
+    }
+
+
+def _results(
+    case: BenchmarkCase, task: str, folder: Path, scripts: Mapping[str, str]
+) -> Iterator[tuple[str, Item | None]]:
     """Yield each result that a model could have of one case; None where it has none."""
     number, source = case.number, case.video
     if task == "v2t":
-        if source is not None:
-            text = _read_text(folder / f"{number}.txt")
-            yield number, Item(number, source, prompt=text) if text else None
+        if source is not None or case.truth is not None:
+            files = (folder / f"{number}.txt", folder / number / "generated_script.txt")
+            text = next(filter(None, map(_read_text, files)), scripts.get(number, ""))
+            yield number, Item(number, source or files[1], prompt=text) if text else None
         return
     told = task == "rv2v" and next(folder.glob("*_single.*"), None) is not None
     for names, fields in _wanted(case, task):
         names = names[:1] if told else names
         paths = (folder / f"{name}{suffix}" for name in names for suffix in _VIDEOS)
-        video = next((path for path in paths if path.is_file()), None)
+        made = sorted((folder / number).glob("final_video*.mp4"))
+        video = next((path for path in (*paths, *made) if path.is_file()), None)
         yield names[0], None if video is None else Item(number, video, **fields)
 
 
