@@ -71,3 +71,13 @@ def test_answers_of_people() -> None:
     assert (alike.n, alike.value) == (2, 0.5)
     assert 0.5 in alike.interval
     assert not answers_alike(ours, {}).ok
+
+
+def test_an_interval_holds_no_impossible_correlation() -> None:
+    scores = table((1, 2, 3), (1, 2, 3), (1, 3, 2))
+    found = prompt_correlation(scores, table(*[(1, 2, 3)] * 3), kendall).unwrap()
+    # By hand: 1, 1 and 1/3. Student's interval of three alone goes from -0.18 to 1.73.
+    assert found.mean == pytest.approx(7 / 9)
+    assert found.interval is not None
+    assert found.interval.high == 1
+    assert -1 <= found.interval.low < 0

@@ -211,7 +211,8 @@ def prompt_correlation(
         return Outcome.failed(
             Reason.NOT_APPLICABLE, f"not one of {undefined} prompts has a correlation"
         )
-    interval = mean_interval(values) if len(values) > 2 and np.ptp(values) > 0 else None
+    ends = mean_interval(values) if len(values) > 2 and np.ptp(values) > 0 else None
+    interval = ends and Interval(max(-1.0, ends.low), min(1.0, ends.high))
     return Outcome.of(PromptCorrelation(float(np.mean(values)), interval, len(defined), undefined))
 
 

@@ -149,8 +149,9 @@ def dimension_table(tasks: Sequence[TaskStandings], by: str = "model") -> Table:
         for model in task.models:
             means = {level.path[-1]: level.value for level in model.levels}
             dimensions = [means[dimension.value] for dimension in Dimension]
-            cells = (*dimensions, model.top.value, model.top.scored, model.top.total, task.metric)
-            rows.append((task.name, model.group or None, *cells))
+            top = model.top
+            counts = (f"{top.scored}/{top.total}", top.scored, top.total, task.metric)
+            rows.append((task.name, model.group or None, *dimensions, top.value, *counts))
     every = [level for task in tasks for item in task.models for level in item.levels]
     lacking = any(level.value is None and len(level.path) > 1 for level in every)
     unscored = any(level.value is None and len(level.path) == 1 for level in every)
@@ -165,7 +166,9 @@ def dimension_table(tasks: Sequence[TaskStandings], by: str = "model") -> Table:
             *("task", by),
             *(Column(item.value, short, 1) for item, short in zip(Dimension, _SHORT, strict=True)),
             Column("average", "avg", 1),
-            *("scored", "total", Column("metric", detail=True)),
+            # Both counts in one column: names of models need the width.
+            Column("counts", "scored", derived=True, align="right"),
+            *(Column(name, detail=True) for name in ("scored", "total", "metric")),
         ),
         rows,
         " ".join(note for note in notes if note),
