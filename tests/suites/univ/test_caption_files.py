@@ -92,8 +92,10 @@ def test_a_model_under_test_and_on_to_its_score(film: Path, tmp_path: Path) -> N
     """One request for each video, and its words are what V2T compares with the ground truth."""
     truth = tmp_path / "truth.json"
     truth.write_text(json.dumps({"id": film.stem, "json": TRUTH}))
-    said = Answer("<think>Towers?</think>Towers stand. [Shot cut] A bird turns.")
-    with answering(plain=said, match=matches(lambda number: 1.0)) as server:
+    said = "Towers stand. [Shot cut] A bird turns."
+    with answering(
+        plain=Answer(f"<think>Towers?</think>{said}"), match=matches(lambda number: 1.0)
+    ) as server:
         out = tmp_path / "tested"
         done = invoke(
             *(*UNIV, "caption", film, "--by", "plain", "--out", out, "--model", chosen(server))
@@ -107,7 +109,7 @@ def test_a_model_under_test_and_on_to_its_score(film: Path, tmp_path: Path) -> N
         )
         judged = server.asked[-1]
     assert scored.exit_code == 0, scored.output
-    assert "Towers stand. [Shot cut] A bird turns." in "\n".join(judged.texts)
+    assert said in "\n".join(judged.texts)
     assert "<think>" not in "\n".join(judged.texts)
 
 
