@@ -23,7 +23,6 @@ def test_an_object_of_the_schema() -> None:
         "f",
         Usage(5, 6),
     )
-    assert answer.request_key == rating().key
 
 
 def test_a_text() -> None:

@@ -322,7 +322,6 @@ class ChatAnswer:
     """Of all attempts together, in the currency of the price list; None without a price."""
     attempts: int = 1
     repairs: int = 0
-    request_key: str = ""
 
 
 def _sum(first: int | None, second: int | None) -> int | None:

@@ -78,14 +78,7 @@ class OpenAIChat:
         """
         if not requests:
             return []
-        outcomes = run(self._ask([self.effective(request) for request in requests]))
-        return [
-            # The key of what was asked for, before this backend's own sampling.
-            outcome
-            if outcome.value is None
-            else Outcome.of(replace(outcome.value, request_key=request.key))
-            for request, outcome in zip(requests, outcomes, strict=True)
-        ]
+        return run(self._ask([self.effective(request) for request in requests]))
 
     def effective(self, request: ChatRequest) -> ChatRequest:
         """Return the request with the sampling that the user set for this backend."""

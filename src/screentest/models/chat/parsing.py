@@ -219,7 +219,6 @@ def _concluded(request: ChatRequest, reply: ModelReply) -> ChatAnswer:
         model=reply.model,
         fingerprint=reply.fingerprint,
         usage=reply.usage,
-        request_key=request.key,
     )
 
 
