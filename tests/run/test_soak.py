@@ -492,9 +492,10 @@ def test_only_folders_that_were_equal_are_counted(
         if work.seed == 5 and fault:
             raise fault
         work.done.append(Action(["score"], code=0))
-        time.sleep(ROUND / 2 if work.seed == 5 else 0)
+        clock.append(ROUND * (work.seed - 4))  # the first takes no time, the second all of it
 
-    monkeypatch.setitem(globals(), "ROUND", 0.2)
+    clock = [0.0]
+    monkeypatch.setitem(globals(), "time", SimpleNamespace(monotonic=lambda: clock[-1]))
     monkeypatch.setitem(globals(), "make_material", Path.mkdir)
     monkeypatch.setitem(globals(), "state_of", lambda *_: {})
     monkeypatch.setitem(globals(), "stored_votes", lambda *_: set())
@@ -502,7 +503,7 @@ def test_only_folders_that_were_equal_are_counted(
     monkeypatch.setattr(Soak, "calm", lambda *_: None)
     monkeypatch.setattr(Soak, "disturb", disturb)
     with pytest.raises(type(fault)) if fault else nullcontext():
-        soak(4, 0.2, tmp_path, tmp_path, False)
+        soak(4, ROUND, tmp_path, tmp_path, False)
     log = tmp_path / "soak.log"
     log.write_text(capsys.readouterr().err, "utf-8")
     made: dict[str, Any] = {}
