@@ -180,7 +180,8 @@ def test_by_name_with_options_and_in_the_signature() -> None:
             assert chat.ask([rating()])[0].ok
             # What cannot change a number is not in the signature: no port, no timeout.
             assert str(models.signature("chat")) == (
-                "openai|v:1|dialect:open|endpoint:loopback|model:judge|sampling:null|structured:auto"
+                "openai|v:1|dialect:open|endpoint:loopback|extra:null|model:judge|sampling:null"
+                "|structured:auto"
                 "|video:frames"
             )
 
@@ -360,8 +361,7 @@ def test_after_a_fork() -> None:
 
 CTRL_C = """
     import os, signal, sys, threading
-    from screentest.models.chat.calls import call_digest
-from screentest.models.chat.costs import MemoryLedger
+    from screentest.models.chat.costs import MemoryLedger
     from tests.models.chat.kit import chat_at, plain, statuses
     from screentest.testing import Answer, FakeChatServer
 
