@@ -209,6 +209,7 @@ def raising(error: BaseException) -> typer.Typer:
         (StorageError("the disk is full"), 74, "the disk is full"),
         (NoValue(Reason.UNDECODABLE, "no picture"), 1, "no picture"),
         (PermissionError(13, "Permission denied", "/x"), 74, "/x: Permission denied"),
+        (OSError(28, "No space left", "/from", None, "/to"), 74, "/to: No space left"),
         (BadOption("bad\x1b[2Jname"), 2, "bad\\x1b[2Jname"),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from textwrap import dedent
 
 import pytest
 
+import screentest
 from screentest._util import atomic
 from screentest._util.atomic import atomic_output, own_folder
 from screentest.core import StorageError
@@ -110,6 +112,18 @@ def test_an_error_elsewhere_stays_what_it_is(tmp_path: Path) -> None:
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="nowhere/out'"):
         write(tmp_path / "nowhere" / "out", b"new")
+
+
+def test_what_users_have_is_replaced_as_a_whole() -> None:
+    """Others write into folders of their own, that are removed or made again."""
+    own = {"trackers.py", "pull.py", "progress.py"}
+    source = Path(screentest.__file__).parent
+    plain = {
+        path.name
+        for path in source.rglob("*.py")
+        if re.search(r"\.write_(text|bytes)\(", path.read_text(encoding="utf-8"))
+    }
+    assert plain <= own
 
 
 def test_a_link_stays_and_one_to_itself_is_replaced(tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ def write_bundle(
     pages = out / "pages"
     (pages / "media").mkdir(parents=True)
     for name in _STATIC:
-        (pages / name).write_bytes(static_files()[name])
+        write_whole(pages / name, static_files()[name])
     keys: dict[str, Key] = {}
     for unit in units:
         videos = _copy_videos(unit, prepared, pages / "media")
@@ -69,7 +69,7 @@ def write_bundle(
             page = secrets.token_urlsafe(12)
             flashing = any(are_risky(flashes.get(video.path, 0)) for video in unit.videos)
             text = _page(unit, left, videos, page, language, ties=ties, flashing=flashing)
-            (pages / f"{page}.html").write_text(text, encoding="utf-8")
+            write_whole(pages / f"{page}.html", text)
             keys[page] = Key(unit.key, left)
     listed = {page: asdict(key) for page, key in keys.items()}
     document = {"schema": SCHEMA, "task": units[0].task.value, "pages": listed}

@@ -171,7 +171,8 @@ def _debugging(ctx: Any) -> bool:
 
 def _message(error: OSError) -> str:
     words = error.strerror or str(error)
-    return f"{error.filename}: {words}" if error.filename else words
+    name = error.filename2 or error.filename  # a copy fails where it goes to
+    return f"{name}: {words}" if name else words
 
 
 def _say(*lines: str) -> None:

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 
 import typer
 
+from screentest._util.atomic import write_whole
 from screentest._util.machine import processors
 from screentest._util.progress import relayed, watched
 from screentest._util.text import plural
@@ -279,7 +280,7 @@ def shots(
     with relayed(watched()) as progress:
         cuts = supervised(find_cut_list, video, detector, progress).unwrap()
     if file is not None:
-        file.write_text(_text(chosen, video, cuts), encoding="utf-8")
+        write_whole(file, _text(chosen, video, cuts))
     elif chosen == "table":
         show(_shots_table(cuts.shots))
         out().print()

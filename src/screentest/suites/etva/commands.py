@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from screentest._util.atomic import write_whole
 from screentest._util.progress import watched
 from screentest._util.text import plural
 from screentest.cli.options import MODELS, JsonOption, shares
@@ -142,7 +143,7 @@ def graph(
             "these questions have no scene graph",
             advice="Released files have none; write questions with `suite etva questions`.",
         )
-    out.write_text(graph_svg(chosen.graph, chosen.prompt), encoding="utf-8")
+    write_whole(out, graph_svg(chosen.graph, chosen.prompt))
 
 
 def _print_questions(chosen: QuestionSet) -> None:
@@ -185,7 +186,7 @@ def by_item(
             f"no prompt of {manifest} has questions in {file}",
             advice=f"Write them: screentest suite etva questions {manifest} --out {file}",
         )
-    out.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_whole(out, "\n".join(lines) + "\n")
     print_indented(f"{plural(len(lines), 'video')} of {len(items):,} in {out}", indent=0)
 
 
