@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from screentest.core import Image, Size, Traits, register
+from screentest.core import Image, SideEffect, Size, Traits, register
 from screentest.metrics.curve import (
     COLOUR,
     DETAIL,
@@ -536,9 +536,11 @@ def settled(column: int) -> Reduce:
 
 
 _LENS = declared("lens")
+BENT = (SideEffect("melting"), SideEffect("coherence.jitter"))
+"""Straight edges that were bent, or that do not stay, are no seams."""
 LENS = {
     "vignette": ShotOutput(_LENS["vignette"], mean_of(0)),
     "fringes": ShotOutput(_LENS["fringes"], fringes),
     "doubled": ShotOutput(_LENS["doubled"], settled(1), Traits((BLURRED,))),
-    "seams": ShotOutput(_LENS["seams"], settled(2), Traits((BLURRED, SMOOTHED))),
+    "seams": ShotOutput(_LENS["seams"], settled(2), Traits((BLURRED, SMOOTHED, *BENT))),
 }
