@@ -219,7 +219,7 @@ def skipped(rows: Rows) -> float:
     if len(steps) < 3:
         return 0.0
     leaps = steps[1:-1] - np.maximum(steps[:-2], steps[2:])
-    return max(0.0, float(np.quantile(leaps, LONGEST)))
+    return min(1.0, max(0.0, float(np.quantile(leaps, LONGEST))))
 
 
 _INFO = declared("coherence")
