@@ -30,8 +30,13 @@ def read_run(folder: Path) -> Results:
         return read_results(run)
 
 
-def recorded(results: Results, metric: str = "") -> Iterator[tuple[str, str, Question]]:
-    """Yield every question with its metric and item; of one metric alone, if one is named."""
+def recorded(
+    results: Results, metric: str = "", *, scored: bool = False
+) -> Iterator[tuple[str, str, Question]]:
+    """Yield every question with its metric and item; of one metric alone, if one is named.
+
+    With ``scored``, of videos that have a score: of others too few questions have an answer.
+    """
     wanted = metric and plain_name(value_name(metric, SCORE))
     by_item: dict[tuple[str, str], dict[str, Outcome[Score]]] = {}
     for value in results.values:
@@ -40,7 +45,8 @@ def recorded(results: Results, metric: str = "") -> Iterator[tuple[str, str, Que
             by_item.setdefault((value.metric, value.item), {})[value.output] = value.outcome
     for (spec, item), outcomes in by_item.items():
         # The evidence is beside the score, or beside the coverage where there is no score.
-        with_evidence = [outcomes[name] for name in (SCORE, COVERAGE) if outcomes[name].ok]
+        names = (SCORE,) if scored else (SCORE, COVERAGE)
+        with_evidence = [outcomes[name] for name in names if outcomes[name].ok]
         for outcome in with_evidence[:1]:
             scenes: Any = outcome.unwrap().details.get("scenes", [])
             for scene in scenes:
@@ -71,7 +77,7 @@ def judge_run(folder: Path, *, compat: Compat = Compat.STRICT) -> list[JudgedQue
 
 
 def judge_results(results: Results, metric: str) -> list[JudgedQuestion]:
-    """Return every answer that one metric has in these results, as it was read then."""
+    """Return every answer to videos that one metric scored, as it was read then."""
     return [
         JudgedQuestion(
             results.case(item),
@@ -79,7 +85,7 @@ def judge_results(results: Results, metric: str) -> list[JudgedQuestion]:
             _as_read(question),
             question["question"],
         )
-        for _, item, question in recorded(results, metric)
+        for _, item, question in recorded(results, metric, scored=True)
     ]
 
 
