@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 import screentest as package
 from screentest.cli import Commands, app, options
 from screentest.cli.loader import COMMANDS, GROUPS, SECTIONS, read_table, suite_tables
-from screentest.core import BadOption, NoValue, Reason, StorageError
+from screentest.core import BadOption, NoValue, Reason, StorageError, registry
 from tests.terminal import CLEAN, Screentest, fits
 
 ROWS = {
@@ -236,6 +236,7 @@ def test_a_bug_is_reported_shortly_and_its_traceback_kept(
     error: Exception, first: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr(registry, "_entries", {})  # tests that register things are plugins, too
     result = CliRunner().invoke(raising(error), ["act"])
 
     assert result.exit_code == 70
@@ -250,6 +251,7 @@ def test_a_bug_where_nothing_can_be_written_is_reported_all_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))
+    monkeypatch.setattr(registry, "_entries", {})
     result = CliRunner().invoke(raising(KeyError("x")), ["act"])
     assert result.exit_code == 70
     assert "SCREENTEST_DEBUG=1" in result.stderr

@@ -100,7 +100,7 @@ def _what_was_done_is_found(fresh: Path, folder: Path) -> None:
     line = ["compare", "scores/", "--by", "model=step-1000,step-2000"]
     answer = run(fresh, line, folder).stdout
     assert answer.lstrip().startswith("step-2000 beats step-1000")
-    better = r"^[\w ]*\b{} [↑↓] +[\d.]+ +[\d.]+\* +\d+/20"
+    better = r"^[\w ]*\b{} [↑↓] +[\d.]+ +[\d.]+\* +\d+:\d+"
     for name in ("sharpness", "out-of-order frames"):
         assert re.search(better.format(re.escape(name)), answer, re.M), answer
     # Blur removes grain: less noise is not a lead of the blurred checkpoint.
