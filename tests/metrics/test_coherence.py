@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 
 import cv2
 import numpy as np
 import pytest
 
-from screentest.core import Image, build
+from screentest.core import Image, NoValue, Shot, Span, build
+from screentest.metrics.curve import by_shot
 from screentest.metrics.temporal.coherence import COHERENCE, Neighbours, mean_inside, melting
 
 HEIGHT, WIDTH, FRAMES = 90, 160, 24
@@ -134,6 +136,20 @@ def test_a_small_picture_and_a_short_shot_have_no_value() -> None:
     assert melting(small, small) is None
     meter = Neighbours()
     assert [meter(frame) is None for frame in pan()[:3]] == [True, True, False]
+
+
+def test_a_shot_of_too_few_steps_has_none_skipped_nor_left_out() -> None:
+    """It has no value, and does not take that of the other shots of its film."""
+    rows = np.array([[0, 0, 0, 4.0, 4.0]] * 12)
+    with pytest.raises(NoValue):
+        COHERENCE["skipped"].reduce(rows[:1])
+    shots = [Shot(Span(Fraction(start), Fraction(start + 1))) for start in (0, 1)]
+    sum_up = by_shot(COHERENCE, "nothing")
+    score = sum_up([(shots[0], rows), (shots[1], rows[:1])], 2)["skipped"].unwrap()
+    assert (score.value, len(score.curve)) == (0.0, 1)
+    alone = sum_up([(shots[1], rows[:1])], 1)
+    assert alone["skipped"].failure is not None
+    assert alone["jitter"].ok
 
 
 @pytest.mark.parametrize("value", ["coherence.jitter", "coherence.warping", "melting"])

@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 import pytest
 
-from screentest.core import Image
+from screentest.core import Image, NoValue, Reason
 from screentest.metrics.static.faults import LENS, Lens
 
 HEIGHT, WIDTH = 180, 320
@@ -112,6 +112,21 @@ def test_a_plain_or_small_picture_has_no_value() -> None:
     meter = Lens()
     assert meter(np.full((HEIGHT, WIDTH, 3), 90, np.uint8)) is None
     assert meter(pan()[0][:40, :40]) is None
+
+
+def test_corners_that_show_no_light_have_no_vignette() -> None:
+    """They would count as even light, and be better than any."""
+    dark = [picture.copy() for picture in pan()]
+    for picture in dark:
+        picture[:, :60] = picture[:, -60:] = 0
+        picture[:50] = picture[-50:] = 0
+    meter = Lens()
+    rows = np.array([row for picture in dark if (row := meter(picture)) is not None])
+    assert len(rows) == len(dark)
+    with pytest.raises(NoValue) as told:
+        LENS["vignette"].reduce(rows)
+    assert told.value.failure.reason is Reason.NOT_APPLICABLE
+    assert np.isfinite([LENS[name].reduce(rows) for name in ("fringes", "doubled", "seams")]).all()
 
 
 def test_an_echo_that_ends_fades() -> None:

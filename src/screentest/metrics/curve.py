@@ -15,6 +15,7 @@ from array import array
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -33,7 +34,7 @@ Rows: TypeAlias = NDArray[np.float64]
 Meter: TypeAlias = Callable[["Image"], Sequence[float] | None]
 """What is measured on a picture; None where it shows nothing to measure."""
 Reduce: TypeAlias = Callable[["Rows"], float]
-"""The rows of one shot's frames → the value of the shot."""
+"""The rows of one shot's frames → the value of the shot; raises NoValue where they show none."""
 SeenShots: TypeAlias = Sequence[tuple[Shot, "Rows"]]
 """The shots that have rows, with them."""
 SumUp: TypeAlias = Callable[[SeenShots, int], Outcomes]
@@ -102,6 +103,7 @@ class ShotMetric:
         wants: FrameRequest,
         meter: Callable[[], Meter],
         nothing: str = "no frame shows anything to measure",
+        about: str = "time",
     ) -> None:
         """``meter`` makes one for each video, since it may remember the frame before."""
         infos = {name: output.info for name, output in outputs.items()}
@@ -110,7 +112,7 @@ class ShotMetric:
             Level.FRAME,
             shots=True,
             inside=wants.inside,
-            about="time",
+            about=about,
             consecutive=wants.rate is None,
             traits={name: output.traits for name, output in outputs.items()},
         )
@@ -192,14 +194,18 @@ def by_shot(outputs: Mapping[str, ShotOutput], nothing: str) -> SumUp:
     def sum_up(seen: SeenShots, shots: int) -> Outcomes:
         if not seen:
             raise NoValue(Reason.NOT_APPLICABLE, nothing)
-        return {
-            name: curve_outcome(
-                name, [(shot.span, output.reduce(rows)) for shot, rows in seen], output.info, shots
-            )
-            for name, output in outputs.items()
-        }
+        return {name: _of_shots(name, output, seen, shots) for name, output in outputs.items()}
 
     return sum_up
+
+
+def _of_shots(name: str, output: ShotOutput, seen: SeenShots, shots: int) -> Outcome[Score]:
+    """Return the score of the shots that have a value; where none has, why the first has none."""
+    found = [(shot.span, attempt(partial(output.reduce, rows))) for shot, rows in seen]
+    values = [(span, each.unwrap()) for span, each in found if each.ok]
+    if not values:
+        return Outcome(failure=found[0][1].failure)
+    return curve_outcome(name, values, output.info, shots)
 
 
 def curve_outcome(

@@ -58,6 +58,7 @@ MOST_BESIDE = 4
 
 WIDTH = 80
 """Characters of a line on the first screen."""
+_LEAST_NEEDED = ("about", "scored", "interval")
 _HEAD = 8
 """Letters of a model's name beside a mean."""
 
@@ -504,7 +505,7 @@ def _comparison_table(
 
 def _fitted(table: Table) -> Table | None:
     """Return a table that a terminal has room for, without some columns if need be; else None."""
-    for hidden in ((), ("about",), ("about", "wins")):
+    for hidden in ((), ("about",), ("about", "wins"), ("about", "scored"), _LEAST_NEEDED):
         columns = [replace(c, detail=c.detail or c.name in hidden) for c in table.columns]
         fitted = replace(table, columns=tuple(columns))
         if max(map(len, table_lines(fitted))) <= WIDTH:
@@ -576,12 +577,10 @@ def scores_table(results: Results, pool: Pool = "worst") -> Table:
         Column("scored", "scored", align="right", detail=not partly),
     )
     titles = [(group_of[total.name] or "other").capitalize() for total in totals]
+    cells = [_total_cells(each, lowest.get(each.name), label_of[each.name]) for each in totals]
     rows = [
-        (
-            "" if title == last else title,
-            *_total_cells(total, lowest.get(total.name), label_of[total.name]),
-        )
-        for total, title, last in zip(totals, titles, ["", *titles], strict=False)
+        ("" if title == last else title, *row)
+        for row, title, last in zip(cells, titles, ["", *titles], strict=False)
     ]
     used = [any(row[place] for row in rows) for place in range(len(columns))]
     shown = [replace(c, detail=c.detail or not has) for c, has in zip(columns, used, strict=True)]

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from screentest.core import Image, SideEffect, Size, Traits, register
+from screentest.core import Image, NoValue, Reason, SideEffect, Size, Traits, register
 from screentest.metrics.curve import (
     COLOUR,
     DETAIL,
@@ -21,7 +21,6 @@ from screentest.metrics.curve import (
     ShotOutput,
     at_rate,
     declared,
-    mean_of,
 )
 from screentest.metrics.functions import metric
 from screentest.metrics.static.picture import (
@@ -368,7 +367,7 @@ def lens(*, rate: float = LENS_RATE) -> ShotMetric:
     Echo and seams are means over pictures: what they show changes, and these stay.
     """
     wants = replace(COLOUR, size=Size(long_side=320))
-    return ShotMetric(LENS, at_rate(wants, rate), Lens)
+    return ShotMetric(LENS, at_rate(wants, rate), Lens, about="picture")
 
 
 class Lens:
@@ -410,6 +409,7 @@ def fall_off(grey: Image) -> float:
     """Return how steeply light falls towards the corners, in e-folds on half a diagonal.
 
     The median of all places there: what is bright or dark of itself has an outline, and is even.
+    NaN where nearly all is too dark or too bright to tell.
 
     >>> down, across = np.mgrid[-90:90, -160:160] / np.hypot(90, 160)
     >>> light = 200 * np.exp(-(across**2 + down**2))
@@ -431,7 +431,7 @@ def fall_off(grey: Image) -> float:
         * (cv2.Sobel(light, cv2.CV_32F, 1, 0) * across + cv2.Sobel(light, cv2.CV_32F, 0, 1) * down)
     )
     counts = (radius > CORNERS) & (small > DARKEST) & (small < LIGHTEST)
-    return 0.0 - float(np.median((slope / radius)[counts])) if counts.mean() > 0.05 else 0.0
+    return 0.0 - float(np.median((slope / radius)[counts])) if counts.mean() > 0.05 else np.nan
 
 
 def spectrum(grey: Floats) -> Floats:
@@ -530,6 +530,13 @@ def fringes(rows: Rows) -> float:
     return float(np.sqrt(total))
 
 
+def vignette(rows: Rows) -> float:
+    """Return the mean fall-off of the pictures that show it."""
+    if np.isnan(rows[:, 0]).all():
+        raise NoValue(Reason.NOT_APPLICABLE, "the corners are too dark or too bright")
+    return float(np.nanmean(rows[:, 0]))
+
+
 def settled(column: int) -> Reduce:
     """Return the mean of the later half of a shot, where earlier shots have faded."""
     return lambda rows: float(rows[len(rows) // 2 :, column].mean())
@@ -539,7 +546,7 @@ _LENS = declared("lens")
 BENT = (SideEffect("melting"), SideEffect("coherence.jitter"))
 """Straight edges that were bent, or that do not stay, are no seams."""
 LENS = {
-    "vignette": ShotOutput(_LENS["vignette"], mean_of(0)),
+    "vignette": ShotOutput(_LENS["vignette"], vignette),
     "fringes": ShotOutput(_LENS["fringes"], fringes),
     "doubled": ShotOutput(_LENS["doubled"], settled(1), Traits((BLURRED,))),
     "seams": ShotOutput(_LENS["seams"], settled(2), Traits((BLURRED, SMOOTHED, *BENT))),

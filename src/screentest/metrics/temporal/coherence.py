@@ -9,24 +9,19 @@ Content that one neighbour explains and the other does not has just appeared, or
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from screentest.core import Image, Traits, register
-from screentest.metrics.curve import GREY, ShotMetric, ShotOutput, declared
+from screentest.core import Image, NoValue, Reason, Traits, register
+from screentest.metrics.curve import GREY, Rows, ShotMetric, ShotOutput, declared
 from screentest.metrics.functions import metric
 from screentest.metrics.static.picture import BLURRED, SMOOTHED
 from screentest.metrics.temporal.motion import SMALLEST, STILL_FILM
+from screentest.models.roles import FlowField
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from screentest.metrics.curve import Rows
-    from screentest.models.roles import FlowField
-
-    Vectors = NDArray[np.float64]
-
+Vectors = NDArray[np.float64]
 CELL = 8
 """Pixels of a side of the cells whose mean flow is looked at: its finest scale is half of that."""
 ROUNDS = 2
@@ -217,7 +212,7 @@ def skipped(rows: Rows) -> float:
     own = _own(rows)
     steps = np.log(np.append(own[:, 3], own[-1, 4]) + 1)
     if len(steps) < 3:
-        return 0.0
+        raise NoValue(Reason.NOT_APPLICABLE, "fewer than three steps have none beside them")
     leaps = steps[1:-1] - np.maximum(steps[:-2], steps[2:])
     return min(1.0, max(0.0, float(np.quantile(leaps, LONGEST))))
 
