@@ -70,6 +70,7 @@ def test_without_a_prompt_there_is_nothing_to_align_with(story: Item) -> None:
         (Answer(""), Reason.UNPARSABLE),
         (Answer("Half a descr", finish="length"), Reason.TRUNCATED),
         (Answer(None, refusal="no"), Reason.REFUSED),
+        (Answer('{"theme": "a dog runs'), Reason.UNPARSABLE),
     ],
 )
 def test_no_description_is_no_score(story: Item, reply: Answer, reason: Reason) -> None:

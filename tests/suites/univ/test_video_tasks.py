@@ -14,6 +14,7 @@ from screentest.core import BadOption, Clip, Item, Reason, Script, Span, build
 from screentest.suites.univ.schema import Inspection, Marks
 from screentest.suites.univ.vocabulary import Dimension
 from screentest.testing.chat_answers import MALFORMED, Answer, Asked, Status
+from screentest.video.probe import probe
 from tests.suites.univ.scripted import answering, finding, inspection, kind_of, marks, measured
 
 TASKS = {
@@ -159,6 +160,19 @@ def test_a_shot_is_judged_by_its_own_clip_and_its_own_source(item: Item) -> None
     assert "A cockatoo." in two
     # A second each, of both films: every sixth of 24 frames.
     assert pictures == [8, 8]
+
+
+@pytest.mark.parametrize("spec", ["univ_t2v:level=shots", "univ_rv2v:level=both"])
+def test_a_dry_run_counts_the_questions_and_pictures_of_every_shot(spec: str, item: Item) -> None:
+    """Expected: what the judge was sent in the measurement itself."""
+    calls = build("metric", spec).thing.calls_of(item, probe(item.video))
+    with answering(inspect=inspection(finding()), score=marks()) as server:
+        measured(spec, item, server)
+        asked = asked_of(server, "inspect")
+    assert len(calls) == 2 * len(asked)
+    assert len(asked) == (3 if "both" in spec else 2)
+    pictures = sorted(call.frames for call in calls if call.frames)
+    assert pictures == sorted(len(one.picture_sizes) for one in asked)
 
 
 def test_a_shot_that_was_refused_is_left_out_and_counted(item: Item) -> None:

@@ -53,7 +53,13 @@ def by_rate(fps: float, most: int, long_side: int) -> Frames:
     return Frames(rate=rate, least=min(2, most), most=most, long_side=long_side)
 
 
-DESCRIBE = Query("locot2v/describe", None, "chat.describe")
+def _is_prose(slots: Mapping[str, Any], answer: str) -> None:
+    """Refuse an object, whole or broken, where a paragraph was asked for."""
+    if answer.strip().startswith(("{", "[", "```")):
+        raise ValueError("write one paragraph of plain text, and no object")
+
+
+DESCRIBE = Query("locot2v/describe", None, "chat.describe", check=_is_prose)
 
 
 def description(item: Item, resources: Resources, frames: Frames) -> str:

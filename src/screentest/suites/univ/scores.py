@@ -10,7 +10,6 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 from statistics import fmean
 from typing import TYPE_CHECKING
 
@@ -25,6 +24,7 @@ from screentest.measure.items import lacking
 from screentest.models.ask import Frames, send
 from screentest.models.ask.templates import Slot
 from screentest.models.chat.messages import ChatRequest
+from screentest.run.session import Settings, Tools
 from screentest.suites.univ.pieces import (
     AT_ONCE,
     JUDGE,
@@ -39,7 +39,6 @@ from screentest.suites.univ.pieces import (
 )
 from screentest.suites.univ.schema import MOST, Finding, Inspection, Mark, Marks
 from screentest.suites.univ.vocabulary import TITLES, Dimension
-from screentest.video.probe import probe
 
 if TYPE_CHECKING:
     from screentest.core.outcome import Json
@@ -331,19 +330,25 @@ class VideoTask:
             prompts=(self.task.template, SCORE_TEMPLATE),
         )
 
-    def calls_of(self, item: Item, video: VideoInfo) -> Sequence[Calls] | None:
-        """Return both questions about a whole video; of shots the number is not known yet."""
-        if self.level != "video":
-            return None
+    def calls_of(self, item: Item, video: VideoInfo) -> Sequence[Calls]:
+        """Return both questions about each piece; shots are those of the default detector."""
         needs = self.task.needs
         if lacking(item, needs):
             return ()
-        source = attempt(partial(probe, item.source)).value if item.source else None
-        original = self.frames.calls(JUDGE, source).frames if source and "source" in needs else 0
-        look = self.frames.calls(JUDGE, video)
-        pictures = look.frames + original + len(item.references) * ("references" in needs)
-        inspect = replace(look, frames=pictures, words=INSPECTION)
-        return inspect, Calls(JUDGE, "video", words=REPORT)
+        tools = Tools(Settings())
+        pieces = attempt(self.start(item, tools).pieces).value or ()
+        source = tools.info(item.source) if item.source and pieces else None
+        calls = []
+        for piece in pieces:
+            look = self.frames.calls(JUDGE, video, span=piece.span)
+            pictures = look.frames + len(item.references) * ("references" in needs)
+            if source and "source" in needs:
+                pictures += self.frames.calls(JUDGE, source, span=piece.source).frames
+            calls += [
+                replace(look, frames=pictures, words=INSPECTION),
+                Calls(JUDGE, "video", words=REPORT),
+            ]
+        return calls
 
     def start(self, item: Item, resources: Resources) -> Inspector:
         return Inspector(self.task, item, resources, self.frames, self.level)
