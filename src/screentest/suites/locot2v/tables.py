@@ -242,16 +242,7 @@ def _grades(results: Results, prompts: PromptSuite | None, item: str) -> Mapping
     return complexity_of(available) if available is not None else {}
 
 
-TABLE_5: tuple[tuple[str, str], ...] = (
-    ("static_quality", "temporal_quality"),
-    ("static_quality", "text_video_alignment"),
-    ("static_quality", "content_clarity"),
-    ("static_quality", "herd"),
-    ("event_alignment", "intra_event_subject"),
-    ("event_alignment", "intra_event_background"),
-    ("event_alignment", "inter_event_subject"),
-    ("event_alignment", "inter_event_background"),
-)
+TABLE_5: Sequence[tuple[str, str]] = [(first, second) for first, second in TERMS["table_5"]]
 """The pairs that the paper looks at."""
 
 

@@ -22,6 +22,7 @@ from screentest.suites.univ.schema import Description
 from screentest.suites.univ.suite import suite_of, task_name, task_of
 from screentest.suites.univ.vocabulary import (
     ALL_SUBDIMENSIONS,
+    PAPER_NAMES,
     TITLES,
     VOCABULARIES,
     Dimension,
@@ -192,14 +193,7 @@ def task_radars(tasks: Sequence[TaskStandings]) -> Figure:
     return radar(panels, {item.value: TITLES[item] for item in Dimension})
 
 
-PUBLISHED: Mapping[UnivTask, tuple[int, int]] = {
-    UnivTask.V2V: (25104, 45),
-    UnivTask.TV2V: (25898, 62),
-    UnivTask.R2V: (16743, 44),
-    UnivTask.RV2V: (27534, 55),
-    UnivTask.T2V: (19567, 49),
-    UnivTask.V2T: (1413, 27),
-}
+PUBLISHED: Mapping[str, Sequence[int]] = PAPER_NAMES["costs"]
 """Table D1: tokens in and out together, and seconds, of one case."""
 
 

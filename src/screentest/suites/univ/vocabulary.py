@@ -32,7 +32,7 @@ def _read(name: str) -> Mapping[str, Mapping[str, Any]]:
 
 
 _LISTS = _read("vocabulary.toml")
-PAPER_NAMES: Mapping[str, Mapping[str, str]] = _read("paper_names.toml")
+PAPER_NAMES: Mapping[str, Mapping[str, Any]] = _read("paper_names.toml")
 """What the paper calls fields: of checklists by theirs, of parts of a description by ours."""
 
 
