@@ -29,8 +29,7 @@ _SHOWN_EVERY, _RELAYED_EVERY = 0.2, 0.1
 
 
 def watched(console: Console | None = None) -> Progress:
-    """Return a line in a notebook, a bar if stderr is a terminal, nothing if it is a file or a
-    pipe."""
+    """Return a line in a notebook, a bar if stderr is a terminal; else nothing is shown."""
     display = _notebook()
     if display is not None:
         return NotebookLine(display)

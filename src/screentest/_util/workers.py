@@ -214,8 +214,7 @@ class ProcessPool(WorkerPool[ProcessWorker[T], T]):
             self._context.set_forkserver_preload(list(preload or ()))
 
     def arguments(self) -> AbstractContextManager[tuple[Any, ...]]:
-        """Return what the next worker's target gets beside the pipe; left once it has been
-        started."""
+        """Return what the next worker's target gets beside the pipe; left once it is started."""
         return nullcontext(())
 
     def ensure(self, count: int) -> None:
@@ -409,11 +408,7 @@ def keep_from_children(pipe: Connection) -> None:
 
 
 def _live(
-    pipe: Connection,
-    parents_files: str,
-    silent: bool,
-    target: Callable[..., None],
-    *arguments: Any,
+    pipe: Connection, parents_files: str, silent: bool, target: Callable[..., None], *arguments: Any
 ) -> None:
     """Work until the parent says stop: the life of a worker.
 
@@ -474,8 +469,7 @@ _one_at_a_time = threading.Lock()
 
 
 def is_main_needed(pickled: bytes = b"") -> bool:
-    """Return whether workers need the main script: something is registered in it, or pickled from
-    it."""
+    """Tell if workers need the main script: something is registered in it, or pickled from it."""
     return MAIN in registry.modules or MAIN.encode() in pickled
 
 

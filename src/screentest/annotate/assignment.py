@@ -157,10 +157,7 @@ def has_room(connection: Connection, unit: Row[Any], worker: int, rules: Rules) 
     if unit.gold is not None:
         return True
     others = count(
-        connection,
-        sittings,
-        sittings.c.unit_id == unit.id,
-        *_at_work(worker, rules, time.time()),
+        connection, sittings, sittings.c.unit_id == unit.id, *_at_work(worker, rules, time.time())
     )
     return bool(unit.votes + others < rules.votes)
 

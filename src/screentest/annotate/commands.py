@@ -65,7 +65,6 @@ def serve(
     prompts: PromptsOption = None,
 ) -> None:
     """Start the web app."""
-
     check_address(host, port, public_url, token)
     templates = Prompts(prompts)
     languages = [read_language(name, templates) for name in language or ("en", "ja")]
@@ -132,7 +131,6 @@ def invite(
     store: str | None = None,
 ) -> None:
     """Make personal links for workers."""
-
     if platform and (worker or count != 1):
         raise BadOption("--platform makes one link, for everybody")
     join = f"{url.rstrip('/')}/join"
@@ -165,7 +163,6 @@ def plan(
     as_json: JsonOption = False,
 ) -> None:
     """Estimate minutes and price before you publish a task."""
-
     result = read_units(place, task, questions=questions, by=by)
     effort = Effort(watching, reading, reading_share, overhead)
     sizes: dict[str, list[tuple[float, int]]] = defaultdict(list)
@@ -203,7 +200,6 @@ def translate(
     store: str | None = None,
 ) -> None:
     """Translate the prompts with a chat model."""
-
     choice = ModelChoice.parse(model)
     models = Models([choice])
     chat = models.role("chat")
@@ -244,7 +240,6 @@ def bundle(
     prompts: PromptsOption = None,
 ) -> None:
     """Make pages for another platform."""
-
     words = read_language(language, Prompts(prompts))
     units = read_units(place, task, questions=questions, by=by)
     ties = ties or units[0].task is VoteTask.ARENA

@@ -118,8 +118,7 @@ def flashes_in(path: Path) -> int:
 def measure_all(
     paths: Iterable[Path], *, progress: Progress | None = None
 ) -> Iterator[tuple[Path, int]]:
-    """Yield the same of several files, each in a process of its own, as many at once as there are
-    processors; in their order, each as soon as it is known."""
+    """Yield the same of several files, in their order; as many at once as there are processors."""
     wanted = list(dict.fromkeys(paths))
     workers = max(1, min(processors(), len(wanted)))
     with Supervisor(workers) as supervisor, progress or Silent() as watched:

@@ -62,8 +62,7 @@ def prepare_all(
 
 @lru_cache(64)
 def picture_address(path: str) -> str:
-    """Return a reference picture within the page: without a name or tags, and no larger than a
-    screen."""
+    """Return a reference picture as a data URL: without name or tags, no larger than a screen."""
     picture = encode(limit_long_side(read_picture(Path(path)), 1600), Encoding(quality=90))
     return f"data:{picture.media_type};base64,{base64.b64encode(picture.data).decode()}"
 

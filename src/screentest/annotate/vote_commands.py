@@ -28,9 +28,9 @@ from screentest.annotate.server import open_project
 from screentest.annotate.store import default_store
 from screentest.cli.console import err, out, shown
 from screentest.cli.options import JsonOption
-from screentest.cli.tables import COUNT, SHARE, show
+from screentest.cli.tables import columns, show
 from screentest.core import BadOption, UserError
-from screentest.core.table import Column, Table
+from screentest.core.table import Table
 from screentest.judges.votes import VoteTask, as_csv, read_votes
 from screentest.judges.votes import as_json as as_json_text
 from screentest.present.people import arena_headline, people_tables
@@ -46,7 +46,6 @@ def workers(
     as_json: JsonOption = False,
 ) -> None:
     """Show the workers, and which ones to review."""
-
     with opened(place, store) as database:
         if exclude is not None:
             people.exclude(database, exclude, reason)
@@ -67,7 +66,6 @@ def filter_(
     as_json: JsonOption = False,
 ) -> None:
     """Keep the pairs whose degradation people confirm."""
-
     with opened(place, store) as database, database.read() as connection:
         records = read_records(connection, wanted_task(connection, VoteTask.CHECK))
         asked = connection.execute(
@@ -90,13 +88,9 @@ def filter_(
 
 
 def results(
-    place: Path,
-    votes: Path | None = None,
-    store: str | None = None,
-    as_json: JsonOption = False,
+    place: Path, votes: Path | None = None, store: str | None = None, as_json: JsonOption = False
 ) -> None:
     """Show which model people prefer."""
-
     if votes is not None:
         records = read_votes(votes)
     elif store is None and not default_store(place).exists():
@@ -123,7 +117,6 @@ def export(
     without_excluded: bool = False,
 ) -> None:
     """Write the votes to a CSV or JSON file."""
-
     writers = {".csv": as_csv, ".json": as_json_text}
     if out.suffix not in writers:
         raise BadOption(f"invalid --out {out}: must end in .csv or .json")
@@ -144,7 +137,6 @@ def import_(
     questions: Path | None = None,
 ) -> None:
     """Import votes that were cast elsewhere."""
-
     if key is not None:  # the store for answers to a bundle is made if needed
         where = store or default_store(place)
         database, asked = open_project(place, where, task_of(key), questions=questions)
@@ -159,20 +151,9 @@ def import_(
 
 
 def _workers_table(found: Sequence[WorkerState]) -> Table:
-    columns = (
-        Column("worker", "Worker", of="label"),
-        Column("votes", "Votes", show=COUNT),
-        Column("right", "Right"),
-        Column("asked", "of"),
-        Column("gold_right", "Gold"),
-        Column("gold_asked", "of"),
-        Column("pace", "Pace", digits=2),
-        Column("signs", "Signs", show=_signs, of=_sign_counts),
-        Column("flagged", "Review", show=_mark),
-        Column("excluded", "Excluded", show=_mark),
-        Column("reason", detail=True),
-    )
-    return Table.of("workers", "Workers", columns, found)
+    of = {"signs": _sign_counts}
+    shown = columns("workers", of, signs=_signs, flagged=_mark, excluded=_mark)
+    return Table.of("workers", "Workers", shown, found)
 
 
 def _sign_counts(worker: WorkerState) -> dict[str, dict[str, int]]:
@@ -189,15 +170,6 @@ def _signs(signs: dict[str, dict[str, int]]) -> str:
 
 
 def _retention_table(found: Filtering) -> Table:
-    columns = (
-        Column("aspect", "Aspect"),
-        Column("initial", "Initial", show=COUNT, of="pairs.initial"),
-        Column("failed", "C ≠ 0", show=COUNT, of="pairs.failed"),
-        Column("weak", "A ≤ B", show=COUNT, of="pairs.weak"),
-        Column("final", "Final", show=COUNT, of="pairs.final"),
-        Column("rate", "Kept", show=SHARE, of="pairs.rate"),
-        Column("kept", detail=True),
-    )
     rows = [
         {"aspect": name, "pairs": item.retention, "kept": item.kept}
         for name, item in found.by_aspect.items()
@@ -205,19 +177,9 @@ def _retention_table(found: Filtering) -> Table:
     rows.append({"aspect": "total", "pairs": found.total, "kept": sorted(found.kept)})
     undecided = plural(found.unrated, "pair")
     note = f"Not decided, too few ratings: {undecided}" if found.unrated else ""
-    return Table.of("retention", "Retention", columns, rows, note)
+    return Table.of("retention", "Retention", columns("retention"), rows, note)
 
 
 def _agreement_table(agreed: Sequence[AspectAgreement]) -> Table:
-    columns = (
-        Column("aspect", "Aspect"),
-        Column("units", detail=True),
-        Column("votes", "Votes", show=COUNT),
-        Column("accuracy", "Accuracy", show=SHARE),
-        Column("low", "95% from", show=SHARE, of="interval.low"),
-        Column("high", "to", show=SHARE, of="interval.high"),
-        Column("alpha", "α", digits=3),
-        Column("kappa", "κ", digits=3),
-        Column("why", detail=True, of=lambda item: item.why and str(item.why)),
-    )
-    return Table.of("agreement", "Accuracy and agreement", columns, agreed)
+    shown = columns("agreement", {"why": lambda item: item.why and str(item.why)})
+    return Table.of("agreement", "Accuracy and agreement", shown, agreed)

@@ -312,8 +312,7 @@ class _Inputs:
 
 
 def _metrics(metrics: Sequence[str], suite: str, items: Sequence[Item] = ()) -> list[Evaluator]:
-    """Build single metrics, or those of the suite: a misspelled name leaves no run behind, and no
-    unknown item."""
+    """Build single metrics, or the suite's: a misspelled name or unknown item leaves no run."""
     names = metric_names(metrics) if metrics else read_suite(suite).metrics
     built = [resolve(name) for name in names]
     for metric in built:
@@ -352,12 +351,7 @@ def _into_run(
         if add:
             run.store.keep_earlier({item.id for item in items}, names)
         done = score_items(
-            run.store,
-            items,
-            names,
-            run.settings,
-            engine=run.engine,
-            progress=run.progress,
+            run.store, items, names, run.settings, engine=run.engine, progress=run.progress
         )
         results = read_results(run.store)
         if own_margins and done.exit_code == 0:
@@ -395,13 +389,7 @@ def _with_margins(
             rates[copy] = rate
     with RunStore(folder / REENCODED, command="score") as store:
         done = score_items(
-            store,
-            copies,
-            free,
-            run.settings,
-            engine=run.engine,
-            progress=run.progress,
-            crf=rates,
+            store, copies, free, run.settings, engine=run.engine, progress=run.progress, crf=rates
         )
     return read_results(run.store), done
 

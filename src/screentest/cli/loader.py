@@ -56,8 +56,7 @@ def read_table(table: str, package: str = "screentest") -> dict[str, Row]:
 
 @cache
 def all_commands() -> dict[str, Row]:
-    """Return the commands and groups of the program; ours come before a plugin's of the same
-    name."""
+    """Return the program's commands and groups; a plugin replaces none of ours."""
     plugins = {
         point.name: Row(point.dist.metadata["Summary"] or "" if point.dist else "", point.load)
         for point in importlib.metadata.entry_points(group=ENTRY_POINTS)
@@ -207,8 +206,7 @@ def as_command(name: str, thing: Any) -> Any:
 
 
 def _name_arguments(command: Any) -> None:
-    """Show arguments by their names alone: ``DIR [PAIR]``, and not ``{DIR} [[PAIR]]`` above and
-    ``DIR <path>`` below, as Typer writes them."""
+    """Show arguments as ``DIR [PAIR]``; Typer writes ``{DIR} [[PAIR]]`` and ``DIR <path>``."""
     for inner in getattr(command, "commands", {}).values():
         _name_arguments(inner)
     for argument in command.params:

@@ -76,8 +76,7 @@ WorkersOption = Annotated[
 ]
 DeviceOption = Annotated[str, typer.Option("--device", help="Where models run.")]
 DamagedOption = Annotated[
-    bool,
-    typer.Option("--allow-damaged", help="Score what can be decoded of a damaged film."),
+    bool, typer.Option("--allow-damaged", help="Score what can be decoded of a damaged film.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 PoolOption = Annotated[
@@ -121,7 +120,7 @@ ENGINE: OptionSet = {
 RETRY: OptionSet = {
     "retry": option(
         str, "transient", "Failures to try again: transient, all, none.", metavar="WHICH"
-    ),
+    )
 }
 _TITLES: Mapping[str, str] = {
     **dict.fromkeys(MODELS, "Models"),

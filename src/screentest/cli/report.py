@@ -27,10 +27,7 @@ from screentest.core import BadOption
     ),
     pool=(PoolOption, "worst"),
 )
-def report(
-    runs: list[Path],
-    **options: Any,
-) -> None:
+def report(runs: list[Path], **options: Any) -> None:
     """Make one page of one or several runs."""
     made = screentest.report(*runs, **options)
     console().print(f"{shown(str(made.page))}: {made.page.stat().st_size / 1e6:.1f} MB")
@@ -39,11 +36,7 @@ def report(
 
 
 @shares(job=screentest.compare, pool=(PoolOption, "worst"))
-def compare(
-    runs: list[Path],
-    as_json: JsonOption = False,
-    **options: Any,
-) -> None:
+def compare(runs: list[Path], as_json: JsonOption = False, **options: Any) -> None:
     """Compare models, or judges, on what all of them have."""
     comparison = screentest.compare(*runs, **options)
     if comparison.models is None:

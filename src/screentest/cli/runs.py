@@ -12,20 +12,16 @@ from typing import Any
 from screentest._util.text import plural
 from screentest.cli.console import err, out, shown
 from screentest.cli.options import JsonOption
-from screentest.cli.tables import COUNT, SHARE, print_indented, print_record, show
+from screentest.cli.tables import columns, print_indented, print_record, show
 from screentest.core import BadOption
-from screentest.core.table import Column, Table
+from screentest.core.table import Table
 from screentest.run.merge import Prefer
 from screentest.run.merge import merge as merge_runs
 from screentest.run.reader import RunReader, RunSummary, Start, find_runs
 from screentest.run.repair import repair
 
 
-def runs(
-    folder: Path = Path(),
-    as_json: JsonOption = False,
-    rescue: bool = False,
-) -> None:
+def runs(folder: Path = Path(), as_json: JsonOption = False, rescue: bool = False) -> None:
     """List runs with coverage and cost."""
     if rescue:
         _repair(folder, as_json)
@@ -50,32 +46,6 @@ def _runs_table(summaries: Sequence[RunSummary], folder: Path) -> Table:
     def relative(run: str) -> str:
         return str(Path(run).relative_to(folder)) if Path(run) != folder else run
 
-    columns = (
-        Column("folder", "Run", show=relative),
-        Column("command", "Command"),
-        Column("arguments", "Arguments", detail=True, show=_pairs),
-        Column("version", "Version", detail=True, of="package"),
-        Column("started", "Started", show=_minute),
-        Column("ended", "Ended", detail=True, show=_minute),
-        Column("starts", "Starts", detail=True),
-        Column("state", "State"),
-        Column("problem", "Problem", detail=True),
-        Column("scored", "Scored", show=COUNT),
-        Column("total", "Records", show=COUNT),
-        Column("share", "Share scored", detail=True, show=SHARE),
-        Column("failed", "Failed", detail=True, show=COUNT),
-        Column("inapplicable", "Not applicable at all", detail=True, show=COUNT),
-        Column("pending", "Pending", detail=True, show=COUNT),
-        Column("reasons", "Some value missing", detail=True, show=_pairs),
-        Column("calls", "Calls", detail=True, show=COUNT),
-        Column("calls_answered", "Answered", detail=True, show=COUNT, of="answered"),
-        Column("calls_unknown", "Cut off, maybe billed", detail=True, show=COUNT, of="unknown"),
-        Column("calls_unpriced", "Of unknown price", detail=True, show=COUNT, of="unpriced"),
-        Column("tokens_in", "Tokens in", detail=True, show=COUNT),
-        Column("tokens_out", "Tokens out", detail=True, show=COUNT),
-        Column("cost", "Cost", align="right", show=_money),
-        Column("cost_at_risk", "At risk", detail=True, show=_money),
-    )
     notes = [run.problem for run in summaries if run.problem]
     notes += [
         f"{relative(str(run.folder))}: calls that were cut off may add "
@@ -89,7 +59,17 @@ def _runs_table(summaries: Sequence[RunSummary], folder: Path) -> Table:
         for run in summaries
         if run.spending.unpriced
     ]
-    return Table.of("runs", "Runs", columns, map(_record, summaries), "\n".join(notes))
+    shown = columns(
+        "runs",
+        folder=relative,
+        arguments=_pairs,
+        started=_minute,
+        ended=_minute,
+        reasons=_pairs,
+        cost=_money,
+        cost_at_risk=_money,
+    )
+    return Table.of("runs", "Runs", shown, map(_record, summaries), "\n".join(notes))
 
 
 def _record(run: RunSummary) -> dict[str, Any]:
@@ -117,10 +97,9 @@ def _record(run: RunSummary) -> dict[str, Any]:
 
 def _repair(folder: Path, as_json: bool) -> None:
     done = repair(folder)
-    columns = ("part", Column("kept", "Kept", show=COUNT), Column("lost", "Lost", show=COUNT))
     rows = [(name, count, len(done.lost.get(name, ()))) for name, count in done.kept.items()]
     note = f"The damaged files are in {done.backup.name}. Run the same command again for the rest."
-    table = Table("repaired", "Repaired", columns, rows, note)
+    table = Table("repaired", "Repaired", columns("repaired"), rows, note)
     show(table, as_json=as_json)
 
 
@@ -137,12 +116,7 @@ def _minute(moment: str) -> str:
     return datetime.fromisoformat(moment).astimezone().strftime("%Y-%m-%d %H:%M") if moment else ""
 
 
-def merge(
-    folders: list[Path],
-    into: Path,
-    prefer: str = "",
-    as_json: JsonOption = False,
-) -> None:
+def merge(folders: list[Path], into: Path, prefer: str = "", as_json: JsonOption = False) -> None:
     """Merge runs that several machines made of one job."""
     if prefer not in list(Prefer):
         raise BadOption.of("prefer", prefer, "first or newest")
@@ -153,16 +127,4 @@ def merge(
     decided = sum(share.conflicts for share in shares)
     if decided:
         note += f"; of {decided:,} with two values, the {prefer} was taken"
-    columns = (
-        Column("run", "Run"),
-        Column("command", detail=True),
-        Column("hosts", detail=True),
-        Column("records", detail=True),
-        Column("added", "New", show=COUNT),
-        Column("same", "Same", show=COUNT),
-        Column("replaced", "Replaced", show=COUNT),
-        Column("left", "Left out", show=COUNT),
-        Column("conflicts", detail=True),
-        Column("calls", "Calls", show=COUNT),
-    )
-    show(Table.of("merged", "Merged", columns, shares, note), as_json=as_json)
+    show(Table.of("merged", "Merged", columns("merged"), shares, note), as_json=as_json)

@@ -20,10 +20,7 @@ def list_suites(as_json: JsonOption = False) -> None:
     show(Table("suites", "Suites", columns, rows), as_json=as_json)
 
 
-def show_suite(
-    name: str,
-    as_json: JsonOption = False,
-) -> None:
+def show_suite(name: str, as_json: JsonOption = False) -> None:
     """Show which metrics a suite has and how they add up."""
     suite = build("suite", name).thing
     facts = {"name": suite.name, "groups": list(suite.groups)}
@@ -56,8 +53,7 @@ def _metrics(suite: Any) -> Table:
 
 
 def _dimensions(suite: Any) -> Table:
-    """Return every node of the tree after the one it is a part of; those without parts are
-    values."""
+    """Return every node of the tree after its parent; those without parts are values."""
     rows: list[tuple[list[str], str, int, str]] = []
 
     def walk(dimension: Any, above: list[str]) -> None:

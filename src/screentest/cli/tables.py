@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import io
+import tomllib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,7 +33,25 @@ MOST_LINES = 20
 _PAGE = 200
 _NARROWEST = 8
 """Letters that a column of names keeps beside many numbers."""
+_COLUMNS: Any = tomllib.loads(Path(__file__).with_name("columns.toml").read_text("utf-8"))
 _MARKS = {True: ("✓", "green"), False: ("✗", "red"), None: ("–", "dim")}
+
+
+def columns(
+    table: str, of: Mapping[str, Callable[[Any], Any]] | None = None, **shown: Callable[[Any], str]
+) -> list[core.Column]:
+    """Return the columns of a table as ``columns.toml`` declares them.
+
+    ``of`` and ``shown`` have functions by column: where a cell comes from, how people see it.
+    """
+    made = []
+    for name, given in _COLUMNS[table].items():
+        fields = {"title": given} if isinstance(given, str) else dict(given)
+        if name in (of or {}):
+            fields["of"] = (of or {})[name]
+        form = {"count": COUNT, "share": SHARE}.get(fields.get("show", ""))
+        made.append(core.Column(name, **fields | {"show": shown.get(name, form)}))
+    return made
 
 
 def show(*tables: core.Table, as_json: bool = False, **facts: Any) -> None:

@@ -17,8 +17,7 @@ from screentest._util.text import plural
 from screentest.cli.console import err, out, shown
 from screentest.cli.options import JsonOption, ModelOption, ModelsOption
 from screentest.cli.tables import (
-    COUNT,
-    SHARE,
+    columns,
     print_facts,
     print_heading,
     print_indented,
@@ -61,10 +60,7 @@ def verify(
     """Check that a testbed is what it says, down to the packets."""
     with watched() as progress:
         result = verify_testbed(
-            folder,
-            workers=workers,
-            progress=progress,
-            models=read_models([models, *(model or [])]),
+            folder, workers=workers, progress=progress, models=read_models([models, *(model or [])])
         )
     show(
         _findings_table(result.findings, as_json),
@@ -81,10 +77,10 @@ def verify(
 
 
 def _findings_table(findings: Sequence[VerificationFinding], as_json: bool) -> Table:
-    columns = (Column("check", "Check"), Column("where", "Where"), Column("what", "What"))
     rows = [(finding.check, finding.where, str(finding.fault)) for finding in findings]
     more = "" if as_json or len(rows) <= MOST else f"{len(rows) - MOST:,} more; --json has all"
-    return Table("findings", "Wrong", columns, rows[:MOST] if more else rows, more)
+    listed = rows[:MOST] if more else rows
+    return Table("findings", "Wrong", columns("findings"), listed, more)
 
 
 def _print_summary(result: Verification) -> None:
@@ -128,19 +124,12 @@ def page(folder: Path) -> None:
 # ---- operators
 
 
-def list_operators(
-    aspects: str = "all",
-    as_json: JsonOption = False,
-) -> None:
+def list_operators(aspects: str = "all", as_json: JsonOption = False) -> None:
     """List the operators that `build` can harm films with, by aspect."""
     show(operators_table(aspects), as_json=as_json)
 
 
-def show_testbed(
-    folder: Path,
-    pair: str | None = None,
-    as_json: JsonOption = False,
-) -> None:
+def show_testbed(folder: Path, pair: str | None = None, as_json: JsonOption = False) -> None:
     """Show what a testbed holds, or everything about one pair."""
     testbed = read_testbed(folder)
     if pair is not None:
@@ -155,14 +144,9 @@ def show_testbed(
 
 def print_testbed_as_json(testbed: Testbed) -> None:
     """All that the manifest says, with skips as a table of records."""
-    columns = (
-        *map(Column, ("source", "kind", "name")),
-        *(Column(name, of=f"failure.{name}") for name in ("reason", "detail", "advice")),
-        *map(Column, ("severity", "clips")),
-    )
     show(
         *_tables(testbed),
-        Table.of("skips", "Skipped", columns, testbed.skips),
+        Table.of("skips", "Skipped", columns("skips"), testbed.skips),
         as_json=True,
         screentest=testbed.screentest,
         seed=testbed.seed,
@@ -174,17 +158,14 @@ def print_testbed_as_json(testbed: Testbed) -> None:
 def _tables(testbed: Testbed) -> tuple[Table, ...]:
     pairs = Counter(pair.source for pair in testbed.pairs)
     skips = Counter(skip.source for skip in testbed.skips)
-    columns = (
-        Column("id", "Source"),
-        Column("duration", "Duration", align="right", show=_clock, of=duration_of),
-        Column("clips", "Clips", of=lambda source: len(source.clips)),
-        Column("pairs", "Pairs", of=lambda source: pairs[source.id]),
-        Column("skipped", "Skipped", of=lambda source: skips[source.id]),
-        Column("groups", detail=True),
-        Column("lost", detail=True),
-        Column("faults", detail=True),
-    )
-    sources = Table.of("sources", "Sources", columns, testbed.sources)
+    of = {
+        "duration": duration_of,
+        "clips": lambda source: len(source.clips),
+        "pairs": lambda source: pairs[source.id],
+        "skipped": lambda source: skips[source.id],
+    }
+    shown = columns("sources", of, duration=_clock)
+    sources = Table.of("sources", "Sources", shown, testbed.sources)
     return sources, _aspects_table(statistics_of(testbed)), _pairs_table(testbed.pairs)
 
 
@@ -192,16 +173,8 @@ def _pairs_table(pairs: Sequence[Pair]) -> Table:
     def touched(pair: Pair) -> list[int]:
         return [touch.clip for touch in pair.touched]
 
-    columns = (
-        Column("pair", "Pair", of=pair_name),
-        Column("source", detail=True),
-        Column("kind", detail=True),
-        Column("aspect", "Aspect", of=lambda pair: pair.aspect or ""),
-        Column("name", detail=True),
-        Column("severity", detail=True),
-        Column("clips", "Touched clips", show=_clips, of=touched),
-    )
-    return Table.of("pairs", "Pairs", columns, pairs)
+    of = {"pair": pair_name, "aspect": lambda pair: pair.aspect or "", "clips": touched}
+    return Table.of("pairs", "Pairs", columns("pairs", of, clips=_clips), pairs)
 
 
 def _clips(clips: list[int]) -> str:
@@ -261,31 +234,18 @@ def _pair_table(pair: Pair, source: SourceFilm | None) -> Table:
     for entry, touched in zip(data.get("touched", []), pair.touched, strict=True):
         if source is not None and touched.clip < len(source.clips):
             entry["caption"] = source.clips[touched.clip].caption
-    columns = {
-        "pair": Column("pair", "Pair"),
-        "source": Column("source", "Source"),
-        "video": Column("video", "Source video"),
-        "kind": Column("kind", "Kind"),
-        "aspect": Column("aspect", "Aspect"),
-        "name": Column("name", "Operator or placebo"),
-        "operator_set": Column("operator_set", "Operator of"),
-        "severity": Column("severity", "Severity", show="{:g}".format),
-        "clips": Column("clips", "Clips chosen"),
-        "touched": Column("touched", "Clips touched", show=lambda touched: str(len(touched))),
-        "prompts": Column("prompts", "Prompts", show=_prompts),
-        "recipe": Column("recipe", "Recipe"),
-        "models": Column("models", "Models", show=_models),
-        "intact": Column("intact", "Intact"),
-        "changed": Column("changed", "Changed", show=lambda _: _file(pair)),
-    }
-    data = {"pair": pair_name(pair), "video": source.video if source else None, **data}
-    order = [*(name for name in columns if name in data), *(set(data) - set(columns))]
-    return Table(
+    shown = columns(
         "pair",
-        "Pair",
-        [columns.get(name, Column(name)) for name in order],
-        [[data[name] for name in order]],
+        severity="{:g}".format,
+        touched=lambda touched: str(len(touched)),
+        prompts=_prompts,
+        models=_models,
+        changed=lambda _: _file(pair),
     )
+    data = {"pair": pair_name(pair), "video": source.video if source else None, **data}
+    named = [column for column in shown if column.name in data]
+    others = map(Column, sorted(set(data) - {column.name for column in named}))
+    return Table.of("pair", "Pair", [*named, *others], [data])
 
 
 def _prompts(prompts: dict[str, Any]) -> str:
@@ -304,11 +264,7 @@ def _file(pair: Pair) -> str:
     )
 
 
-def stats(
-    folder: Path,
-    plots: Path | None = None,
-    as_json: JsonOption = False,
-) -> None:
+def stats(folder: Path, plots: Path | None = None, as_json: JsonOption = False) -> None:
     """Count pairs per aspect, durations, categories and prompt lengths."""
     if plots is not None:
         need("matplotlib")
@@ -334,32 +290,26 @@ def stats(
 
 
 def _aspects_table(statistics: Statistics) -> Table:
-    columns = (
-        Column("aspect", "Aspect", show=lambda aspect: aspect or "placebo"),
-        Column("name", "Operator or placebo"),
-        Column("kind", detail=True),
-        Column("initial", "Initial", show=COUNT),
-        Column("eligible", "Eligible", show=COUNT),
-        Column("kept", "Kept", show=COUNT),
-        Column("retention", "Kept %", show=SHARE),
-    )
+    shown = columns("aspects", aspect=lambda aspect: aspect or "placebo")
     initial = sum(aspect.initial for aspect in statistics.aspects)
     kept = sum(aspect.kept for aspect in statistics.aspects)
     note = f"total: {kept:,} of {plural(initial, 'pair')} kept"
     if statistics.reasons:
         reasons = ", ".join(f"{reason} {count:,}" for reason, count in statistics.reasons.items())
         note += f"; skipped: {reasons}"
-    return Table.of("aspects", "Aspects and placebos", columns, statistics.aspects, note)
+    return Table.of("aspects", "Aspects and placebos", shown, statistics.aspects, note)
 
 
 def _spreads_table(statistics: Statistics) -> Table:
-    columns = ["least", "median", "mean", "most"]
     return Table(
         "spreads",
         "Sources",
         (
             Column("name", "Per source"),
-            *(Column(name, name.capitalize(), show="{:,.0f}".format) for name in columns),
+            *(
+                Column(name, name.capitalize(), show="{:,.0f}".format)
+                for name in ("least", "median", "mean", "most")
+            ),
             Column("total", detail=True),
         ),
         [(name, *asdict(spread).values()) for name, spread in statistics.spreads.items()],
@@ -367,26 +317,14 @@ def _spreads_table(statistics: Statistics) -> Table:
 
 
 def _durations_table(statistics: Statistics, as_json: bool) -> Table:
-    columns = (
-        Column("start", "From s", show=COUNT),
-        Column("end", "to s", show=COUNT),
-        Column("sources", "Sources", show=COUNT),
-        Column("pairs", "Pairs", show=COUNT),
-    )
     shown_bins = [each for each in statistics.durations if each.sources or as_json]
-    return Table.of("durations", "Durations", columns, shown_bins)
+    return Table.of("durations", "Durations", columns("durations"), shown_bins)
 
 
 def _groups_table(statistics: Statistics) -> Table:
-    columns = (
-        Column("group", "Group"),
-        Column("value", "Value"),
-        Column("sources", "Sources", show=COUNT),
-        Column("pairs", "Pairs", show=COUNT),
-    )
     rows = [
         (group, count.value, count.sources, count.pairs)
         for group, counts in statistics.groups.items()
         for count in counts
     ]
-    return Table("groups", "Groups", columns, rows)
+    return Table("groups", "Groups", columns("groups"), rows)

@@ -17,14 +17,21 @@ from screentest._util.progress import relayed, watched
 from screentest._util.text import plural
 from screentest.cli.console import out, shown
 from screentest.cli.options import JsonOption
-from screentest.cli.tables import COUNT, as_text, print_heading, print_indented, print_record, show
+from screentest.cli.tables import (
+    as_text,
+    columns,
+    print_heading,
+    print_indented,
+    print_record,
+    show,
+)
 from screentest.core.calls import Progress
 from screentest.core.errors import BadOption
 from screentest.core.frames import NATIVE, Fault, Size, VideoInfo
 from screentest.core.item import Shot, seconds, timecode
 from screentest.core.outcome import Outcome
 from screentest.core.registry import build
-from screentest.core.table import Column, Table
+from screentest.core.table import Table
 from screentest.video.probe import probe
 from screentest.video.sandbox import Supervisor, supervised
 from screentest.video.shots import csv_text, edl_text, find_shots, json_text
@@ -48,10 +55,7 @@ _SUFFIXES: Mapping[str, CutListFormat] = {".json": "json", ".csv": "csv", ".edl"
 # ---- probe
 
 
-def probe_videos(
-    videos: list[Path],
-    as_json: JsonOption = False,
-) -> None:
+def probe_videos(videos: list[Path], as_json: JsonOption = False) -> None:
     """Show what video files hold."""
     probes = list(_each(probe, videos, watched()))
     folder, names = short_names(videos)
@@ -104,30 +108,14 @@ def _videos_table(
 ) -> Table:
     # One video has room for exact ratios.
     clock, rate = (_exact_clock, _exact_rate) if len(probes) == 1 else (_clock, _rate)
-    columns = (
-        Column("path", "Video", show=names.__getitem__),
-        Column("ok", detail=True),
-        Column("container", "Container", detail=True),
-        Column("codec", "Codec"),
-        Column("size", "Size", align="right"),
-        Column("width", detail=True),
-        Column("height", detail=True),
-        Column("pixel_format", "Pixel format", detail=True),
-        Column("bit_depth", "Bit depth", detail=True),
-        Column("rotation", "Rotation", detail=True, show="{}°".format),
-        Column("sample_aspect", "Pixel aspect", detail=True),
-        Column("start", "Start", detail=True, show=_clock),
-        Column("duration", "Duration", align="right", show=clock),
-        Column("duration_seconds", detail=True),
-        Column("frames", "Frames", show=COUNT),
-        Column("rate", "Frames/s", align="right", show=rate),
-        Column("constant_rate", "Constant rate", detail=True),
-        Column("keyframes", "Keyframes", detail=True, show=COUNT),
-        Column("faults", "Faults", detail=True, show=lambda faults: str(len(faults) or "none")),
-        Column("metadata", detail=True),
-        Column("reason", detail=True),
-        Column("detail", detail=True),
-        Column("advice", detail=True),
+    shown = columns(
+        "videos",
+        path=names.__getitem__,
+        rotation="{}°".format,
+        start=_clock,
+        duration=clock,
+        rate=rate,
+        faults=lambda faults: str(len(faults) or "none"),
     )
     variable = [
         names[str(path)]
@@ -135,7 +123,7 @@ def _videos_table(
         if outcome.ok and not outcome.unwrap().constant_rate
     ]
     note = f"The rate varies; Frames/s is its mean: {', '.join(variable)}." if variable else ""
-    return Table.of("videos", "Videos", columns, map(_record, probes), note)
+    return Table.of("videos", "Videos", shown, map(_record, probes), note)
 
 
 def _record(probed: tuple[Path, Outcome[VideoInfo]]) -> dict[str, Any]:
@@ -320,14 +308,6 @@ def _text(chosen: CutListFormat, video: Path, cuts: CutList) -> str:
 
 
 def _shots_table(shots: Sequence[Shot]) -> Table:
-    columns = (
-        Column("shot", "Shot"),
-        Column("start", "Start", align="right"),
-        Column("end", "End", align="right"),
-        Column("length", "Length", show="{:.3f} s".format),
-        Column("transition", "Comes in by"),
-        Column("found_by", "Found by"),
-    )
     rows = [
         (
             *(number, timecode(shot.start), timecode(shot.end), float(shot.span.duration)),
@@ -335,4 +315,4 @@ def _shots_table(shots: Sequence[Shot]) -> Table:
         )
         for number, shot in enumerate(shots, start=1)
     ]
-    return Table("shots", "Shots", columns, rows)
+    return Table("shots", "Shots", columns("shots", length="{:.3f} s".format), rows)

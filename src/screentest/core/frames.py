@@ -113,8 +113,7 @@ class Borders:
         return 1 - across * down / (self.width * self.height)
 
     def near(self, other: Borders) -> bool:
-        """Return whether nothing of the other is left inside of them, and little more is cut
-        off."""
+        """Return whether they cut off all of the other, and little more."""
         most = max(4, max(self.width, self.height) // 100)
         mine, others = astuple(self), astuple(other)
         return mine[4:] == others[4:] and all(

@@ -173,8 +173,7 @@ class Resources(Protocol):
         """The templates: ``prompts.render(name, slots)``."""
 
     def role(self, name: str) -> Any:
-        """Return the backend chosen for a role; raises NoValue(MISSING_MODEL) where there is
-        none."""
+        """Return the backend chosen for a role; raises NoValue(MISSING_MODEL) for none."""
 
     def info(self, video: Path) -> VideoInfo:
         """Return a video's probe, done once."""

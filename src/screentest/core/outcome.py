@@ -76,8 +76,7 @@ class Reason(StrEnum):
 
     @property
     def transient(self) -> bool:
-        """Return whether it may be gone next time; else it stands until an input or signature
-        changes."""
+        """Return whether it may be gone next time; others stand until an input changes."""
         return self in _TRANSIENT
 
     @property

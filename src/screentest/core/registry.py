@@ -100,8 +100,7 @@ class Entry:
         return inspect.signature(self.factory).parameters
 
     def spec(self, options: Mapping[str, Any]) -> Spec:
-        """Return the full arguments, defaults included, converted to the types the factory
-        names."""
+        """Return all arguments, defaults included, converted to the types the factory names."""
         from pydantic import TypeAdapter, ValidationError
 
         a_class = isinstance(self.factory, type)
@@ -180,8 +179,7 @@ class Registry:
         return keep
 
     def has(self, kind: str, name: str) -> bool:
-        """Return whether there is one of that name; imports the module that has it, and no
-        other."""
+        """Return whether there is one of that name; imports only the module that has it."""
         if (kind, name) not in self._entries:
             module = self._index(kind).get(name)
             if module is not None:
@@ -201,8 +199,7 @@ class Registry:
         return self._entries[kind, name]
 
     def names(self, kind: str) -> list[str]:
-        """Return all names of a kind, sorted; read from text, so that next to nothing is
-        imported."""
+        """Return all names of a kind, sorted; read from text: next to nothing is imported."""
         self._import_single_homes(kind)
         self._load_plugins()
         registered = {name for entry_kind, name in self._entries if entry_kind == kind}
@@ -261,8 +258,7 @@ class Registry:
         return [home.format(kind=kind) for home in homes]
 
     def _index(self, kind: str) -> Mapping[str, str]:
-        """Return the modules that register a name of this kind, by the name, as their text has
-        it."""
+        """Return the module that registers each name of this kind, as its text has it."""
         if kind not in self._indexes:
             self._indexes[kind] = {
                 name: module

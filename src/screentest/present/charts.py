@@ -248,9 +248,7 @@ def regression(across: Sequence[float], up: Sequence[float]) -> tuple[float, flo
 
 
 @styled
-def violins(
-    rows: Mapping[str, Mapping[str, Mapping[int, Sequence[float]]]],
-) -> Figure:
+def violins(rows: Mapping[str, Mapping[str, Mapping[int, Sequence[float]]]]) -> Figure:
     """By complexity (rows) and dimension (columns), the values at each grade."""
     columns = list(dict.fromkeys(name for row in rows.values() for name in row))
     if not columns:

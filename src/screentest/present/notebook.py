@@ -90,8 +90,7 @@ class Page(PathLike[str]):
 
 
 def data_frame(rows: Records, library: str = "") -> Any:
-    """Return records as a data frame. What is missing is the library's own missing value, never
-    NaN."""
+    """Return records as a data frame; missing cells are the library's own, never NaN."""
     if library and library not in LIBRARIES:
         raise UserError(f"invalid library {library!r}: must be pandas or polars")
     for name in [library] if library else LIBRARIES:
@@ -144,8 +143,7 @@ def short_text(headline: str, table: Table | None, most: int = MOST_LINES) -> st
 
 
 def html_page(headline: str, tables: Sequence[Table], screen: Screen | None = None) -> str:
-    """Return a headline and tables for a notebook, the first rows of each, with the lines and notes
-    of a screen; all text is escaped."""
+    """Return headline, first rows of tables, and a screen's lines and notes as escaped HTML."""
     given = headline.splitlines()
     first, *rest = given if screen is None else [screen.headline]
     notes = [] if screen is None else [*screen.notes, *given]

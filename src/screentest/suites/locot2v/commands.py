@@ -26,11 +26,7 @@ from screentest.present.page.data import read_report
 from screentest.present.tables import suite_tables
 from screentest.run.session import Tools, cap_of, settings_of
 from screentest.run.store import RunStore
-from screentest.suites.locot2v.construction.build import (
-    SuiteBuild,
-    build_suite,
-    sources_in,
-)
+from screentest.suites.locot2v.construction.build import SuiteBuild, build_suite, sources_in
 from screentest.suites.locot2v.construction.documents import correct_stage
 from screentest.suites.locot2v.construction.stages import ROLES, Choices, complexity
 from screentest.suites.locot2v.data import (
@@ -55,11 +51,7 @@ _PICTURES = {".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff"}
 
 
 @shares(BACKENDS)
-def upper_bound(
-    folder: Path,
-    as_json: JsonOption = False,
-    **work: Any,
-) -> None:
+def upper_bound(folder: Path, as_json: JsonOption = False, **work: Any) -> None:
     """Compute the upper bound of aesthetic quality from good pictures."""
     if not folder.is_dir():
         raise BadOption(f"{folder} is not a folder of pictures")
@@ -147,12 +139,7 @@ def analyse(
     show(*suite_tables(results, suite, by), files, as_json=as_json)
 
 
-def correct(
-    folder: Path,
-    votes: Path,
-    stage: str = "draft",
-    as_json: JsonOption = False,
-) -> None:
+def correct(folder: Path, votes: Path, stage: str = "draft", as_json: JsonOption = False) -> None:
     """Take over people's corrections of drafts, or of final prompts."""
     answers = grouped(
         (record.source, record.text if record.verdict == "correct" else None)

@@ -222,8 +222,7 @@ def write_prompt_suite(path: Path, records: Sequence[PromptRecord]) -> None:
 
 
 def as_object(record: PromptRecord) -> dict[str, Any]:
-    """Return a record as the first edition's file has it, with our additions where there are
-    any."""
+    """Return a record as the first edition's file has it, with our additions if any."""
     entry: dict[str, Any] = {
         "main_content": record.base,
         "evaluation": {DIMENSIONS[name]: text for name, text in record.expectations.items()},
@@ -260,8 +259,7 @@ def as_object(record: PromptRecord) -> dict[str, Any]:
 def items_of_suite(
     suite: PromptSuite, videos: Path, model: str = ""
 ) -> tuple[list[Item], list[str]]:
-    """Return the items whose videos are in a folder as ``<id>.<suffix>``, and the ids without
-    one."""
+    """Return the items whose videos are a folder's ``<id>.<suffix>``, and the ids without one."""
     if not videos.is_dir():
         raise ManifestError(f"{videos} is not a folder of videos")
     result = {

@@ -63,8 +63,7 @@ DESCRIBE = Query("locot2v/describe", None, "chat.describe", check=_is_prose)
 
 
 def description(item: Item, resources: Resources, frames: Frames) -> str:
-    """Return what the video shows, in one paragraph; the same question is not paid twice in a
-    run."""
+    """Return what the video shows, in one paragraph; a run pays for it once."""
     text: str = DESCRIBE.one(resources, {"pictures": frames.show(resources, item.video)})
     return text.strip()
 
@@ -137,11 +136,7 @@ class Grounded:
 
 
 def ground(
-    events: Sequence[Event],
-    item: Item,
-    resources: Resources,
-    frames: Frames,
-    form: AnswerForm,
+    events: Sequence[Event], item: Item, resources: Resources, frames: Frames, form: AnswerForm
 ) -> list[Grounded]:
     """Return the events that can be found, in the order of the prompt."""
     video = resources.info(item.video)
@@ -321,12 +316,7 @@ class WatchingByRecords(AskingByRecords):
     """
 
     def __init__(
-        self,
-        *,
-        records: str = "",
-        fps: float = FPS,
-        frames: int = MOST_SHOWN,
-        long_side: int = 512,
+        self, *, records: str = "", fps: float = FPS, frames: int = MOST_SHOWN, long_side: int = 512
     ) -> None:
         self.records, self.frames = Records(records), by_rate(fps, frames, long_side)
 
@@ -427,8 +417,7 @@ def subjects_of(event: Event) -> tuple[str, ...]:
 
 
 def _phrases(text: str) -> list[str]:
-    """Return a list as the released file has it, without articles, at every comma; else where a
-    new phrase begins."""
+    """Split a list without articles, as the released file's, at commas; else at new phrases."""
     *parts, last = _COMMA.split(text.strip(" .,;"))
     listed = [*parts, *(_BARE_AND.split(last) if parts else [last])]
     for candidate in (listed, [*parts, last]):

@@ -180,8 +180,7 @@ def cut(
 def together(
     backend: Any, method: str, images: Sequence[Image], asked: Sequence[Any]
 ) -> Sequence[Sequence[Any]]:
-    """Return what a backend says of each picture and what is asked of it: in one call where it
-    takes several (``detect_all``, ``segment_all``)."""
+    """Ask a backend of each picture; in one call where it has ``detect_all``, ``segment_all``."""
     every = getattr(backend, f"{method}_all", None)
     if every is None or not images:
         one = getattr(backend, method)

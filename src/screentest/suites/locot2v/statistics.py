@@ -62,8 +62,7 @@ def read_prompt_files(
 
 
 def read_prompt_file(path: Path, categories: Mapping[str, str] | None = None) -> PromptFile:
-    """Return a prompt suite of either edition, a table with a column of prompts, or a text of
-    lines."""
+    """Read a prompt suite of either edition, a table with a column of prompts, or lines."""
     suffix = path.suffix.lower()
     if suffix == ".json":
         try:

@@ -58,8 +58,7 @@ def locot2v(
 
 
 def _options_of(metric: str) -> dict[str, str]:
-    """Return what the options of a metric are called in the suite; those by its name come last,
-    and count more."""
+    """Return a metric's options by their names in the suite; those with its name count more."""
     options = registry.entry("metric", metric).parameters
     shared = {option: option for option in options if option != "compat"}  # that is the suite's own
     return shared | {f"{metric.removeprefix('locot2v_')}.{option}": option for option in options}
@@ -86,8 +85,7 @@ def suite_of(specs: Mapping[str, str]) -> Suite:
 
 
 def suite_in(results: Results) -> Suite | None:
-    """Return the suite as the metrics in these results were run; None where there are none of
-    it."""
+    """Return the suite as the metrics in these results were run; None where it has none."""
     result = {}
     for name in results.outputs:
         spec, _ = split_value_name(name)

@@ -8,15 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from screentest.core import (
-    BadOption,
-    Failure,
-    Item,
-    NoValue,
-    Reason,
-    Resources,
-    UserError,
-)
+from screentest.core import BadOption, Failure, Item, NoValue, Reason, Resources, UserError
 from screentest.inputs.files import VIDEO_SUFFIXES
 from screentest.run.inputs import ABSENT, hash_file
 from screentest.suites.locot2v.construction.documents import Documents, State, digest, write_reviews
@@ -166,8 +158,7 @@ class _StageRun:
     def _inputs(
         self, source: SourceVideo, stage: Stage, film: str, known: Mapping[str, Mapping[str, Any]]
     ) -> str:
-        """Return all that a result depends on, besides the models: another may be asked at any
-        time."""
+        """Return all that a result depends on, apart from models, which may change."""
         templates = self.resources.prompts.digest(*(ask.template for ask in stage.asks))
         return digest(
             [

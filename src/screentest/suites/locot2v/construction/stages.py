@@ -308,8 +308,7 @@ def _collect(source: SourceVideo, known: Known, resources: Resources, choices: C
 
 
 def _draft(source: SourceVideo, known: Known, resources: Resources, choices: Choices) -> Document:
-    """Return a description of the video as a prompt, criticised and revised until nothing is
-    left."""
+    """Describe the video as a prompt, criticised and revised until no fault is left."""
     pictures = choices.shown.show(resources, source.item.video)
     text = DRAFT.one(resources, {"pictures": pictures}).text
     rounds: list[Json] = []

@@ -38,13 +38,7 @@ from screentest.suites.locot2v.requests import (
     no_score,
     subjects_of,
 )
-from screentest.suites.locot2v.similarity import (
-    Singly,
-    cut,
-    is_black,
-    nearness,
-    text_vectors,
-)
+from screentest.suites.locot2v.similarity import Singly, cut, is_black, nearness, text_vectors
 
 if TYPE_CHECKING:
     from screentest.models.roles import Vectors

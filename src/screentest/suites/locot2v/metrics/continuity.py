@@ -296,8 +296,7 @@ class TransitionSmoothness:
 
 
 def window(moment: Time, k: int, video: VideoInfo) -> list[Time]:
-    """Return the middle of the frame at ``moment`` and of k on each side, none outside the
-    video."""
+    """Return the middle of the frame at ``moment`` and of k on each side, within the video."""
     half = Fraction(1, 2)
     moments = [moment + (number + half) / video.rate for number in range(-k, k + 1)]
     return [item for item in moments if item in video.span]

@@ -84,12 +84,7 @@ class ContentClarity(Asking):
     )
 
     def __init__(
-        self,
-        *,
-        rounds: int = 3,
-        temperature: float = 0.7,
-        frames: int = 32,
-        long_side: int = 512,
+        self, *, rounds: int = 3, temperature: float = 0.7, frames: int = 32, long_side: int = 512
     ) -> None:
         if rounds < 1:
             raise BadOption(f"{CONTENT_CLARITY}: rounds is at least 1")
@@ -288,8 +283,7 @@ class Herd(AskingByRecords):
     def _written(
         self, record: PromptRecord, resources: Resources
     ) -> dict[str, tuple[ExpectationQuestion, ...]]:
-        """From what the record expects; else from the prompt, not from its base, which is the
-        prompt without what concerns evaluation."""
+        """From what the record expects, else from the prompt: its base says nothing of that."""
         expectations = record.expectations
         if not expectations:
             asked = {"prompt": record.prompt, "dimensions": dimensions()}
