@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -101,6 +101,7 @@ def _record(rows: list[Any]) -> VoteRecord:
         answer |= {name: value for name, value in row.answer.items() if name in ANSWERS}
         if "picked" in row.answer:
             answer["choice"] = choice_word(task, row.answer["picked"])
+    played = {side for row in rows for side in row.watched}
     return VoteRecord(
         **about(last),
         worker=last.label,
@@ -111,15 +112,10 @@ def _record(rows: list[Any]) -> VoteRecord:
         finished=last.done_at is not None,
         vote=last.vote,
         comment="\n".join(row.comment for row in rows if row.comment),
-        watched=_watched(rows),
+        # The most that was played in one of the steps.
+        watched={side: max(row.watched.get(side, 0.0) for row in rows) for side in sorted(played)},
         **answer,
     )
-
-
-def _watched(rows: Sequence[Any]) -> dict[str, float]:
-    """By side, the most that was played in one of the steps."""
-    sides = {side for row in rows for side in row.watched}
-    return {side: max(row.watched.get(side, 0.0) for row in rows) for side in sorted(sides)}
 
 
 # Filtering: which pairs people confirm, the paper's Table 3, and a testbed of what is left.

@@ -176,12 +176,8 @@ def _numbers(clauses: Clauses, number: int) -> Iterator[_Site]:
                 continue
             if 2 <= value <= (len(NUMBERS) - 1) // 2:
                 more = NUMBERS[2 * value :]
-                written = _as_digits if digits else str
+                written = (lambda word: str(NUMBERS.index(word))) if digits else str
                 yield _Site(number, word, NUMBERS[value], more, written)
-
-
-def _as_digits(word: str) -> str:
-    return str(NUMBERS.index(word))
 
 
 # Places: the opposite on the same axis, for all words of that axis.

@@ -23,6 +23,10 @@ _PATIENCE_S = 20
 
 
 class _Tracker(BaseHook):
+    _ours = False
+    """Whether the run was begun here: then it ends here."""
+    _run: Any
+
     def alarm(self, alarm: Alarm) -> None:
         self._tell(alarm, 1.0, alarm.message)
 
@@ -30,6 +34,10 @@ class _Tracker(BaseHook):
         self._tell(alarm, 0.0, f"withdrawn: {alarm.message}")
 
     def _tell(self, alarm: Alarm, value: float, words: str) -> None: ...
+
+    def close(self) -> None:
+        if self._ours:
+            self._run.finish()
 
 
 @hook(name="mlflow", summary="MLflow")
@@ -53,7 +61,7 @@ class MLflow(_Tracker):
             active = mlflow.start_run(run_name=name or None)
         self._mlflow: Any = mlflow
         self._client: Any = mlflow.MlflowClient()
-        self._run: str = active.info.run_id
+        self._run = active.info.run_id
         self._videos = videos
         self._steps = 0
 
@@ -137,7 +145,7 @@ class Trackio(_Tracker):
         self._trackio = optional("trackio")
         active = optional("trackio.context_vars").current_run.get()
         self._ours = active is None
-        self._run: Any = active or self._trackio.init(
+        self._run = active or self._trackio.init(
             project, name=name or None, embed=False, auto_log_gpu=False, auto_log_cpu=False
         )
         self._videos = videos
@@ -158,10 +166,6 @@ class Trackio(_Tracker):
     def _tell(self, alarm: Alarm, value: float, words: str) -> None:
         self._run.log({f"{PREFIX}/alarm/{alarm.kind}": value}, step=alarm.seen)
         self._run.alert(title=f"{alarm.kind} since step {alarm.step}", text=words)
-
-    def close(self) -> None:
-        if self._ours:
-            self._run.finish()
 
 
 @hook(name="wandb", summary="Weights & Biases")
@@ -185,7 +189,7 @@ class WandB(_Tracker):
         self._videos = videos
         self._ours = self._wandb.run is None
         begin = {"project": project or None, "name": name or None, "dir": folder or None}
-        self._run: Any = self._wandb.run or self._begun(begin, mode)
+        self._run = self._wandb.run or self._begun(begin, mode)
         self._run.define_metric(_STEP)
         self._run.define_metric(f"{PREFIX}/*", step_metric=_STEP)
 
@@ -226,10 +230,6 @@ class WandB(_Tracker):
     def _tell(self, alarm: Alarm, value: float, words: str) -> None:
         self._run.log({f"{PREFIX}/alarm/{alarm.kind}": value, _STEP: alarm.seen})
         self._run.alert(title=f"{alarm.kind} since step {alarm.step}", text=words)
-
-    def close(self) -> None:
-        if self._ours:
-            self._run.finish()
 
 
 def _png(image: Any) -> bytes:

@@ -20,7 +20,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler
 from socketserver import ThreadingTCPServer
-from types import TracebackType
 from typing import Any, TypeAlias
 
 from screentest.testing.chat_answers import (
@@ -160,12 +159,7 @@ class FakeChatServer:
         threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
         self.close()
         if error is None and self._script_errors:
             raise self._script_errors[0]

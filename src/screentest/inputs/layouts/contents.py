@@ -348,17 +348,6 @@ def no_prompt(message: str, near: tuple[str, str] | None = None) -> Problem:
     return Problem(ProblemKind.NO_PROMPT, words)
 
 
-def same_seed(item: Item, earlier: Item) -> Problem:
-    """Two files of one prompt and seed."""
-    return Problem(
-        ProblemKind.DUPLICATE_VIDEO,
-        f"the same prompt and seed as {earlier.video.name}",
-        "The first is taken.",
-        id=item.id,
-        path=item.video,
-    )
-
-
 def sorted_seeds(found: Iterable[str]) -> list[str]:
     """Return each once, by number.
 
@@ -404,19 +393,14 @@ def surplus(folder: Path, items: Iterable[Item]) -> Iterator[Problem]:
 def without_doubles(items: Iterable[Item]) -> tuple[tuple[Item, ...], tuple[Problem, ...]]:
     """Items whose videos are files of their own, and what is wrong with the others."""
     first: dict[object, Item] = {}
-    problems, twice = [], "is named twice"
+    problems = []
     for item in items:
         earlier = first.setdefault(identity(item.video) or item.video, item)
         if earlier is not item:
-            problems.append(
-                Problem(
-                    ProblemKind.DUPLICATE_VIDEO,
-                    twice if earlier.id == item.id else f"the same video as {earlier.id}",
-                    "The first is taken.",
-                    id=item.id,
-                    path=item.video,
-                )
-            )
+            same = f"the same video as {earlier.id}"
+            words = "is named twice" if earlier.id == item.id else same
+            kind, advice = ProblemKind.DUPLICATE_VIDEO, "The first is taken."
+            problems.append(Problem(kind, words, advice, id=item.id, path=item.video))
     return tuple(first.values()), tuple(problems)
 
 

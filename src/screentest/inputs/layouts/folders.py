@@ -8,7 +8,7 @@ import os
 import shutil
 import tarfile
 import time
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -255,14 +255,9 @@ def _is_other(folder: Path) -> bool:
 
 def _not_shared(items: Sequence[Item]) -> Iterator[Problem]:
     """Prompts that some of the models have and others lack."""
-    have: dict[str, set[str]] = defaultdict(set)
-    for item in items:
-        if item.prompt:
-            have[item.groups["model"]].add(item.prompt)
-    every = dict.fromkeys(item.prompt for item in items if item.prompt)
-    for model, ids in have.items():
-        for prompt in every:
-            if prompt not in ids:
-                yield missing(
-                    f"{model}: no video of the prompt {quoted(prompt)}, which others have"
-                )
+    have = grouped((item.groups["model"], item.prompt) for item in items if item.prompt)
+    every = dict.fromkeys(prompt for prompts in have.values() for prompt in prompts)
+    for model, prompts in have.items():
+        theirs = set(prompts)
+        for prompt in (prompt for prompt in every if prompt not in theirs):
+            yield missing(f"{model}: no video of the prompt {quoted(prompt)}, which others have")

@@ -7,13 +7,14 @@ every interval.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
+from screentest._util.collect import grouped
 from screentest._util.text import plural
 from screentest.core import BadOption, Item, ManifestError, register
-from screentest.inputs.fields import Problem, quoted
+from screentest.inputs.fields import Problem, ProblemKind, quoted
 from screentest.inputs.layouts.contents import (
     BY_PROMPT,
     PROMPT_LISTS,
@@ -24,7 +25,6 @@ from screentest.inputs.layouts.contents import (
     most_match,
     name_key,
     read_prompts,
-    same_seed,
     shown_name,
     sorted_seeds,
     surplus,
@@ -36,6 +36,7 @@ from screentest.inputs.layouts.vript import CLIP
 from screentest.inputs.parted import Corpus
 
 NUMBERED = re.compile(r"(?:[A-Za-z]+[-_ ]?)?(?P<number>\d{1,9})(?:[-_](?:seed)?(?P<seed>\d{1,6}))?")
+K = TypeVar("K", str, int)
 _CUT = 60
 """Characters from which on a name may be the beginning of a prompt only."""
 
@@ -85,14 +86,8 @@ class PromptNames:
                 named = "is named by no prompt of the list" if match else "is not named PROMPT-SEED"
                 problems.append(left_out(video, named))
                 continue
-            seed = str(int(match["seed"]))
-            item = Item(video.name, video, prompt, groups={"seed": seed})
-            earlier = taken.setdefault((prompt, seed), item)
-            if earlier is not item:
-                problems.append(same_seed(item, earlier))
-        seeds: dict[str, list[str]] = defaultdict(list)
-        for prompt, seed in taken:
-            seeds[prompt].append(seed)
+            problems += _take(video, (prompt, str(int(match["seed"]))), prompt, taken)
+        seeds = grouped(taken)
         problems += too_few(seeds, lambda prompt: f"the prompt {quoted(prompt)}")
         if listed is not None:
             lost = [prompt for prompt in dict.fromkeys(listed) if prompt not in seeds]
@@ -109,6 +104,17 @@ class PromptNames:
 
 
 _HOW = "Names look like 'A cat sleeps-0.mp4'."
+
+
+def _take(
+    video: Path, key: tuple[K, str], prompt: str, taken: dict[tuple[K, str], Item]
+) -> Iterator[Problem]:
+    """Take a video for its prompt and seed; of two with the same, the first."""
+    item = Item(video.name, video, prompt, groups={"seed": key[1]})
+    earlier = taken.setdefault(key, item)
+    if earlier is not item:
+        words, advice = f"the same prompt and seed as {earlier.video.name}", "The first is taken."
+        yield Problem(ProblemKind.DUPLICATE_VIDEO, words, advice, id=item.id, path=video)
 
 
 def _listed_as(name: str, known: Sequence[str]) -> str:
@@ -204,11 +210,7 @@ class Numbered:
             if not 0 <= number - first < len(prompts):
                 problems.append(left_out(video, f"is of no prompt: {source.name} has no {number}"))
                 continue
-            prompt = prompts[number - first].text
-            item = Item(video.name, video, prompt, groups={"seed": seed})
-            earlier = taken.setdefault((number, seed), item)
-            if earlier is not item:
-                problems.append(same_seed(item, earlier))
+            problems += _take(video, (number, seed), prompts[number - first].text, taken)
         problems += self._lost(prompts, first, taken)
         if not taken:
             raise ManifestError(f"no video in {path} has the number of a prompt in {source.name}")
@@ -234,9 +236,7 @@ class Numbered:
         prompts: Sequence[ListedPrompt], first: int, taken: Mapping[tuple[int, str], Item]
     ) -> Iterator[Problem]:
         texts = {f"{place}": prompt.text for place, prompt in enumerate(prompts, start=first)}
-        seeds: dict[str, list[str]] = defaultdict(list)
-        for number, seed in sorted(taken):
-            seeds[str(number)].append(seed)
+        seeds = grouped((str(number), seed) for number, seed in sorted(taken))
         for place in texts:
             if place not in seeds:
                 yield missing(f"no video of prompt {place}: {quoted(texts[place])}")

@@ -63,16 +63,11 @@ def category_of(theme: str) -> str:
         name for name, available in CATEGORIES.items() if any(word in available for word in words)
     ]
     if not result:
-        result = [
-            name
+        ends = {
+            name: tuple(word for word in available if len(word) >= _LONG_WORD)
             for name, available in CATEGORIES.items()
-            if any(
-                word.endswith(item)
-                for word in words
-                for item in available
-                if len(item) >= _LONG_WORD
-            )
-        ]
+        }
+        result = [name for name in CATEGORIES if any(word.endswith(ends[name]) for word in words)]
     return result[-1] if result else ""
 
 
@@ -245,15 +240,14 @@ def as_object(record: PromptRecord) -> dict[str, Any]:
         ],
         "prompt": record.prompt,
     }
-    if record.actions is not None:
-        entry["human_actions"] = [asdict(action) for action in record.actions]
-    if record.duration is not None:
-        entry["duration_ref"] = record.duration
-    if record.category:
-        entry["category"] = record.category
-    if record.complexity:
-        entry["complexity"] = dict(record.complexity)
-    return entry
+    actions = record.actions
+    ours = {
+        "human_actions": None if actions is None else [asdict(action) for action in actions],
+        "duration_ref": record.duration,
+        "category": record.category or None,
+        "complexity": dict(record.complexity) or None,
+    }
+    return entry | {name: value for name, value in ours.items() if value is not None}
 
 
 def items_of_suite(
@@ -270,17 +264,11 @@ def items_of_suite(
     items = []
     for name, record in suite.records.items():
         if name in result:
-            groups = {
-                PROMPT_GROUP: name,
-                **({"theme": record.theme} if record.theme else {}),
-                **({"category": record.category} if record.category else {}),
-                **({"model": model} if model else {}),
-                **{
-                    f"{kind}_complexity": f"{record.complexity[kind]:g}"
-                    for kind in COMPLEXITIES
-                    if kind in record.complexity
-                },
-            }
+            named = {"theme": record.theme, "category": record.category, "model": model}
+            groups = {PROMPT_GROUP: name, **{key: value for key, value in named.items() if value}}
+            for kind in COMPLEXITIES:
+                if kind in record.complexity:
+                    groups[f"{kind}_complexity"] = f"{record.complexity[kind]:g}"
             label = f"{model}/{name}" if model else name
             items.append(Item(label, result[name], prompt=record.prompt, groups=groups))
     return items, [name for name in suite.records if name not in result]
@@ -339,12 +327,12 @@ class _Reading:
     problems: list[Problem]
 
     def record(self) -> PromptRecord:
-        base = self._text("main_content") or self._text("purified_prompt")
+        base = self.entry.get("main_content"), self.entry.get("purified_prompt")
         return PromptRecord(
             self.name,
-            self._text("prompt"),
-            base,
-            category=self._text("category"),
+            _plain(self.entry.get("prompt")),
+            next(filter(None, map(_plain, base)), ""),
+            category=_plain(self.entry.get("category")),
             events=tuple(self._events()),
             questions=self._questions(),
             expectations=self._by_dimension(
@@ -354,10 +342,6 @@ class _Reading:
             complexity=self._complexity(),
             duration=_number(self.entry.get("duration_ref")),
         )
-
-    def _text(self, key: str) -> str:
-        value = self.entry.get(key)
-        return value.strip() if isinstance(value, str) else ""
 
     def _report(self, message: str) -> None:
         self.problems.append(Problem(ProblemKind.BAD_ROW, message, id=self.name))

@@ -11,7 +11,7 @@ from typing import Any
 from screentest.core import BadOption, Failure, Item, NoValue, Reason, Resources, UserError
 from screentest.inputs.files import VIDEO_SUFFIXES
 from screentest.run.inputs import ABSENT, hash_file
-from screentest.suites.locot2v.construction.documents import Documents, State, digest, write_reviews
+from screentest.suites.locot2v.construction.documents import Documents, digest, write_reviews
 from screentest.suites.locot2v.construction.stages import STAGES, Choices, SourceVideo, Stage
 from screentest.suites.locot2v.data import (
     COMPLEXITIES,
@@ -136,15 +136,13 @@ class _StageRun:
         """Return what a stage made, now or before; None where it fails."""
         place = f"{source.id}/{stage.name}"
         inputs = self._inputs(source, stage, film, known)
-        state, kept = self.documents.read(source.id, stage.name, inputs)
-        if state in (State.MADE, State.CORRECTED, State.CONFLICT):
+        kept = self.documents.read(source.id, stage.name, inputs)
+        if kept is not None:
             self.done.kept += 1
-            if state is State.CORRECTED:
-                self.done.corrected.append(place)
-            elif state is State.CONFLICT:
-                self.done.conflicts.append(place)
-            stage.check(kept, self.documents.path(source.id, stage.name))
-            return kept
+            if kept.edited:
+                (self.done.conflicts if kept.conflicts else self.done.corrected).append(place)
+            stage.check(kept.result, self.documents.path(source.id, stage.name))
+            return kept.result
         self.notice(source.id, stage.name)
         try:
             result = stage.make(source, known, self.resources, self.choices)

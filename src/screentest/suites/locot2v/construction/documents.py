@@ -12,9 +12,8 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from screentest._util.atomic import storage_error, write_whole
 from screentest.core import BadOption, UserError
@@ -26,17 +25,14 @@ REVIEWED = ("draft", "merge")
 """Stages whose result is a text, which people look over in the annotation app."""
 
 
-class State(StrEnum):
-    """How a stage of a video stands."""
+class Kept(NamedTuple):
+    """A result of an earlier start that stands."""
 
-    MISSING = "missing"
-    MADE = "made"
-    CORRECTED = "corrected"
-    """Edited by a person; what it was made from is as it was."""
-    OUTDATED = "outdated"
-    """Made from something that has changed since."""
-    CONFLICT = "conflict"
-    """Edited by a person, and what it was made from has changed too: kept, and reported."""
+    result: Mapping[str, Any]
+    edited: bool
+    """By a person: it is kept, even if it conflicts."""
+    conflicts: bool
+    """Whether what it was made from has changed since."""
 
 
 def digest(content: object) -> str:
@@ -54,21 +50,14 @@ class Documents:
     def path(self, source: str, stage: str) -> Path:
         return self._folder / source / f"{stage}.json"
 
-    def read(self, source: str, stage: str, inputs: str) -> tuple[State, Mapping[str, Any]]:
-        """Return a stage's result, and whether it still holds for these inputs."""
+    def read(self, source: str, stage: str, inputs: str) -> Kept | None:
+        """Return what a stage made; None where it made nothing of these inputs."""
         path = self.path(source, stage)
         if not path.exists():
-            return State.MISSING, {}
+            return None
         content = self._content(path)
-        result = content["result"]
-        edited, moved = digest(result) != content["made"], content["inputs"] != inputs
-        state = {
-            (False, False): State.MADE,
-            (True, False): State.CORRECTED,
-            (False, True): State.OUTDATED,
-            (True, True): State.CONFLICT,
-        }[edited, moved]
-        return state, result
+        edited, moved = digest(content["result"]) != content["made"], content["inputs"] != inputs
+        return None if moved and not edited else Kept(content["result"], edited, moved)
 
     def correct(self, source: str, stage: str, changes: Mapping[str, Any]) -> bool:
         """Change a result as a person would; False where it says so already."""
