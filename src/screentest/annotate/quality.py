@@ -10,6 +10,7 @@ from typing import Final
 
 from sqlalchemy import Connection, select
 
+from screentest._util.collect import grouped
 from screentest.annotate.answers import SCORES
 from screentest.annotate.schema import log, workers
 from screentest.annotate.sitting import gold_answers
@@ -35,6 +36,10 @@ _LEVELS: Final[Mapping[VoteTask, Level]] = {
     VoteTask.PROMPTS: "nominal",
     VoteTask.ARENA: "nominal",
 }
+
+
+_GRADES: Final[Mapping[float | str, float]] = {"A": 0.0, "B": 1.0, "C": 2.0}
+"""Ratings of pairs on an ordinal scale."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +90,7 @@ def worker_votes(records: Iterable[VoteRecord]) -> list[Vote]:
             seconds=record.seconds,
             duration=record.duration,
             harmed=record.harmed,
-            answer=answer,
+            answer=str(answer),
             correct=record.correct,
             watched=min(record.watched.values(), default=None),
         )
@@ -178,33 +183,19 @@ def _ratings(units: Iterable[Sequence[VoteRecord]]) -> list[list[float | str]]:
     """Return what each unit was called by its raters; A, B and C as 0, 1 and 2."""
     result: list[list[float | str]] = []
     for records in units:
-        first = records[0]
-        match first.task:
-            case VoteTask.CHECK:
-                result.append(
-                    [float("ABC".index(record.rating)) for record in records if record.rating]
-                )
-            case VoteTask.RATE:
-                result.append([record.score for record in records if record.score is not None])
-            case VoteTask.PAIRS | VoteTask.ARENA:
-                result.append([record.choice for record in records if record.choice])
-            case VoteTask.PROMPTS:
-                result.append([record.verdict for record in records if record.verdict])
-            case VoteTask.QUESTIONS:
-                for question in first.answers or {}:
-                    result.append(
-                        [float(record.answers[question]) for record in records if record.answers]
-                    )
+        answers = grouped(answer for record in records for answer in _answers(record))
+        for values in answers.values():
+            result.append([_GRADES.get(value, value) for value in values])
     return result
 
 
-def _answers(record: VoteRecord) -> list[tuple[str, str]]:
+def _answers(record: VoteRecord) -> list[tuple[str, float | str]]:
     """Return what was said, question by question where there are several."""
     if record.answers is not None:
-        return [(f"?{name}", str(value)) for name, value in record.answers.items()]
+        return [(f"?{name}", value) for name, value in record.answers.items()]
     if record.score is not None:
-        return [("", str(record.score))]
-    return [("", str(record.rating or record.choice or record.verdict))]
+        return [("", record.score)]
+    return [("", record.rating or record.choice or record.verdict or "")]
 
 
 def _signs(state: WorkerState) -> int:

@@ -39,7 +39,7 @@ def _column(row: str) -> sql.Column[Any]:
 
 
 def _parts(name: str) -> Iterator[Any]:
-    yield from map(_column, _TABLES[name]["columns"].strip().splitlines())
+    yield from map(_column, _TABLES[name]["columns"].strip().split("\n"))
     if "unique" in _TABLES[name]:
         yield sql.UniqueConstraint(*_TABLES[name]["unique"].split())
     for index, columns in _TABLES[name].get("indexes", {}).items():

@@ -27,7 +27,7 @@ from screentest.run.session import WorkOptions, settings_of
 
 if TYPE_CHECKING:
     from screentest.analysis.forecast import Forecast
-    from screentest.analysis.judges.plan import Certification, Plan, PromptChange
+    from screentest.analysis.judges.plan import Certification, PromptChange
     from screentest.core.outcome import Outcome
     from screentest.core.verdict import Verdict
     from screentest.judges.cases import Case, Order
@@ -77,25 +77,19 @@ def certify(
     Returns:
         The certificates, one for each judge.
     """
+    from screentest.analysis.judges.plan import Plan
     from screentest.analysis.judges.plan import certify as run_certify
     from screentest.judges.verdicts import with_metrics
 
     refuse_unknown(certify, work)
     _must_be_chart(chart)
     settings = settings_of(work, limits=limits_of(max_file_size))
-    folders = _folders(testbeds)
-    plan = _plan(
-        _judges(judges, suite),
-        folders,
-        aspects=aspects,
-        orders=orders,
-        repeats=repeats,
-        probes=probes,
-        probe_pairs=probe_pairs,
-        placebos=placebos,
-        human=human,
-        kept=kept,
-    )
+    at_least(1, repeats=repeats, probe_pairs=probe_pairs)
+    names, folders = _judges(judges, suite), _folders(testbeds)
+    both, changes = _orders(orders), _prompt_changes(probes)
+    cases = tuple(_cases(folders, aspects, placebos, kept))
+    shares = None if human is None else _people(Path(human), cases)
+    plan = Plan(cases, names, both, repeats, changes, probe_pairs, shares)
     arguments = {"judges": list(plan.judges), "testbeds": [str(bed.absolute()) for bed in folders]}
     judging = with_metrics(plan.judges)
     with open_run(Path(out), "certify", arguments, work, settings, judging) as run:
@@ -217,19 +211,17 @@ def forecast(
     """
     from screentest.analysis.forecast import forecast_certify
     from screentest.analysis.judges.certificate import read_certificates
+    from screentest.analysis.judges.plan import Plan
 
     refuse_unknown(forecast, work)
-    plan = _plan(
-        _judges(judges, suite),
-        _folders(testbeds) if videos is None or testbeds else [],
-        aspects=aspects,
-        orders=orders,
-        repeats=repeats,
-        probes=probes,
-        probe_pairs=probe_pairs,
-        placebos=placebos,
-        planned=() if videos is None else pairs_at_most(videos, aspects),
-    )
+    names = _judges(judges, suite)
+    folders = _folders(testbeds) if videos is None or testbeds else []
+    planned = () if videos is None else pairs_at_most(videos, aspects)
+    at_least(1, repeats=repeats, probe_pairs=probe_pairs)
+    both, changes = _orders(orders), _prompt_changes(probes)
+    cases = [case for case in planned if placebos or case.kind is not PairKind.PLACEBO]
+    cases += _cases(folders, aspects, placebos)
+    plan = Plan(tuple(cases), names, both, repeats, changes, probe_pairs)
     costs = {}
     if (Path(out) / FILE).is_file():
         with RunReader(Path(out)) as run:
@@ -351,38 +343,15 @@ def _folders(testbeds: Testbeds) -> list[Path]:
     return [bed.folder if isinstance(bed, BuiltTestbed) else Path(bed) for bed in beds]
 
 
-def _plan(
-    judges: tuple[str, ...],
-    folders: Sequence[Path],
-    *,
-    aspects: Sequence[str],
-    orders: str,
-    repeats: int,
-    probes: Sequence[str],
-    probe_pairs: int,
-    placebos: bool,
-    planned: Sequence[Case] = (),
-    human: File | None = None,
-    kept: Sequence[File] = (),
-) -> Plan:
+def _cases(
+    folders: Sequence[Path], aspects: Sequence[str], placebos: bool, kept: Sequence[File] = ()
+) -> list[Case]:
     from screentest.analysis.judges.cases import read_cases
-    from screentest.analysis.judges.plan import Plan
 
-    at_least(1, repeats=repeats, probe_pairs=probe_pairs)
-    presented, changes = _orders(orders), _prompt_changes(probes)
-    cases = [case for case in planned if placebos or case.kind is not PairKind.PLACEBO]
-    if folders:
-        named = aspects_of(aspects)
-        cases += read_cases(folders, aspects=named, placebos=placebos, kept=tuple(map(Path, kept)))
-    return Plan(
-        cases=tuple(cases),
-        judges=judges,
-        orders=presented,
-        repeats=repeats,
-        prompt_changes=changes,
-        probe_pairs=probe_pairs,
-        human=None if human is None else _people(Path(human), cases),
-    )
+    if not folders:
+        return []
+    named = aspects_of(aspects)
+    return read_cases(folders, aspects=named, placebos=placebos, kept=tuple(map(Path, kept)))
 
 
 def _prompt_changes(names: Sequence[str]) -> tuple[PromptChange, ...]:

@@ -14,7 +14,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any, TextIO, TypeVar
+from typing import Any, TypeVar
 
 import typer
 
@@ -134,18 +134,11 @@ def _say_own_warnings() -> None:
     """Print our warnings as one line, without the place that raised them."""
     before = warnings.showwarning
 
-    def show(
-        message: Warning | str,
-        category: type[Warning],
-        filename: str,
-        lineno: int,
-        file: TextIO | None = None,
-        line: str | None = None,
-    ) -> None:
+    def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
         if category.__module__.startswith("screentest."):
             _say(f"warning: {message}")
         else:
-            before(message, category, filename, lineno, file, line)
+            before(message, category, *place, **more)
 
     warnings.showwarning = show
 

@@ -99,17 +99,6 @@ def animated(video: Path) -> bytes:
     return held.getvalue()
 
 
-def moments(scores: ItemScores) -> list[Still]:
-    """Pictures of the worst moments of a video."""
-    pictures = []
-    for seconds, words in scores.worst:
-        frames = sample_frames(
-            scores.item.video, [Time(seconds)], size=Size(long_side=_PICTURE_SIDE)
-        )
-        pictures += [Still(seconds, np.asarray(frame.image), words) for frame in frames]
-    return pictures
-
-
 F = TypeVar("F", bound=Callable[..., Any])
 Names: TypeAlias = Sequence[str]
 
@@ -164,7 +153,12 @@ class LoggedClip:
 
     def worst(self) -> list[Still]:
         """Pictures of the worst moments, each with what is low there."""
-        return moments(self.scores)
+        video, size = self.scores.item.video, Size(long_side=_PICTURE_SIDE)
+        return [
+            Still(seconds, np.asarray(frame.image), words)
+            for seconds, words in self.scores.worst
+            for frame in sample_frames(video, [Time(seconds)], size=size)
+        ]
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,7 @@ CUTS, _META, _SPEECH = "_cut_meta.json", "_meta.json", "_asr.jsonl"
 LONGEST_FILE = 64 * 2**20
 _NAMED = 5
 """How many clips a report names."""
+_SILENT = "They stay in the film and are never harmed."
 _ROUNDING = Time(1, 5)
 """By how much a clip may begin before the one before it ends: times of cuts are rounded."""
 
@@ -97,6 +98,15 @@ class _Reader:
         self, kind: ProblemKind, message: str, name: str = "", path: Path | None = None
     ) -> None:
         self.problems.append(Problem(kind, message, id=name, path=path))
+
+    def _tell_clips(
+        self, name: str, total: int, origin: Path, kind: ProblemKind, *about: Any
+    ) -> None:
+        """Say which clips of a video something is wrong with: numbers, what it is, advice."""
+        numbers, what, advice = about
+        if numbers:
+            message = f"{len(numbers)} of {total} clips {what}: {_listed(numbers)}"
+            self.problems.append(Problem(kind, message, advice, id=name, path=origin))
 
     # What files say.
 
@@ -201,12 +211,13 @@ class _Reader:
             item = self._untrimmed(video, film, groups, origin)
             if item is not None:
                 return item
-        report = _Report(name, len(numbers), origin, self.problems)
+        report = partial(self._tell_clips, name, len(numbers), origin)
         gone = "They are left out of the film."
         report(ProblemKind.MISSING, [n for n in numbers if n not in files], "are not there", gone)
         bad = [number for number in numbers if number in files and number not in usable]
         report(ProblemKind.UNREADABLE, bad, "cannot be read", gone)
-        report.silent([number for number in usable if not video.captions.get(number)])
+        silent = [number for number in usable if not video.captions.get(number)]
+        report(ProblemKind.MISMATCH, silent, "have no caption", _SILENT)
         if not usable:
             message = "not one of its clips is there"
             self._tell(ProblemKind.MISSING, message, name, origin)
@@ -237,7 +248,8 @@ class _Reader:
             self._tell(ProblemKind.BAD_ROW, message, name, file)
         if not times:
             return None
-        report = _Report(name, max(len(video.captions), len(times)), origin, self.problems)
+        total = max(len(video.captions), len(times))
+        report = partial(self._tell_clips, name, total, origin)
         lost = "They are left out: what they show stays in the film and is never harmed."
         unplaced = sorted(video.captions.keys() - times.keys())
         report(ProblemKind.MISSING, unplaced, f"are not in {file.name}", lost)
@@ -253,27 +265,9 @@ class _Reader:
             end = span.end
             clips.append(Clip(video.captions.get(number, ""), Span(start, end)))
         report(ProblemKind.BAD_ROW, disordered, "overlap the one before", lost)
-        report.silent([number for number in sorted(times) if not video.captions.get(number)])
+        silent = [number for number in sorted(times) if not video.captions.get(number)]
+        report(ProblemKind.MISMATCH, silent, "have no caption", _SILENT)
         return Item(name, film, script=Script(tuple(clips)), groups=groups)
-
-
-@dataclass(frozen=True, slots=True)
-class _Report:
-    """Says which clips of a video something is wrong with."""
-
-    name: str
-    total: int
-    origin: Path
-    problems: list[Problem]
-
-    def __call__(self, kind: ProblemKind, numbers: list[int], what: str, advice: str) -> None:
-        if numbers:
-            message = f"{len(numbers)} of {self.total} clips {what}: {_listed(numbers)}"
-            self.problems.append(Problem(kind, message, advice, id=self.name, path=self.origin))
-
-    def silent(self, numbers: list[int]) -> None:
-        advice = "They stay in the film and are never harmed."
-        self(ProblemKind.MISMATCH, numbers, "have no caption", advice)
 
 
 class NoCaptions(ManifestError):
