@@ -43,6 +43,7 @@ GOOD = {
         for n, phrase in enumerate(phrases)
     ],
     ("labels", "probabilities"): lambda image: [0.75, 0.25],
+    ("faces", "identities"): lambda images: [rows(n) for n, _ in enumerate(images)],
     ("segmentation", "segment"): lambda image, boxes: [
         masked(image, n / 10) for n, _ in enumerate(boxes)
     ],
@@ -67,6 +68,7 @@ WRONG = {
         {"label": "something else", "score": 1, "box": [0, 0, 1, 1]}
     ],
     ("labels", "probabilities"): lambda image: [0.75],
+    ("faces", "identities"): lambda images: [rows(1)],
     ("segmentation", "segment"): lambda image, boxes: masked(image, 0),
     ("inpainting", "inpaint"): lambda image, mask, prompt: image[:-1],
     ("image_edit", "recolour"): lambda image, mask, thing, colour: "done",

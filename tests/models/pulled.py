@@ -21,6 +21,10 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 KEPT = Path(os.environ.get("SCREENTEST_TEST_WEIGHTS", ROOT / ".test-weights"))
 
 
+_LARGE = 300_000_000
+"""Bytes of weights that no test fetches."""
+
+
 @cache
 def _get(name: str) -> Outcome[Path]:
     before = os.environ["SCREENTEST_CACHE"]
@@ -55,6 +59,8 @@ def small_backends(role: str) -> set[str]:
     small = {
         one.name
         for one in registry.entries(role)
-        if (named := one.info.get("weights")) and REAL not in weights.entry(named[0]).sets
+        if (named := one.info.get("weights"))
+        and REAL not in weights.entry(named[0]).sets
+        and weights.entry(named[0]).bytes < _LARGE
     }
     return small | {builtin}

@@ -17,7 +17,7 @@ from screentest.measure.tasks import score_items
 from screentest.models import PROFILES, ModelChoice, Models, read_models, weights
 from screentest.models.choice import check_loads, profile_choice
 from screentest.models.networks import pretrained
-from screentest.models.roles import role_entry, role_names
+from screentest.models.roles import is_stand_in, role_entry, role_names
 from screentest.run.engine import InlineEngine
 from screentest.run.notes import MODELS
 from screentest.run.reader import RunReader
@@ -26,7 +26,7 @@ from screentest.run.store import RunStore
 from tests.messages import names
 from tests.models.pulled import pulled
 
-WITHOUT_BUILTIN = {"chat", "videoscore", "labels"}
+WITHOUT_BUILTIN = {"chat", "videoscore", "labels", "faces"}
 
 
 def test_the_default_of_every_role_needs_nothing(cache: Path) -> None:
@@ -60,6 +60,16 @@ def test_every_profile_names_backends_that_exist() -> None:
             entry = registry.entry(role, choice.backend)
             given = {**choice.options, **({"model": choice.model} if choice.model else {})}
             entry.spec(given)
+
+
+def test_light_takes_clip_where_it_was_pulled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one role that asks what is here: CLIP's hub is not reached from everywhere."""
+    for there, backend in ((True, "clip_b32"), (False, "label_text")):
+        monkeypatch.setattr(weights, "available", lambda name, there=there: there)
+        assert profile_choice("light", "image_text").backend == backend
+        assert Models(read_models("light")).used(["image_text"]) == {"image_text": backend}
+    assert not is_stand_in("image_text", "clip_b32")
+    assert is_stand_in("image_text", "label_text")
 
 
 def test_what_is_chosen_one_by_one_wins() -> None:

@@ -98,6 +98,7 @@ def test_numbers(models: Models):
     assert models.role("videoscore").max_frames == 16
     assert models.role("labels").names == ["cat", "dog"]
     assert models.role("labels").probabilities(FRAMES[0]).tolist() == [0.75, 0.25]
+    assert [len(faces) for faces in models.role("faces").identities(FRAMES)] == [0, 1, 2]
 
 
 def test_masks_and_boxes(models: Models):
@@ -141,6 +142,7 @@ ASKED: dict[str, Callable[[Models], Any]] = {
     "matte": lambda m: m.role("matting").matte(FRAMES),
     "detect": lambda m: m.role("detection").detect(FRAMES[0], ["cat"]),
     "labels": lambda m: m.role("labels").probabilities(FRAMES[0]),
+    "faces": lambda m: m.role("faces").identities(FRAMES),
     "segment": lambda m: m.role("segmentation").segment(FRAMES[0], [(0, 0, 1, 1)]),
     "inpaint": lambda m: m.role("inpainting").inpaint(FRAMES[0], MASK),
     "recolour": lambda m: m.role("image_edit").recolour(FRAMES[0], MASK, "cat", "red"),

@@ -439,8 +439,17 @@ def test_half_of_the_files_is_not_enough(cache: Path, toy: Weights, tmp_path: Pa
     assert not weights.available("toy")
 
 
+def test_what_no_package_mirrors_says_where_it_is_published(tmp_path: Path) -> None:
+    found = pull(["clip-b32"], fetch_to=unreachable, download_to=lambda *_: pytest.fail("a mirror"))
+    why = failure(found["clip-b32"])
+    assert all(url in why.advice for url in weights.entry("clip-b32").urls)
+    assert "models add clip-b32" in why.advice
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [one.name for one in CATALOGUE.values() if not one.by_hand])
+@pytest.mark.parametrize(
+    "name", [one.name for one in CATALOGUE.values() if one.package.name and not one.by_hand]
+)
 def test_every_entry_can_really_be_pulled(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -11,7 +12,8 @@ import numpy as np
 import pytest
 
 from screentest.core import registry
-from screentest.models import Models
+from screentest.models import Models, weights
+from screentest.models.backends import aesthetic
 from screentest.models.backends.aesthetic import WEIGHTS, ImageStatistics, colourfulness, measure
 from screentest.models.roles import Aesthetic
 from tests.models.real_frames import Image, frame
@@ -28,6 +30,30 @@ SHOWN = [
     ("sintel_trailer_30s_640x272.mp4", 410),
     ("frenchgp_1906_214x160.mp4", 100),
 ]
+
+
+def test_laions_head_is_a_line_on_unit_vectors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By hand: w·(e/|e|) + b, with w and b as torch keeps tensors in a file."""
+    head = tmp_path / "head.pth"
+    with zipfile.ZipFile(head, "w") as archive:
+        archive.writestr("archive/data.pkl", b"never read")
+        archive.writestr("archive/data/0", np.array([0.5, -2.0], np.float32).tobytes())
+        archive.writestr("archive/data/1", np.array([3.0], np.float32).tobytes())
+
+    class Tower:
+        def __init__(self) -> None:
+            self.identity = {"weights": "none"}
+
+        def features(self, images: list[Image]) -> np.ndarray:
+            return np.array([[0.6, 0.8], [1.0, 0.0]], np.float32)[: len(images)]
+
+    monkeypatch.setattr(aesthetic, "clip_tower", lambda prepare, threads: Tower())
+    monkeypatch.setattr(weights, "path", lambda name: head)
+    made = aesthetic.LaionB16()
+    assert made.score([np.zeros((2, 2, 3), np.uint8)] * 2) == pytest.approx([1.7, 3.5])
+    assert made.score([]).shape == (0,)
 
 
 @pytest.fixture

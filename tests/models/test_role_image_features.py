@@ -6,10 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from screentest.core import registry
 from screentest.models import Models, weights
-from screentest.models.backends.image_features import MobileNet, with_output
+from screentest.models.backends.image_features import MobileNet, with_output, without_rounding
+from screentest.models.backends.text_embedding import Graph, message
 from screentest.models.networks.runtimes import onnx_session
 from screentest.models.roles import ImageFeatures
 from tests.models.pulled import pulled, small_backends
@@ -161,3 +163,44 @@ def test_a_value_inside_a_model_can_be_had() -> None:
     assert onnx_session(model).run(None, given)[0].tolist() == [-3, -2]
     opened = onnx_session(with_output(model, "y"))
     assert [one.tolist() for one in opened.run(["z", "y"], given)] == [[-3, -2], [3, 2]]
+
+
+def test_products_in_whole_numbers_become_plain_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The expected vectors are numpy's, of the weights scaled back by hand."""
+    pytest.importorskip("onnxruntime")
+    generator = np.random.default_rng(3)
+    shapes, scale = [(6, 5), (6, 4)], np.float32(0.02)
+    weights_8 = [generator.integers(-128, 128, shape).astype(np.int8) for shape in shapes]
+    # One large number among small ones: dynamic quantisation loses the others.
+    given = np.append(generator.normal(size=(2, 5)) / 100, [[50], [50]], axis=1).astype(np.float32)
+    graph = _Rounding(weights_8, scale)
+    model = graph.model({"x": (np.float32, 2)}, graph.result)
+
+    expected = np.concatenate([given @ (w.astype(np.float32) * scale) for w in weights_8], axis=1)
+    plain = onnx_session(without_rounding(model)).run(None, {"x": given})[0]
+    assert plain == pytest.approx(expected, abs=1e-5)
+    assert onnx_session(model).run(None, {"x": given})[0] != pytest.approx(expected, abs=1e-2)
+
+
+_INT8, _ROUND = 3, "DynamicQuantizeLinear"
+
+
+class _Rounding(Graph):
+    """Two products of one input, as ONNX Runtime's dynamic quantisation writes them."""
+
+    def __init__(self, matrices: list[NDArray[np.int8]], scale: np.float32) -> None:
+        super().__init__({})
+        self._nodes.append(
+            message([(1, "x"), *((2, f"x_{part}") for part in ("8", "scale", "zero")), (4, _ROUND)])
+        )
+        for number, matrix in enumerate(matrices):
+            kept = [*((1, size) for size in matrix.shape), (2, _INT8), (8, f"w{number}")]
+            self._arrays.append(message([*kept, (9, matrix.tobytes())]))
+        self._arrays.append(message([(2, _INT8), (8, "zero"), (9, b"\0")]))
+        steps = self.constant(np.array(scale, np.float32))
+        results = []
+        for number in range(len(matrices)):
+            product = self.add("MatMulInteger", "x_8", f"w{number}", "x_zero", "zero")
+            scales = self.add("Mul", "x_scale", steps)
+            results.append(self.add("Mul", self.add("Cast", product, to=1), scales))
+        self.result = self.add("Concat", *results, axis=1)

@@ -10,9 +10,10 @@ import av
 import numpy as np
 import pytest
 
-from screentest.core import registry
+from screentest.core import NoValue, registry
 from screentest.models import Models, read_models, weights
 from screentest.models.backends.image_text import ColourWords, LabelText
+from screentest.models.backends.text_embedding import Graph, message
 from screentest.models.roles import ImageText
 from tests.models.pulled import pulled, small_backends
 from tests.models.real_frames import Image, frame
@@ -211,3 +212,64 @@ def test_identity_names_all_that_numbers_depend_on(label_text: ImageText) -> Non
 def test_without_weights_the_stand_in_is_taken_under_its_own_name() -> None:
     assert Models().used(["image_text"])["image_text"] == "colour_words"
     assert str(Models().signature("image_text")).startswith("colour_words|")
+
+
+# A CLIP in the form of a hub, so small that its vectors are known: a picture is the mean of its
+# colours as CLIP scales them, a text the mean of its tokens' rows.
+_TABLE = np.array([[0, 0, 1], [0, 1, 0], [3, 0, 0], [0, 4, 0]], np.float32)
+_WORDS = {"<start>": 0, "<end>": 1, "red": 2, "green": 3}
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("onnxruntime")
+    tokenizers = pytest.importorskip("tokenizers")
+    folder = tmp_path_factory.mktemp("clip")
+    (folder / "onnx").mkdir()
+    vision, text = Graph({}), Graph({})
+    seen = vision.add("ReduceMean", "pixel_values", axes=[2, 3], keepdims=0)
+    read = text.add("Gather", text.constant(_TABLE), "input_ids")
+    towers = {
+        "vision_model": (vision, "pixel_values", np.float32, 4, seen, "image_embeds"),
+        "text_model": (
+            *(text, "input_ids", np.int64, 2),
+            *(text.add("ReduceMean", read, axes=[1], keepdims=0), "text_embeds"),
+        ),
+    }
+    for name, (graph, given, kind, axes, result, output) in towers.items():
+        graph._nodes.append(message([(1, result), (2, output), (4, "Identity")]))
+        model = graph.model({given: (kind, axes)}, output)
+        (folder / "onnx" / f"{name}.onnx").write_bytes(model)
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel(_WORDS, unk_token="red"))
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    tokenizer.post_processor = tokenizers.processors.TemplateProcessing(
+        single="<start> $A <end>", special_tokens=[("<start>", 0), ("<end>", 1)]
+    )
+    tokenizer.save(str(folder / "tokenizer.json"))
+    return folder
+
+
+def test_a_clip_of_two_onnx_towers(pair: Path) -> None:
+    """By hand: rows of the table above; CLIP's own mean and deviation of red, green and blue."""
+    model = registry.build("image_text", f"onnx:model={pair},longest=4").thing
+    assert model.count_tokens("red green green") == 5
+    # start, red, green and end: (3, 5, 1) / 4 in the direction of (3, 5, 1)
+    expected = np.array([3, 5, 1]) / 35**0.5
+    rows = model.embed_texts(["red green", "red green green"])
+    assert rows == pytest.approx(np.array([expected, expected]), abs=1e-6), "the end is kept"
+    with pytest.raises(NoValue, match="5"):
+        model.embed_texts(["red green green"], truncate=False)
+    # The middle of the picture is red, its sides are blue and cut off.
+    picture = np.zeros((100, 300, 3), np.uint8)
+    picture[:, 100:200, 0] = 255
+    picture[:, [*range(80), *range(220, 300)], 2] = 255
+    mean, deviation = [0.48145466, 0.4578275, 0.40821073], [0.26862954, 0.26130258, 0.27577711]
+    seen = (np.array([1, 0, 0]) - mean) / deviation
+    (row,) = model.embed_images([picture])
+    assert row == pytest.approx(seen / np.linalg.norm(seen), abs=0.02)
+
+
+def test_a_folder_without_a_tower_is_a_reason(tmp_path: Path) -> None:
+    pytest.importorskip("tokenizers")
+    with pytest.raises(NoValue, match=r"vision_model\.onnx"):
+        registry.build("image_text", f"onnx:model={tmp_path}")

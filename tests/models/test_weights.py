@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -11,8 +10,7 @@ import pytest
 from screentest.core import NoValue, Reason, UnknownName
 from screentest.core.registry import registry
 from screentest.models import ModelChoice, weights
-from screentest.models.choice import profile_choice
-from screentest.models.roles import role_names
+from screentest.models.roles import backend_of, role_entry, role_names
 from screentest.models.weights import CATALOGUE, Weights
 from tests.models.conftest import TOY_FILES
 
@@ -103,8 +101,9 @@ def test_sets_mean_their_members() -> None:
     assert "rife" not in names
     needed = set()
     for role in role_names():
-        with suppress(NoValue):
-            entry = registry.entry(role, profile_choice("light", role).backend)
+        info = role_entry(role).info
+        for backend in filter(None, (info["profiles"]["light"], info["unless"])):
+            entry = registry.entry(role, backend_of(backend))
             needed |= set(entry.info.get("weights", ()))
     # EfficientDet has a larger network too; only the smaller one is the profile's.
     assert set(names) == needed - {"efficientdet-lite2"}

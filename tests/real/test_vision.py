@@ -12,6 +12,9 @@ import pytest
 
 from screentest.core import Filter, FrameRequest, Size, build
 from screentest.models import weights
+from screentest.models.backends.image_features import without_rounding
+from screentest.models.backends.text_embedding import fields, message
+from screentest.models.networks.runtimes import onnx_session
 from screentest.models.weights import REAL
 from screentest.models.weights.pull import pull
 from screentest.suites.locot2v.metrics.motion import DYNAMIC_DEGREE
@@ -45,7 +48,7 @@ def test_what_was_pulled_has_the_hashes_of_the_catalogue() -> None:
     ("name", "width", "numbers"),
     [
         ("dinov2", 384, [0.0111, 0.009, 0.0421, 0.0298]),
-        ("clip_b16", 512, [0.0416, -0.038, 0.0055, 0.0421]),
+        ("clip_b16", 512, [0.038, -0.0523, 0.0084, 0.0454]),
     ],
 )
 def test_features_are_those_that_were_published(
@@ -64,6 +67,47 @@ def test_features_are_those_that_were_published(
     for place in (2, 4, 6):
         others = [one for one in range(10) if one not in (place, place + 1)]
         assert likeness[place, place + 1] > max(likeness[place, one] for one in others)
+
+
+def test_clip_equals_its_weights_in_full_precision() -> None:
+    """Against the published graph with every weight expanded by numpy, on one random picture."""
+    tower = build("image_features", "clip_b16").thing
+    picture = np.random.default_rng(5).integers(0, 256, (224, 224, 3)).astype(np.uint8)
+    mean, deviation = tower._mean, tower._deviation
+    given = ((picture.astype(np.float32) - mean) / deviation).transpose(2, 0, 1)[None]
+    expanded = onnx_session(_expanded(weights.path("clip-b16-image").read_bytes()))
+    vector = expanded.run(["image_embeds"], {"pixel_values": np.ascontiguousarray(given)})[0][0]
+    expected = vector / np.linalg.norm(vector)
+    assert tower.features([picture])[0] == pytest.approx(expected, abs=1e-5)
+
+
+def _expanded(model: bytes) -> bytes:
+    """The repaired graph with plain numbers in place of weights in 8 bits and their nodes."""
+    whole = list(fields(without_rounding(model)))
+    parts = [part for number, graph in whole if number == 7 for part in fields(graph)]
+    arrays = {_text(value, 8): value for number, value in parts if number == 5}
+    kept = []
+    for number, value in parts:
+        if number == 1 and _text(value, 4) == "DequantizeLinear":
+            weight, scale, zero = (one.decode() for at, one in fields(value) if at == 1)
+            steps = np.frombuffer(_bytes(arrays[scale]), np.float32)
+            eights = np.frombuffer(_bytes(arrays[weight]), np.int8).reshape(-1, len(steps))
+            assert not any(_bytes(arrays[zero]))
+            plain = eights.astype(np.float32) * steps
+            fields_of = [*((1, size) for size in plain.shape), (2, 1), (8, _text(value, 2))]
+            kept.append((5, message([*fields_of, (9, plain.astype(np.float32).tobytes())])))
+        else:
+            kept.append((number, value))
+    return message([*((n, v) for n, v in whole if n != 7), (7, message(kept))])
+
+
+def _text(data: bytes, number: int) -> str:
+    return next(str(value, "utf-8") for at, value in fields(data) if at == number)
+
+
+def _bytes(tensor: bytes) -> bytes:
+    """Its numbers: as floats, as whole numbers, or as they lie in memory."""
+    return next(bytes(value) for at, value in fields(tensor) if at in (4, 5, 9))
 
 
 @pytest.fixture(scope="module")

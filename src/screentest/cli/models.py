@@ -155,6 +155,8 @@ def _downloads_table(missing: Sequence[Weights]) -> Table:
 
 def _mirror(entry: Weights) -> str:
     """Describe the package beside the official source."""
+    if not entry.package.name:
+        return f"{entry.official}; no mirror"
     if entry.same:
         return f"{entry.package}: the same bytes as {entry.official}, sha256 {entry.sha256}"
     return f"{entry.package}: {entry.official}; no published sha256 to compare with"

@@ -11,7 +11,9 @@ One use of a role may have a backend of its own; all others share that of the ro
 chat.caption=openai:qwen3-vl
 
 What is not chosen is what the profile says, on every machine the same, whatever weights are
-there. A backend whose weights are missing is an error, never a reason to take another.
+there. A backend whose weights are missing is an error, never a reason to take another. The one
+exception is CLIP in the profile ``light``, whose hub not all machines reach: what a run takes
+stands in its first lines and in its signatures.
 
 >>> Models(read_models(["light", "flow=raft"])).used(["flow", "matting", "aesthetic"])
 {'aesthetic': 'image_statistics', 'flow': 'raft', 'matting': 'u2net'}
@@ -134,11 +136,21 @@ def read_models(given: str | Iterable[str]) -> tuple[ModelChoice, ...]:
 
 def _profile(name: str) -> Iterator[ModelChoice]:
     for role in role_names():
-        backend = role_entry(role).info["profiles"][name]
+        backend = _backend_of(name, role)
         if backend:
             yield replace(ModelChoice.parse(f"{role}={backend}"), profile=name)
         elif role != CHAT:
             yield ModelChoice(role, "", profile=name)  # asked for, it says what papers take
+
+
+def _backend_of(profile: str, role: str) -> str:
+    """Return what a profile takes for a role, as after ``--model ROLE=``; empty for nothing."""
+    info = role_entry(role).info
+    chosen = str(info["profiles"][profile])
+    if profile == "light" and info["unless"]:
+        ready, _ = _readiness(registry.entry(role, backend_of(chosen)))
+        return chosen if ready else str(info["unless"])
+    return chosen
 
 
 class Models:
@@ -309,8 +321,8 @@ def profile_choice(profile: str, role: str) -> ModelChoice:
     """Return the choice of a profile for a role; NoValue where it has none."""
     entry = role_entry(role)
     profiles = entry.info["profiles"]
-    if profiles[profile]:
-        return replace(ModelChoice.parse(f"{role}={profiles[profile]}"), profile=profile)
+    if backend := _backend_of(profile, role):
+        return replace(ModelChoice.parse(f"{role}={backend}"), profile=profile)
     if role == CHAT:
         raise NoValue(
             Reason.MISSING_MODEL,

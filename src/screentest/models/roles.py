@@ -48,6 +48,7 @@ def role(
     *,
     builtin: str = "",
     light: str = "",
+    unless: str = "",
     paper: str = "",
     by_hand: tuple[str, str] | None = None,
     joined: Iterable[str] = (),
@@ -56,6 +57,7 @@ def role(
 
     ``builtin`` is a backend that needs no weights, ``light`` one with small open weights (else
     the same), ``paper`` the one that papers name; each is written as after ``--model ROLE=``.
+    ``unless`` is what ``light`` takes where that one's weights are on a hub out of reach.
     ``by_hand`` says what papers take where that is the user's to give, and how it is given.
     ``joined`` names methods that take a sequence and give one thing for each: such calls of
     several callers are answered together.
@@ -68,7 +70,8 @@ def role(
             "light": light_or_less,
             "paper": paper or ("" if by_hand else light_or_less),
         }
-        register(ROLE, name, profiles=chosen, by_hand=by_hand, joined=frozenset(joined))(protocol)
+        keys = frozenset(joined)
+        register(ROLE, name, profiles=chosen, by_hand=by_hand, joined=keys, unless=unless)(protocol)
         if name != CHAT:  # a chat worker is a server: it has an address
             register(
                 name,
@@ -121,9 +124,11 @@ def is_stand_in(role: str, backend: str) -> bool:
     """
     if role not in role_names():  # of a plugin that is not installed here
         return False
-    chosen = role_entry(role).info["profiles"].items()
-    profiles = {name: backend_of(text) for name, text in chosen}
-    return backend in (profiles["builtin"], profiles["light"]) and backend != profiles["paper"]
+    info = role_entry(role).info
+    profiles = {name: backend_of(text) for name, text in info["profiles"].items()}
+    if backend not in (profiles["builtin"], profiles["light"], info["unless"]):
+        return False
+    return backend != profiles["paper"] and not registry.entry(role, backend).info.get("of_papers")
 
 
 def backend_of(text: str) -> str:
@@ -158,7 +163,8 @@ class TextEmbedding(Backend, Protocol):
 @role(
     "image_text",
     builtin="colour_words",
-    light="label_text",
+    light="clip_b32",
+    unless="label_text",
     paper="hf:openai/clip-vit-base-patch32",
     joined=("embed_images", "embed_texts"),
 )
@@ -312,6 +318,14 @@ class Labels(Backend, Protocol):
 
     def probabilities(self, image: Image) -> NDArray[np.float32]:
         """One number for each name; they add up to one at most."""
+
+
+@role("faces", light="sface", paper="sface", joined=("identities",))
+class Faces(Backend, Protocol):
+    """Tells faces of one person from those of another."""
+
+    def identities(self, images: Sequence[Image]) -> list[Vectors]:
+        """Return for each image a row of length one per face, that of the largest first."""
 
 
 @role("segmentation", builtin="grabcut", light="sam2_tiny", paper="sam2")

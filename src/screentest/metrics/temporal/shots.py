@@ -14,7 +14,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from screentest.core import Image, NoValue, Point, Reason, Resources, Score, register, timecode
+from screentest.core import (
+    FrameRequest,
+    Image,
+    Item,
+    NoValue,
+    Point,
+    Reason,
+    Resources,
+    Score,
+    Size,
+    register,
+    timecode,
+)
 from screentest.metrics.curve import (
     COLOUR,
     DETAIL,
@@ -26,6 +38,7 @@ from screentest.metrics.curve import (
 )
 from screentest.metrics.functions import metric
 from screentest.metrics.static.picture import luma_noise, sharpness, window
+from screentest.video.samples import evenly
 
 if TYPE_CHECKING:
     from screentest.metrics.curve import Rows, SeenShots
@@ -246,3 +259,39 @@ def background_consistency(shot: Sequence[Image], resources: Resources) -> float
     """Return how much the scene stays the same within a shot: VBench's formula, features of
     choice."""
     return steady_features(resources.role(BACKGROUND).features(shot))
+
+
+FACES = FrameRequest(size=Size(long_side=640), inside=True)
+_LOOKS = 3
+"""Pictures of each shot in which faces are looked for."""
+
+
+@metric(
+    summary="whether shots show the face of one person",
+    outputs=declared("face_identity"),
+    roles=("faces",),
+    shots=True,
+    inside=True,
+)
+def face_identity(item: Item, resources: Resources) -> Score:
+    """The mean cosine of the main faces of any two shots, with each shot's mean as the curve.
+
+    The main face of a picture is the largest. A shot without a face is left out: it shows no other
+    person.
+    """
+    shots = resources.shots(item.video)
+    spans, rows = [], []
+    for shot in shots:
+        frames = resources.frames(item.video, evenly(shot.span, _LOOKS), FACES)
+        found = resources.role("faces").identities([frame.image for frame in frames])
+        if largest := [faces[0] for faces in found if len(faces)]:
+            mean = np.mean(largest, axis=0, dtype=np.float64)
+            spans.append(shot.span)
+            rows.append(mean / np.linalg.norm(mean))
+    if len(rows) < 2:
+        few = f"{len(rows)} of {len(shots)} shots show a face, and two are needed"
+        raise NoValue(Reason.NOT_APPLICABLE, few)
+    cosines = np.clip(np.array(rows) @ np.array(rows).T, -1, 1)
+    means = (cosines.sum(axis=1) - 1) / (len(rows) - 1)
+    curve = tuple(Point(span, float(mean)) for span, mean in zip(spans, means, strict=True))
+    return Score(float(means.mean()), curve, {"shots": len(shots), "measured": len(rows)})

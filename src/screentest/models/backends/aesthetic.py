@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import zipfile
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,6 +13,8 @@ from numpy.typing import NDArray
 
 from screentest._util.optional import optional
 from screentest.core import Image, NoValue, Reason, register
+from screentest.models import weights
+from screentest.models.backends.image_features import CLIP, clip_cut, clip_tower
 from screentest.models.networks.pretrained import (
     NEUTRAL,
     TRANSFORMERS,
@@ -21,7 +24,7 @@ from screentest.models.networks.pretrained import (
     pixel_inputs,
     read_tensors,
 )
-from screentest.models.networks.runtimes import batches
+from screentest.models.networks.runtimes import ONNX, batches
 from screentest.models.networks.saliency import saliency
 from screentest.models.pictures import (
     OpenCvBackend,
@@ -154,6 +157,39 @@ def composition(salient: Plane) -> float:
     nearest = math.hypot(*(min(abs(x - 1 / 3), abs(x - 2 / 3)) for x in (down, across)))
     # From the middle of the picture it is 0.24 to the nearest crossing, from a corner 0.47.
     return float(np.clip(1 - nearest / 0.47, 0, 1))
+
+
+HEAD = "laion-b16-head"
+
+
+@register(
+    "aesthetic",
+    "laion_b16",
+    summary="LAION's head on CLIP ViT-B/16, fitted to people's ratings",
+    packages=(ONNX,),
+    weights=(CLIP, HEAD),
+    neutral=("threads",),
+)
+class LaionB16:
+    """Aesthetic scores by LAION's linear head for the image tower of CLIP ViT-B/16.
+
+    Not the head for ViT-L/14, which benchmarks take: its numbers are of another scale.
+    """
+
+    scale = (1.0, 10.0)
+
+    def __init__(self, *, threads: int = 0) -> None:
+        self._tower = clip_tower(clip_cut, threads)
+        # A pickle of two tensors, whose numbers lie beside it in the archive as they are.
+        with zipfile.ZipFile(weights.path(HEAD)) as archive:
+            numbers = [archive.read(name) for name in archive.namelist() if "/data/" in name]
+        self._slope, self._offset = (np.frombuffer(data, np.float32) for data in numbers)
+        self.identity = {**self._tower.identity, "head": weights.digest(HEAD)}
+
+    def score(self, images: Sequence[Image]) -> NDArray[np.float32]:
+        """One number per image, about 1 to 10."""
+        rows = self._tower.features(images)
+        return np.array([row @ self._slope + self._offset[0] for row in rows], np.float32)
 
 
 WIDTHS = (1024, 128, 64, 16, 1)

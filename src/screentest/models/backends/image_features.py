@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL.Image import Resampling
 
 from screentest.core import Image, register
 from screentest.models import weights
-from screentest.models.backends.text_embedding import message
+from screentest.models.backends.text_embedding import fields, message
 from screentest.models.networks.pretrained import NEUTRAL, TRANSFORMERS, PictureNetwork, unit_rows
 from screentest.models.networks.runtimes import ONNX, onnx_session, versions
 from screentest.models.pictures import (
@@ -18,6 +21,7 @@ from screentest.models.pictures import (
     IMAGENET_MEAN,
     OpenCvBackend,
     check_picture,
+    to_pillow,
 )
 from screentest.models.roles import Vectors
 
@@ -211,7 +215,7 @@ _NORMALISED = "/norm/Add_1_output_0"
 def dinov2(*, threads: int = 0) -> OnnxTower:
     """Return the class token of DINOv2 ViT-S/14, without torch."""
     model = with_output(weights.path(DINO).read_bytes(), _NORMALISED)
-    return OnnxTower(DINO, model, _NORMALISED, _MEAN, _DEVIATION, threads)
+    return OnnxTower(model, _NORMALISED, _prepared, weights.digest(DINO), threads)
 
 
 CLIP = "clip-b16-image"
@@ -222,44 +226,60 @@ _CLIP_DEVIATION = np.array([0.26862954, 0.26130258, 0.27577711], np.float32) * 2
 @register(
     "image_features",
     "clip_b16",
-    summary="the image tower of CLIP ViT-B/16 in 8 bits, 512 numbers per picture",
+    version=2,
+    summary="the image tower of CLIP ViT-B/16, 512 numbers per picture",
     packages=(ONNX,),
     weights=(CLIP,),
     neutral=("threads",),
 )
 def clip_b16(*, threads: int = 0) -> OnnxTower:
     """CLIP's vectors of pictures, without torch and without its text tower."""
-    model = weights.path(CLIP).read_bytes()
-    return OnnxTower(CLIP, model, "image_embeds", _CLIP_MEAN, _CLIP_DEVIATION, threads)
+    return clip_tower(partial(_prepared, mean=_CLIP_MEAN, deviation=_CLIP_DEVIATION), threads)
+
+
+def clip_cut(image: Image) -> NDArray[np.float32]:
+    """Return the middle of the picture as CLIP's own transform does: its sides are cut off."""
+    picture = to_pillow(check_picture(image))
+    scale = SIDE / min(picture.size)
+    size = [max(SIDE, int(length * scale)) for length in picture.size]
+    left, top = (round((length - SIDE) / 2) for length in size)
+    small = picture.resize(size, Resampling.BICUBIC).crop((left, top, left + SIDE, top + SIDE))
+    scaled = (np.asarray(small, np.float32) - _CLIP_MEAN) / _CLIP_DEVIATION
+    return np.ascontiguousarray(scaled.transpose(2, 0, 1))
+
+
+def clip_tower(prepare: Callable[[Image], NDArray[np.float32]], threads: int = 0) -> OnnxTower:
+    """Return the image tower of CLIP ViT-B/16 for pictures that are prepared in one way."""
+    model = without_rounding(weights.path(CLIP).read_bytes())
+    return OnnxTower(model, "image_embeds", prepare, weights.digest(CLIP), threads)
 
 
 class OnnxTower:
-    """Pictures as vectors by a vision transformer in an ONNX file of the catalogue.
+    """Pictures as vectors by a vision transformer in an ONNX file, one by one.
 
-    The whole picture is squeezed to 224 × 224: the transforms of CLIP and DINOv2 would cut its
-    sides off.
+    As features of pictures the whole is squeezed to 224 × 224: the transforms of CLIP and DINOv2
+    would cut its sides off.
     """
 
     def __init__(
         self,
-        name: str,
-        model: bytes,
+        model: bytes | Path,
         output: str,
-        mean: NDArray[np.float32],
-        deviation: NDArray[np.float32],
+        prepare: Callable[[Image], NDArray[np.float32]],
+        digest: str,
         threads: int,
     ) -> None:
         self._session = onnx_session(model, wanted_threads=threads)
         self._output = output
         self._input = self._session.get_inputs()[0].name
-        self._mean, self._deviation = mean, deviation
-        self.identity = {"weights": weights.digest(name), **versions(ONNX)}
+        self._prepare = prepare
+        self.identity = {"weights": digest, **versions(ONNX)}
 
     def features(self, images: Sequence[Image]) -> Vectors:
         rows: list[NDArray[np.float32]] = []
-        for image in images:  # one by one: quantised networks scale by what is in a batch
-            given = _prepared(image, self._mean, self._deviation)[None]
-            (output,) = self._session.run([self._output], {self._input: given})
+        for image in images:  # how a batch is rounded depends on its size
+            given = {self._input: self._prepare(image)[None]}
+            (output,) = self._session.run([self._output], given)
             vector = np.asarray(output[0, 0] if output.ndim == 3 else output[0], np.float32)
             rows.append(vector / np.linalg.norm(vector))
         return np.stack(rows) if rows else np.zeros((0, 0), np.float32)
@@ -272,3 +292,54 @@ def with_output(model: bytes, name: str) -> bytes:
     the parts of a message that is given twice, so that one more output is simply appended.
     """
     return model + message([(7, message([(12, message([(1, name)]))]))])
+
+
+_GRAPH, _NODE = 7, 1
+
+
+def without_rounding(model: bytes) -> bytes:
+    """Return an ONNX model that rounds nothing while it runs; its weights stay in 8 bits.
+
+    Dynamic quantisation rounds what enters a layer to 255 steps, and on processors without VNNI the
+    sums of ONNX Runtime's kernels overflow: vectors differ by processor. Each product of whole
+    numbers (DynamicQuantizeLinear, MatMulInteger, Cast, Mul) becomes a plain one of the weights
+    scaled back (DequantizeLinear, MatMul).
+    """
+    whole = list(fields(model))
+    parts = [part for number, graph in whole if number == _GRAPH for part in fields(graph)]
+    nodes = [_Node(value) for number, value in parts if number == _NODE]
+    maker = {name: node for node in nodes for name in node.outputs}
+    dropped: set[str] = set()
+    for last in nodes:
+        cast = maker.get(last.inputs[0]) if last.operator == "Mul" else None
+        product = maker.get(cast.inputs[0]) if cast and cast.operator == "Cast" else None
+        if cast is None or product is None or product.operator != "MatMulInteger":
+            continue
+        rounded, weight, _, zero = product.inputs
+        before, scales = maker[rounded], maker[last.inputs[1]]
+        (scale,) = set(scales.inputs) - set(before.outputs)
+        dropped.update(node.outputs[0] for node in (before, product, cast, scales))
+        last.written = [
+            _written("DequantizeLinear", [weight, scale, zero], product.outputs[0]),
+            _written("MatMul", [before.inputs[0], product.outputs[0]], last.outputs[0]),
+        ]
+    kept = [node for node in nodes if node.outputs[0] not in dropped]
+    graph = [(_NODE, data) for node in kept for data in node.written]
+    graph += [(number, value) for number, value in parts if number != _NODE]
+    rest = [(number, value) for number, value in whole if number != _GRAPH]
+    return message([*rest, (_GRAPH, message(graph))])
+
+
+class _Node:
+    """A node of an ONNX graph, and what is written in its place."""
+
+    def __init__(self, data: bytes) -> None:
+        parts = list(fields(data))
+        self.inputs = [value.decode() for number, value in parts if number == 1]
+        self.outputs = [value.decode() for number, value in parts if number == 2]
+        self.operator = next(value.decode() for number, value in parts if number == 4)
+        self.written = [data]
+
+
+def _written(operator: str, inputs: Sequence[str], output: str) -> bytes:
+    return message([*((1, name) for name in inputs), (2, output), (4, operator)])

@@ -5,18 +5,28 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from screentest._util.optional import optional
 from screentest.core import Image, NoValue, Reason, register
 from screentest.models import weights
 from screentest.models.backends.detection import EfficientDet
+from screentest.models.backends.image_features import OnnxTower, clip_cut
 from screentest.models.backends.labels import LABELS, ImageNetLabels
 from screentest.models.backends.text_embedding import LONGEST, WIDTH, MiniLM
 from screentest.models.backends.text_embedding import WEIGHTS as TEXT
 from screentest.models.networks.pretrained import NEUTRAL, TRANSFORMERS, PictureNetwork, unit_rows
-from screentest.models.networks.runtimes import LITERT, TOKENIZERS, batches, versions
+from screentest.models.networks.runtimes import (
+    LITERT,
+    ONNX,
+    TOKENIZERS,
+    batches,
+    onnx_session,
+    versions,
+)
 from screentest.models.pictures import (
     BASIC_COLOURS,
     COLOURS,
@@ -175,6 +185,88 @@ def _pooled(features: Any) -> Any:
     """Return the vectors, from a model that returns them bare or in an output object."""
     pooled = getattr(features, "pooler_output", None)
     return features if pooled is None else pooled
+
+
+CLIP = "clip-b32"
+_VISION, _TEXT, _TOKENIZER = "vision_model.onnx", "text_model.onnx", "tokenizer.json"
+
+
+@register(
+    "image_text",
+    "onnx",
+    summary="a CLIP without torch: a folder with its two towers in ONNX and its tokenizer",
+    packages=(ONNX, TOKENIZERS),
+    neutral=("model", "threads"),
+)
+class OnnxPair:
+    """Images and texts by two ONNX towers, as hubs hold CLIP for programs without torch.
+
+    ``model`` is a folder with ``onnx/vision_model.onnx``, ``onnx/text_model.onnx`` and
+    ``tokenizer.json``. Pictures are prepared as CLIP's own transform does. ``longest`` is how many
+    tokens the text tower reads.
+    """
+
+    def __init__(self, *, model: str, longest: int = 77, threads: int = 0) -> None:
+        folder = Path(model).expanduser()
+        towers = folder / "onnx" if (folder / "onnx").is_dir() else folder
+        files = [towers / _VISION, towers / _TEXT, folder / _TOKENIZER]
+        for file in files:
+            if not file.is_file():
+                raise NoValue(
+                    Reason.MISSING_MODEL,
+                    f"{model} has no {file.name}",
+                    advice="Give the folder of a CLIP in ONNX, or take image_text=clip_b32.",
+                )
+        digest = "+".join(weights.sha256_of(file)[:12] for file in files)
+        self._images = OnnxTower(files[0], "image_embeds", clip_cut, digest, threads)
+        self._texts = onnx_session(files[1], wanted_threads=threads)
+        self._tokenizer = optional(TOKENIZERS).Tokenizer.from_file(str(files[2]))
+        self._tokenizer.no_padding()
+        self._tokenizer.no_truncation()
+        self.max_tokens = longest
+        self.identity = self._images.identity
+
+    def count_tokens(self, text: str) -> int:
+        """Return the number of tokens in a text, special ones included."""
+        return len(self._tokenizer.encode(readable(text)).ids)
+
+    def embed_images(self, images: Sequence[Image]) -> Vectors:
+        return self._images.features(images)
+
+    def embed_texts(self, texts: Sequence[str], *, truncate: bool = True) -> Vectors:
+        """One row per text, each cut to what the text tower has positions for."""
+        rows = [self._embed(text, truncate) for text in texts]
+        return np.array(rows, np.float32).reshape(len(rows), -1)
+
+    def _embed(self, text: str, truncate: bool) -> Vectors:
+        encoding = self._tokenizer.encode(readable(text))
+        if not truncate and len(encoding.ids) > self.max_tokens:
+            raise NoValue(
+                Reason.NOT_APPLICABLE,
+                f"this model has {self.max_tokens} positions and cannot read {len(encoding.ids)}",
+                advice="Truncate the text, or choose a model with relative positions.",
+            )
+        # Its last token marks the end, by which CLIP reads a text.
+        kept = [*encoding.ids[: min(len(encoding.ids), self.max_tokens) - 1], encoding.ids[-1]]
+        ids = np.array([kept], np.int64)
+        known = {"input_ids": ids, "attention_mask": np.ones_like(ids)}
+        given = {one.name: known[one.name] for one in self._texts.get_inputs()}
+        (vector,) = self._texts.run(["text_embeds"], given)[0]
+        return np.asarray(vector / np.linalg.norm(vector), np.float32)
+
+
+@register(
+    "image_text",
+    "clip_b32",
+    summary="CLIP ViT-B/32 without torch, from its hub",
+    packages=(ONNX, TOKENIZERS),
+    weights=(CLIP,),
+    neutral=("threads",),
+    of_papers=True,
+)
+def clip_b32(*, threads: int = 0) -> OnnxPair:
+    """OpenAI's CLIP ViT-B/32 as Xenova converted it for ONNX."""
+    return OnnxPair(model=str(weights.path(CLIP).parent), threads=threads)
 
 
 THINGS = "efficientdet-lite0"

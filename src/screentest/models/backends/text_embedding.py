@@ -403,6 +403,31 @@ def message(fields: Iterable[tuple[int, Value]]) -> bytes:
     return b"".join(_field(number, value) for number, value in fields)
 
 
+def fields(data: bytes) -> Iterator[tuple[int, Any]]:
+    """Yield the fields of a message, as far as ONNX graphs and their nodes have them.
+
+    >>> list(fields(message([(1, 150), (2, "hi")])))
+    [(1, 150), (2, b'hi')]
+    """
+    at = 0
+    while at < len(data):
+        key, at = _read_varint(data, at)
+        number, at = _read_varint(data, at)
+        if key & 7 == 0:
+            yield key >> 3, number
+        else:
+            yield key >> 3, data[at : at + number]
+            at += number
+
+
+def _read_varint(data: bytes, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while data[at] > 0x7F:
+        value |= (data[at] & 0x7F) << shift
+        at, shift = at + 1, shift + 7
+    return value | data[at] << shift, at + 1
+
+
 def _field(number: int, value: Value) -> bytes:
     if isinstance(value, float):
         return _varint(number << 3 | 5) + struct.pack("<f", value)

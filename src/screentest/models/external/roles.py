@@ -169,6 +169,11 @@ def _probabilities(answer: Any, _: Arguments, external: External) -> NDArray[np.
     return np.array([number(share) for share in names], np.float32)
 
 
+def _identities(answer: Any, arguments: Arguments, external: External) -> list[Vectors]:
+    pictures = several(answer, len(arguments["images"]))
+    return [_rows("faces")(rows, {"faces": rows}, external) for rows in pictures]
+
+
 def _no_frames() -> Any:
     raise ValueError("no frames to score")
 
@@ -203,6 +208,7 @@ _METHODS: Mapping[tuple[str, str], _Method] = {
         lambda answer, arguments, _: picture(answer, arguments["image"])
     ),
     ("labels", "probabilities"): _Method(_probabilities),
+    ("faces", "identities"): _Method(_identities, "images"),
 }
 _PROPERTIES: Mapping[tuple[str, str], Callable[[Any], Any]] = {
     ("image_text", "max_tokens"): whole_number,

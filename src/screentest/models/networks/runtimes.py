@@ -69,6 +69,8 @@ def onnx_session(
     options.log_severity_level = 3  # errors: its warnings are for those who make models
     # Waiting threads sleep: where workers share cores, spinning would cost more than it gains.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    # Weights in 8 bits are scaled back before, not by kernels that round what runs through them.
+    options.add_session_config_entry("session.disable_quant_qdq", "1")
     if arrays:
         values = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in arrays.values()]
         options.add_external_initializers(list(arrays), values)

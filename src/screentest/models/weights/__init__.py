@@ -41,7 +41,7 @@ class Package:
     """Licence texts inside the package, to be kept beside the weights."""
 
     def __str__(self) -> str:
-        return f"{self.client} {self.name} {self.version}"
+        return f"{self.client} {self.name} {self.version}" if self.name else "no package"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +70,7 @@ class Weights:
     official: str
     """The publication that the files are, or were made from."""
     package: Package
+    """Without a name where no package mirrors it."""
     files: tuple[WeightsFile, ...]
     """The weights themselves first, then what belongs to them."""
     urls: tuple[str, ...] = ()
@@ -100,9 +101,9 @@ def _read_entry(name: str, table: Mapping[str, Any]) -> Weights:
     fields: dict[str, Any] = {
         key: tuple(value) if isinstance(value, list) else value for key, value in table.items()
     }
-    client, package, version = fields.pop("package").split()
+    client, package, version = fields.pop("package", "").split() or ("", "", "")
     licences = fields.pop("licences", ())
-    fields["package"] = Package(client, package, version, fields.pop("download"), licences)
+    fields["package"] = Package(client, package, version, fields.pop("download", 0), licences)
     fields["files"] = tuple(WeightsFile(**file) for file in fields["files"])
     return Weights(name, **fields)
 

