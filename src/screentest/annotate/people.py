@@ -13,7 +13,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from screentest.annotate.schema import links, log, open_links, sessions, sittings, units, workers
-from screentest.annotate.store import Database, count
+from screentest.annotate.store import Database, count, first_of
 from screentest.core import UserError
 
 DAY: Final = 86_400.0
@@ -162,7 +162,7 @@ def exclude(database: Database, label: str, reason: str, *, excluded: bool = Tru
     What an excluded worker finished is asked of another one.
     """
     with database.write() as connection:
-        worker = connection.execute(select(workers).where(workers.c.label == label)).first()
+        worker = first_of(connection, workers, label=label)
         if worker is None:
             raise UserError(f"there is no worker {label!r}")
         if bool(worker.excluded) == excluded:

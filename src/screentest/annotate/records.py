@@ -16,7 +16,7 @@ from screentest.annotate.material import unit_key
 from screentest.annotate.people import imported_worker, note
 from screentest.annotate.schema import sittings, units, votes, workers
 from screentest.annotate.sitting import prompt_of
-from screentest.annotate.store import Database
+from screentest.annotate.store import Database, first_of
 from screentest.core import PairKind, UserError, all_aspects
 from screentest.judges.votes import VoteRecord, VoteTask, of_two, sides
 from screentest.stats import FilteredPairs, Retention, filter_pairs
@@ -203,18 +203,14 @@ def import_records(database: Database, records: Iterable[VoteRecord]) -> Importe
 
 
 def _add(connection: Connection, record: VoteRecord) -> bool:
-    unit = connection.execute(
-        select(units).where(units.c.task == record.task.value, units.c.key == record.unit)
-    ).first()
+    unit = first_of(connection, units, task=record.task.value, key=record.unit)
     if unit is None:
         raise UserError(
             f"the store has no unit {record.unit!r} of the task {record.task.value}",
             advice="Open the testbed it belongs to once with `screentest annotate serve`.",
         )
     worker = imported_worker(connection, record.worker)
-    sitting = connection.execute(
-        select(sittings).where(sittings.c.unit_id == unit.id, sittings.c.worker_id == worker)
-    ).first()
+    sitting = first_of(connection, sittings, unit_id=unit.id, worker_id=worker)
     if sitting is not None and sitting.done_at is not None:
         return False
     words = sides(record.task)
@@ -261,11 +257,9 @@ def _vote(
 ) -> None:
     name = record.vote if last else f"{record.vote[:48]}-{step.value}"
     # Begun here, so this step may be answered already: what is here stays.
-    if connection.execute(
-        select(votes.c.id).where(votes.c.sitting_id == sitting, votes.c.step == step.value)
-    ).first():
+    if first_of(connection, votes, sitting_id=sitting, step=step.value):
         return
-    if connection.execute(select(votes.c.id).where(votes.c.id == name)).first():
+    if first_of(connection, votes, id=name):
         raise UserError(f"the vote {name!r} is in the store for something else")
     try:
         answer = _answer(connection, record, unit, step)

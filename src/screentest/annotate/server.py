@@ -27,7 +27,7 @@ from screentest.annotate.flashes import measure_all
 from screentest.annotate.material import read_units
 from screentest.annotate.media import MP4, prepare_all
 from screentest.annotate.schema import files, texts, units
-from screentest.annotate.store import Database, default_store, open_database
+from screentest.annotate.store import Database, default_store, first_of, open_database
 from screentest.annotate.web import operator, pages
 from screentest.annotate.web.guard import Guard, Throttle
 from screentest.annotate.web.visitor import SignedOut, Site, allowed_origins, is_loopback
@@ -152,7 +152,7 @@ def _keep_text(connection: Connection, unit: Unit) -> str:
     ]
     content = json.dumps([unit.prompt, clips]).encode()
     name = hashlib.sha256(content).hexdigest()
-    if connection.execute(select(texts.c.id).where(texts.c.id == name)).first() is None:
+    if first_of(connection, texts, id=name) is None:
         connection.execute(insert(texts).values(id=name, prompt=unit.prompt, clips=clips))
     return name
 

@@ -26,7 +26,7 @@ from screentest.annotate.answers import (
 )
 from screentest.annotate.assignment import Rules, has_room, keep_alive
 from screentest.annotate.schema import files, media, sittings, texts, units, views, votes
-from screentest.annotate.store import Database, steady
+from screentest.annotate.store import Database, first_of, steady
 from screentest.core.codec import from_object
 from screentest.judges.votes import VoteTask
 
@@ -179,24 +179,18 @@ def take_vote(
     with database.write() as connection:
         # The unit first, then the sitting: the order in which work is handed out. Votes on one unit
         # wait for each other, so that each sees how many there are.
-        about = select(sittings.c.unit_id).where(sittings.c.id == sitting)
-        unit = connection.execute(
-            select(units).where(units.c.id == about.scalar_subquery()).with_for_update()
-        ).first()
-        row = connection.execute(
-            select(sittings).where(sittings.c.id == sitting).with_for_update()
-        ).first()
+        about = select(sittings.c.unit_id).where(sittings.c.id == sitting).scalar_subquery()
+        unit = first_of(connection, units, locked=True, id=about)
+        row = first_of(connection, sittings, locked=True, id=sitting)
         if unit is None or row is None or row.worker_id != worker:
             raise Refused("unknown", "this is not one of your tasks")
-        earlier = connection.execute(
-            select(votes).where(votes.c.sitting_id == sitting, votes.c.step == step)
-        ).first()
+        earlier = first_of(connection, votes, sitting_id=sitting, step=step)
         if earlier is not None:
             if earlier.id != vote:
                 raise Refused("answered", "this has been answered already; the first answer stays")
             lesson = _lesson(unit, row, earlier.answer)
             return Taken(True, row.done_at is not None, lesson)
-        if connection.execute(select(votes.c.id).where(votes.c.id == vote)).first() is not None:
+        if first_of(connection, votes, id=vote) is not None:
             raise BadAnswer("a vote needs an id of its own")
         return _store(connection, unit, row, rules, vote, step, answer, comment)
 
@@ -283,16 +277,14 @@ def take_views(
     how much of the video was played.
     """
     with database.write(durable=False) as connection:
-        result = select(sittings).where(sittings.c.id == sitting)
-        row = connection.execute(result).first()
+        row = first_of(connection, sittings, id=sitting)
         if row is not None and row.expires_at <= time.time():
             # Who comes back late may go on only if nobody was given the place.
-            unit = connection.execute(
-                select(units).where(units.c.id == row.unit_id).with_for_update()
-            ).one()
+            unit = first_of(connection, units, locked=True, id=row.unit_id)
+            assert unit is not None
             if row.done_at is None and not has_room(connection, unit, worker, rules):
                 raise Refused("expired", "its time ran out and somebody else has it now")
-        row = connection.execute(result.with_for_update()).first()
+        row = first_of(connection, sittings, locked=True, id=sitting)
         if row is None or row.worker_id != worker:
             raise Refused("unknown", "this is not one of your tasks")
         if row.step != step or row.done_at is not None:

@@ -13,6 +13,7 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     FromClause,
+    Row,
     create_engine,
     event,
     func,
@@ -129,6 +130,14 @@ def count(connection: Connection, table: FromClause, *conditions: ColumnElement[
     """Return how many rows of a table, or of a join, meet the conditions."""
     query = select(func.count()).select_from(table).where(*conditions)
     return int(connection.execute(query).scalar_one())
+
+
+def first_of(
+    connection: Connection, table: FromClause, *, locked: bool = False, **cells: Any
+) -> Row[Any] | None:
+    """Return the first row of a table with these cells, ``locked`` for the transaction."""
+    query = select(table).filter_by(**cells)
+    return connection.execute(query.with_for_update() if locked else query).first()
 
 
 def default_store(place: Path) -> Path:

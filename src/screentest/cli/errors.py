@@ -76,7 +76,9 @@ def run(ctx: Any, command: Callable[[Any], Any]) -> Any:
         raise typer.Exit(StorageError.exit_code) from None
     except (Exception, SystemExit) as error:
         plugin = _plugin_in(error)
-        if _is_typers(error) or (isinstance(error, SystemExit) and not plugin):
+        # Typer prints what it raises itself, for leaving and for wrong usage.
+        typers = isinstance(error, typer.Abort) or hasattr(error, "exit_code")
+        if typers or (isinstance(error, SystemExit) and not plugin):
             raise
         if _debugging(ctx):
             traceback.print_exc()
@@ -141,11 +143,6 @@ def _say_own_warnings() -> None:
             before(message, category, *place, **more)
 
     warnings.showwarning = show
-
-
-def _is_typers(error: BaseException) -> bool:
-    """Tell exceptions of Typer, for leaving and for wrong usage; it prints them itself."""
-    return isinstance(error, typer.Abort) or hasattr(error, "exit_code")
 
 
 def _plugin_in(error: BaseException) -> str:

@@ -381,16 +381,12 @@ def _guarded(hook: Hook) -> _Guarded:
 
 def _by_spec(text: str) -> _Guarded:
     if text not in _open:
-        _open[text] = _Guarded(text, _builder(text))
+        name, options = parse(text)
+        registry.entry("hook", name).spec(options)  # a misspelled name or option is the user's
+        _open[text] = _Guarded(text, lambda: build("hook", text).thing)
         if len(_open) == 1:
             atexit.register(close_hooks)
     return _open[text]
-
-
-def _builder(text: str) -> Callable[[], Hook]:
-    name, options = parse(text)
-    registry.entry("hook", name).spec(options)  # a misspelled name or option is the user's
-    return lambda: build("hook", text).thing
 
 
 def close_hooks() -> None:

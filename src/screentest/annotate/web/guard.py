@@ -135,8 +135,9 @@ class Throttle:
     def allows(self, name: str) -> bool:
         with self._turn:
             now = self._clock()
-            if len(self._events) > 10_000:
-                self._forget(now)
+            if len(self._events) > 10_000:  # those of long ago are forgotten
+                recent = now - self._window
+                self._events = {who: at for who, at in self._events.items() if at[-1] > recent}
             events = self._events.setdefault(name, deque())
             while events and events[0] <= now - self._window:
                 events.popleft()
@@ -144,8 +145,3 @@ class Throttle:
                 return False
             events.append(now)
             return True
-
-    def _forget(self, now: float) -> None:
-        old = [name for name, when in self._events.items() if when[-1] <= now - self._window]
-        for name in old:
-            del self._events[name]

@@ -18,7 +18,7 @@ from screentest.annotate.people import exclude, invite, invite_all
 from screentest.annotate.quality import agreement, review, rules_for
 from screentest.annotate.records import read_records
 from screentest.annotate.schema import files, log, sittings, texts, units, workers
-from screentest.annotate.store import count
+from screentest.annotate.store import count, first_of
 from screentest.annotate.web.screens import page
 from screentest.annotate.web.visitor import FormName, NeedOperator, check_csrf, site_of
 from screentest.core import UserError
@@ -199,9 +199,7 @@ def one_unit(request: Request, visitor: NeedOperator, number: int) -> HTMLRespon
     site = site_of(request)
     task = site.rules.task
     with site.database.read() as connection:
-        unit = connection.execute(
-            select(units).where(units.c.id == number, units.c.task == task.value)
-        ).first()
+        unit = first_of(connection, units, id=number, task=task.value)
         if unit is None:
             raise HTTPException(404)
         text = connection.execute(select(texts).where(texts.c.id == unit.text_id)).one()
@@ -227,7 +225,7 @@ def one_unit(request: Request, visitor: NeedOperator, number: int) -> HTMLRespon
 def one_file(request: Request, visitor: NeedOperator, number: int) -> Response:
     """Return a video, as it is served to workers."""
     with site_of(request).database.read() as connection:
-        row = connection.execute(select(files).where(files.c.id == number)).first()
+        row = first_of(connection, files, id=number)
     if row is None:
         raise HTTPException(404)
     return file_response(request, row, served_length([row.bytes]), "")

@@ -212,7 +212,9 @@ class Prompts:
     """All templates, those of a user's folder before our own."""
 
     def __init__(self, folder: Path | None = None, *, home: Path | None = None) -> None:
-        self._homes = _homes_on(tuple(sys.path)) if home is None else _homes_in(home)
+        self._homes = _homes_on(tuple(sys.path))
+        if home is not None:
+            self._homes = {place.name: place for place in home.iterdir() if place.is_dir()}
         self._folder = folder
         if folder is not None:
             self._check_folder(folder)
@@ -418,10 +420,6 @@ def _homes_on(path: tuple[str, ...]) -> Mapping[str, Path]:
         for place in (spec.submodule_search_locations or ()) if spec else ():
             folders.append(Path(place) / "prompts")
     return {folder.parent.name: folder for folder in folders if folder.is_dir()}
-
-
-def _homes_in(home: Path) -> dict[str, Path]:
-    return {folder.name: folder for folder in home.iterdir() if folder.is_dir()}
 
 
 def _loader(folder: Path | None, homes: Mapping[str, Path]) -> BaseLoader:

@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from fractions import Fraction
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
@@ -22,6 +22,7 @@ from screentest.core.metric import Calls, Outcomes, Resources
 from screentest.core.outcome import Failure, Outcome, Point, Reason, Score, attempt
 from screentest.english.chunks import chunks_of
 from screentest.models.ask import Frames, NonBlank, Query
+from screentest.models.ask.templates import Slot
 from screentest.models.chat.parsing import spoken
 from screentest.run.inputs import Stamp
 from screentest.suites.locot2v.data import (
@@ -31,10 +32,6 @@ from screentest.suites.locot2v.data import (
     PromptSuite,
     read_prompt_suite,
 )
-
-if TYPE_CHECKING:
-    from screentest.models.ask.templates import Slot
-
 
 FPS, MOST_SHOWN = 2.0, 128
 """Frames a second that a model is shown where it must follow what happens, and how many at most."""

@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations, pairwise
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from screentest.core import BaseConsumer, Frame, FrameRequest, Image, Resources, Time
 from screentest.models.roles import Box
 from screentest.suites.locot2v.requests import inapplicable
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Rows: TypeAlias = NDArray[np.floating]
-    """One vector of length one per frame, in order of time."""
-    Plane: TypeAlias = NDArray[Any]
+Rows: TypeAlias = NDArray[np.floating]
+"""One vector of length one per frame, in order of time."""
+Plane: TypeAlias = NDArray[Any]
 
 
 def text_vectors(texts: Sequence[str], resources: Resources) -> NDArray[np.float64]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from statistics import fmean
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -326,10 +327,10 @@ def drawings(
     if categories:
         words = f"{models} in {', '.join(categories)}"
         title = "LoCoT2V-Bench by category"
-        listed = [item.group for item in result]
-        made.append(
-            Drawing("radar_by_category", title, words, lambda: category_radar(categories, listed))
-        )
+        panels = {name: _compared(part) for name, part in categories.items()}
+        listed = [item.group for item in result]  # who look as in figure 8
+        draw = partial(radar, panels, TITLES, listed)  # figure 9
+        made.append(Drawing("radar_by_category", title, words, draw))
     points = sum("static_quality" in score for score in scores.values())
     if points >= FEWEST_POINTS:
         words = f"one point for each of {points:,} videos"
@@ -363,14 +364,6 @@ def main_radar(found: Sequence[Standing]) -> Figure:
     }
     shown = {title: panel for title, panel in panels.items() if any(panel[0].values())}
     return radars(shown or panels)
-
-
-def category_radar(
-    categories: Mapping[str, Sequence[Standing]], models: Iterable[str] = ()
-) -> Figure:
-    """Figure 9: the five dimensions in each category; the ``models`` look as in figure 8."""
-    panels = {title: _compared(found) for title, found in categories.items()}
-    return radar(panels, TITLES, models)
 
 
 def static_scatter(scores: ItemScores) -> Figure:

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, Field
 
 from screentest.core import (
@@ -26,6 +27,7 @@ from screentest.core import (
     Size,
     UserError,
 )
+from screentest.core.outcome import Json
 from screentest.models.ask import Explanation, Frames, NonBlank, Query
 from screentest.suites.locot2v.data import COMPLEXITIES, DIMENSIONS, Event, PromptRecord
 from screentest.suites.locot2v.metrics.herd import (
@@ -38,12 +40,6 @@ from screentest.suites.locot2v.metrics.herd import (
 )
 from screentest.suites.locot2v.requests import ACTIONS, EVENTS, actions_of, events_of_text, few
 from screentest.video.samples import evenly
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from screentest.core.outcome import Json
-
 
 _LONGEST = 20_000
 
@@ -228,7 +224,7 @@ def _is_lettered(strokes: NDArray[Any]) -> bool:
     return bool(0.3 <= ink.mean() <= 0.95 and changes >= 2 * ink.shape[1] / ink.shape[0])
 
 
-Document: TypeAlias = "dict[str, Json]"
+Document: TypeAlias = dict[str, Json]
 """What a stage made of one video."""
 Known: TypeAlias = Mapping[str, Mapping[str, Any]]
 """The documents of the stages before, by name."""

@@ -6,18 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import fmean
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel
 
 from screentest.core.frames import VideoInfo
 from screentest.core.item import Item
 from screentest.core.metric import Calls, MetricInfo, Outcomes, OutputInfo, Resources
-from screentest.core.outcome import Outcome, Score
+from screentest.core.outcome import Json, Outcome, Score
 from screentest.core.registry import register
 from screentest.models.ask import Query
-from screentest.models.ask.templates import Trusted
+from screentest.models.ask.templates import Slot, Trusted
 from screentest.suites.locot2v.data import Event, PromptRecord
 from screentest.suites.locot2v.requests import (
     ACTIONS,
@@ -31,13 +32,6 @@ from screentest.suites.locot2v.requests import (
     inapplicable,
 )
 from screentest.suites.locot2v.similarity import nearness, text_vectors
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from screentest.core.outcome import Json
-    from screentest.models.ask.templates import Slot
-
 
 OVERALL_ALIGNMENT = "locot2v_overall_alignment"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from screentest.core.metric import Calls, Level, MetricInfo, Outcomes, OutputInf
 from screentest.core.outcome import Outcome, Point, Score
 from screentest.core.registry import register
 from screentest.models.networks.runtimes import batches
-from screentest.models.roles import ImageFeatures
+from screentest.models.roles import ImageFeatures, Vectors
 from screentest.suites.locot2v import similarity
 from screentest.suites.locot2v.data import PromptRecord
 from screentest.suites.locot2v.metrics.motion import STILLNESS
@@ -38,12 +38,7 @@ from screentest.suites.locot2v.requests import (
     no_score,
     subjects_of,
 )
-from screentest.suites.locot2v.similarity import Singly, cut, is_black, nearness, text_vectors
-
-if TYPE_CHECKING:
-    from screentest.models.roles import Vectors
-    from screentest.suites.locot2v.similarity import Rows
-
+from screentest.suites.locot2v.similarity import Rows, Singly, cut, is_black, nearness, text_vectors
 
 SEMANTIC_CONSISTENCY = "locot2v_semantic_consistency"
 BATCH = 8

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from screentest.core.errors import BadOption
 from screentest.core.frames import Filter, Frame, FrameRequest, Image, Size, VideoInfo
@@ -18,18 +19,12 @@ from screentest.core.item import Item, Span, Time
 from screentest.core.metric import Level, MetricInfo, Outcomes, OutputInfo, Resources
 from screentest.core.outcome import Outcome, Point, Score
 from screentest.core.registry import register
+from screentest.models.roles import FlowField
 from screentest.suites.locot2v.metrics.motion import STILLNESS
 from screentest.suites.locot2v.requests import Timeline, Work, inapplicable
 from screentest.suites.locot2v.similarity import Pair, Pairwise, pixel_likeness, ssim
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from screentest.models.roles import FlowField
-
-    Plane: TypeAlias = NDArray[Any]
-
-
+Plane: TypeAlias = NDArray[Any]
 RELATIVE, ABSOLUTE = 0.01, 0.5
 """A round trip may miss by this: squared pixels, relative to the motion and at all."""
 EDGE_RELATIVE, EDGE_ABSOLUTE = 0.01, 0.002

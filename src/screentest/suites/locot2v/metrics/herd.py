@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
@@ -28,17 +28,13 @@ from screentest.core.errors import BadOption
 from screentest.core.frames import VideoInfo
 from screentest.core.item import Item
 from screentest.core.metric import Calls, MetricInfo, Outcomes, OutputInfo, Resources
-from screentest.core.outcome import Outcome, Score
+from screentest.core.outcome import Json, Outcome, Score
 from screentest.core.registry import register
 from screentest.models.ask import Explanation, NonBlank, Query
 from screentest.models.ask.templates import Trusted
 from screentest.models.chat.messages import Sampling
 from screentest.suites.locot2v.data import DIMENSIONS, TERMS, ExpectationQuestion, PromptRecord
 from screentest.suites.locot2v.requests import Asking, AskingByRecords, Records, few, no_score
-
-if TYPE_CHECKING:
-    from screentest.core.outcome import Json
-
 
 CONTENT_CLARITY = "locot2v_content_clarity"
 MOST = 4

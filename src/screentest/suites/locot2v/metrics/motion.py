@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from statistics import fmean
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from screentest.core.frames import Frame, FrameRequest, Image, Size, VideoInfo
 from screentest.core.item import Item, Span, Time
@@ -22,13 +22,9 @@ from screentest.core.metric import (
 from screentest.core.outcome import Outcome, Point, Score
 from screentest.core.registry import register
 from screentest.metrics.temporal.motion import STILL_FILM, largest, lengths
-from screentest.models.roles import Interpolation
+from screentest.models.roles import FlowField, Interpolation
 from screentest.suites.locot2v.requests import Timeline, Work, inapplicable
 from screentest.suites.locot2v.similarity import Batches, Pair, Pairwise
-
-if TYPE_CHECKING:
-    from screentest.models.roles import FlowField
-
 
 DYNAMIC_DEGREE = "locot2v_dynamic_degree"
 STILLNESS = Traits((*STILL_FILM, SideEffect(DYNAMIC_DEGREE)))
