@@ -18,7 +18,7 @@ from pydantic import BaseModel, Field
 from screentest.core.errors import BadOption, NoValue
 from screentest.core.frames import Consumer, VideoInfo
 from screentest.core.item import Item, Span, Time, seconds
-from screentest.core.metric import Calls, Outcomes, Resources
+from screentest.core.metric import Calls, Outcomes, OutputInfo, Resources
 from screentest.core.outcome import Failure, Outcome, Point, Reason, Score, attempt
 from screentest.english.chunks import chunks_of
 from screentest.models.ask import Frames, NonBlank, Query
@@ -26,12 +26,19 @@ from screentest.models.ask.templates import Slot
 from screentest.models.chat.parsing import spoken
 from screentest.run.inputs import Stamp
 from screentest.suites.locot2v.data import (
+    TERMS,
     Event,
     HumanAction,
     PromptRecord,
     PromptSuite,
     read_prompt_suite,
 )
+
+
+def declared(metric: str) -> dict[str, OutputInfo]:
+    """Return the outputs of a metric of the suite by name, as ``terms.toml`` declares them."""
+    return {name: OutputInfo(**info) for name, info in TERMS["outputs"][metric].items()}
+
 
 FPS, MOST_SHOWN = 2.0, 128
 """Frames a second that a model is shown where it must follow what happens, and how many at most."""

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from screentest.core.frames import VideoInfo
 from screentest.core.item import Item
-from screentest.core.metric import Calls, MetricInfo, Outcomes, OutputInfo, Resources
+from screentest.core.metric import Calls, MetricInfo, Outcomes, Resources
 from screentest.core.outcome import Json, Outcome, Score
 from screentest.core.registry import register
 from screentest.models.ask import Query
@@ -26,6 +26,7 @@ from screentest.suites.locot2v.requests import (
     EVENTS,
     WatchingByRecords,
     actions_of,
+    declared,
     description,
     events_of,
     events_of_text,
@@ -50,9 +51,7 @@ class OverallAlignment(WatchingByRecords):
     """
 
     info = MetricInfo(
-        outputs={
-            OVERALL_ALIGNMENT: OutputInfo("similarity of the video's description to the prompt")
-        },
+        outputs=declared(OVERALL_ALIGNMENT),
         roles=(DESCRIBE.role, "text_embedding"),
         needs=("text",),
         prompts=(DESCRIBE.template,),
@@ -89,9 +88,7 @@ class EventAlignment(WatchingByRecords):
     """
 
     info = MetricInfo(
-        outputs={
-            EVENT_ALIGNMENT: OutputInfo("fidelity of matched events × how well their order is kept")
-        },
+        outputs=declared(EVENT_ALIGNMENT),
         roles=(DESCRIBE.role, EVENTS.role, "text_embedding"),
         needs=("text",),
         prompts=(DESCRIBE.template, EVENTS.template),
@@ -206,9 +203,7 @@ class HumanActions(WatchingByRecords):
     """
 
     info = MetricInfo(
-        outputs={
-            HUMAN_ACTION: OutputInfo("share of human actions that occur, weighted by smoothness")
-        },
+        outputs=declared(HUMAN_ACTION),
         roles=(ACTIONS.role, OCCURS.role),
         needs=("text",),
         prompts=(ACTIONS.template, OCCURS.template, SMOOTH.template),

@@ -12,7 +12,7 @@ import numpy as np
 from screentest.core.errors import BadOption
 from screentest.core.frames import Filter, Frame, FrameRequest, Size, VideoInfo
 from screentest.core.item import Item
-from screentest.core.metric import Calls, Level, MetricInfo, Outcomes, OutputInfo, Resources
+from screentest.core.metric import Calls, Level, MetricInfo, Outcomes, Resources
 from screentest.core.outcome import Outcome, Point, Score
 from screentest.core.registry import register
 from screentest.models.networks.runtimes import batches
@@ -32,6 +32,7 @@ from screentest.suites.locot2v.requests import (
     WatchingByRecords,
     Work,
     by_rate,
+    declared,
     events_of,
     ground,
     inapplicable,
@@ -55,11 +56,7 @@ class SemanticConsistency:
     """
 
     info = MetricInfo(
-        outputs={
-            SEMANTIC_CONSISTENCY: OutputInfo(
-                "mean cosine of consecutive frames' features", low=-1.0
-            )
-        },
+        outputs=declared(SEMANTIC_CONSISTENCY),
         traits={SEMANTIC_CONSISTENCY: STILLNESS},
         level=Level.FRAME,
         roles=("image_features",),
@@ -92,12 +89,6 @@ class SemanticConsistency:
 
 
 EVENT_CONSISTENCY = "locot2v_event_consistency"
-OUTPUTS = {
-    "intra_event_subject": "how alike a subject stays within an event",
-    "intra_event_background": "how alike the background stays within an event",
-    "inter_event_subject": "how alike a subject stays from event to event",
-    "inter_event_background": "how alike the background stays from event to event",
-}
 ENCODER = "image_features.events"
 """A use of its own: what tells events apart is not what tells frames apart."""
 AT_ONCE = 16
@@ -156,7 +147,7 @@ class EventConsistency(WatchingByRecords):
     def info(self) -> MetricInfo:
         ask = GROUND if self.answers == "object" else GROUND_TAGGED
         return MetricInfo(
-            outputs={name: OutputInfo(summary, low=-1.0) for name, summary in OUTPUTS.items()},
+            outputs=declared(EVENT_CONSISTENCY),
             level=Level.CLIP,
             roles=(
                 *(EVENTS.role, GROUND.role, "text_embedding"),

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from screentest.core.errors import BadOption
 from screentest.core.frames import Filter, Frame, FrameRequest, Image, Size, VideoInfo
 from screentest.core.item import Item, Span, Time
-from screentest.core.metric import Level, MetricInfo, Outcomes, OutputInfo, Resources
+from screentest.core.metric import Level, MetricInfo, Outcomes, Resources
 from screentest.core.outcome import Outcome, Point, Score
 from screentest.core.registry import register
 from screentest.models.roles import FlowField
 from screentest.suites.locot2v.metrics.motion import STILLNESS
-from screentest.suites.locot2v.requests import Timeline, Work, inapplicable
+from screentest.suites.locot2v.requests import Timeline, Work, declared, inapplicable
 from screentest.suites.locot2v.similarity import Pair, Pairwise, pixel_likeness, ssim
 
 Plane: TypeAlias = NDArray[Any]
@@ -118,9 +118,7 @@ class WarpingError:
     compat: Compat = "paper"
 
     info = MetricInfo(
-        outputs={
-            WARPING_ERROR: OutputInfo("negative logarithm of the error after motion is undone")
-        },
+        outputs=declared(WARPING_ERROR),
         traits={WARPING_ERROR: STILLNESS},
         level=Level.FRAME,
         roles=("flow",),
@@ -239,7 +237,7 @@ class TransitionSmoothness:
     generators that make a single scene suggest the latter."""
 
     info = MetricInfo(
-        outputs={TRANSITION_SMOOTHNESS: OutputInfo("1 − abruptness of transitions")},
+        outputs=declared(TRANSITION_SMOOTHNESS),
         level=Level.CLIP,
         roles=("image_features", "flow"),
         shots=True,

@@ -34,16 +34,17 @@ from screentest.models.ask import Explanation, NonBlank, Query
 from screentest.models.ask.templates import Trusted
 from screentest.models.chat.messages import Sampling
 from screentest.suites.locot2v.data import DIMENSIONS, TERMS, ExpectationQuestion, PromptRecord
-from screentest.suites.locot2v.requests import Asking, AskingByRecords, Records, few, no_score
+from screentest.suites.locot2v.requests import (
+    Asking,
+    AskingByRecords,
+    Records,
+    declared,
+    few,
+    no_score,
+)
 
 CONTENT_CLARITY = "locot2v_content_clarity"
 MOST = 4
-ASPECTS = {
-    "theme_clarity": "whether there is a clear theme",
-    "logical_structure": "whether scenes follow from one another",
-    "information_completeness": "whether enough is shown to understand it",
-    "information_consistency": "whether what is shown stays consistent across shots",
-}
 
 
 class Mark(BaseModel):
@@ -74,9 +75,7 @@ class ContentClarity(Asking):
     """
 
     info = MetricInfo(
-        outputs={name: OutputInfo(summary) for name, summary in ASPECTS.items()},
-        roles=("chat.watch",),
-        prompts=("locot2v/clarity",),
+        outputs=declared(CONTENT_CLARITY), roles=("chat.watch",), prompts=("locot2v/clarity",)
     )
 
     def __init__(
@@ -97,7 +96,7 @@ class ContentClarity(Asking):
         slots = {"pictures": self.frames.show(resources, item.video)}
         answers = query.ask(resources, [slots], repeats=self.rounds)
         rounds: list[Marks] = [answer.unwrap() for answer in answers]
-        return {name: Outcome.of(_score(name, rounds)) for name in ASPECTS}
+        return {name: Outcome.of(_score(name, rounds)) for name in self.info.outputs}
 
 
 def _score(name: str, rounds: list[Marks]) -> Score:

@@ -10,20 +10,12 @@ from typing import Literal
 
 from screentest.core.frames import Frame, FrameRequest, Image, Size, VideoInfo
 from screentest.core.item import Item, Span, Time
-from screentest.core.metric import (
-    Level,
-    MetricInfo,
-    Outcomes,
-    OutputInfo,
-    Resources,
-    SideEffect,
-    Traits,
-)
+from screentest.core.metric import Level, MetricInfo, Outcomes, Resources, SideEffect, Traits
 from screentest.core.outcome import Outcome, Point, Score
 from screentest.core.registry import register
 from screentest.metrics.temporal.motion import STILL_FILM, largest, lengths
 from screentest.models.roles import FlowField, Interpolation
-from screentest.suites.locot2v.requests import Timeline, Work, inapplicable
+from screentest.suites.locot2v.requests import Timeline, Work, declared, inapplicable
 from screentest.suites.locot2v.similarity import Batches, Pair, Pairwise
 
 DYNAMIC_DEGREE = "locot2v_dynamic_degree"
@@ -56,11 +48,7 @@ class DynamicDegree:
     threshold: float = 6.0
     """In pixels of flow on a short side of 256."""
 
-    info = MetricInfo(
-        outputs={DYNAMIC_DEGREE: OutputInfo("share of clips with visible motion")},
-        level=Level.CLIP,
-        roles=("flow",),
-    )
+    info = MetricInfo(outputs=declared(DYNAMIC_DEGREE), level=Level.CLIP, roles=("flow",))
 
     def start(self, item: Item, resources: Resources) -> Work:
         flow = resources.role("flow")
@@ -154,9 +142,7 @@ class TemporalFlickering:
     """
 
     info = MetricInfo(
-        outputs={
-            TEMPORAL_FLICKERING: OutputInfo("1 − mean absolute difference of consecutive frames")
-        },
+        outputs=declared(TEMPORAL_FLICKERING),
         traits={TEMPORAL_FLICKERING: STILLNESS},
         level=Level.FRAME,
         consecutive=True,
@@ -208,9 +194,7 @@ class MotionSmoothness:
     """Above 0 measures on smaller frames, which is quicker."""
 
     info = MetricInfo(
-        outputs={
-            MOTION_SMOOTHNESS: OutputInfo("1 − error of frames interpolated from their neighbours")
-        },
+        outputs=declared(MOTION_SMOOTHNESS),
         traits={MOTION_SMOOTHNESS: STILLNESS},
         level=Level.FRAME,
         roles=("interpolation",),

@@ -12,11 +12,11 @@ import numpy as np
 from screentest.core.errors import BadOption, NoValue
 from screentest.core.frames import BaseConsumer, Filter, Frame, FrameRequest
 from screentest.core.item import Item, Span, Time
-from screentest.core.metric import Level, MetricInfo, Outcomes, OutputInfo, Resources
+from screentest.core.metric import Level, MetricInfo, Outcomes, Resources
 from screentest.core.outcome import Failure, Json, Outcome, Point, Reason, Score
 from screentest.core.registry import register
 from screentest.models.roles import Aesthetic, Technical
-from screentest.suites.locot2v.requests import Work
+from screentest.suites.locot2v.requests import Work, declared
 from screentest.suites.locot2v.similarity import Light, Singly
 
 AESTHETIC_QUALITY = "locot2v_aesthetic_quality"
@@ -39,13 +39,7 @@ class AestheticQuality:
     """0 stands for the top of the backend's scale."""
     rate: float = 1.0
 
-    info = MetricInfo(
-        outputs={
-            AESTHETIC_QUALITY: OutputInfo("mean aesthetic score as a share of the upper bound")
-        },
-        level=Level.FRAME,
-        roles=("aesthetic",),
-    )
+    info = MetricInfo(outputs=declared(AESTHETIC_QUALITY), level=Level.FRAME, roles=("aesthetic",))
 
     def __post_init__(self) -> None:
         if self.upper_bound < 0 or self.rate <= 0:
@@ -114,11 +108,7 @@ class VideoTechnicalQuality:
     """How many frames per second of a segment the model is handed. 0 is what the model wants: every
     frame, where it says so, else four a second."""
 
-    info = MetricInfo(
-        outputs={TECHNICAL_QUALITY: OutputInfo("mean technical quality of segments")},
-        level=Level.CLIP,
-        roles=("technical",),
-    )
+    info = MetricInfo(outputs=declared(TECHNICAL_QUALITY), level=Level.CLIP, roles=("technical",))
 
     def __post_init__(self) -> None:
         if self.segment_seconds <= 0 or not 0 <= self.rate * self.segment_seconds <= MOST_FRAMES:
