@@ -17,9 +17,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
+from typing import Any, BinaryIO, Final, NamedTuple
 
+import av
 import numpy as np
+from av.container import InputContainer
 from numpy.typing import NDArray
 from sqlalchemy import Row
 from starlette.exceptions import HTTPException
@@ -33,10 +35,6 @@ from screentest.models.pictures import limit_long_side, read_picture
 from screentest.video.container import open_container, video_stream
 from screentest.video.edit.normalize import normalize
 from screentest.video.sandbox import supervised
-
-if TYPE_CHECKING:
-    from av.container import InputContainer
-
 
 MP4: Final = "video/mp4"
 _SAYS_NOTHING = {"major_brand", "minor_version", "compatible_brands", "language"}
@@ -107,8 +105,6 @@ def _tags(container: InputContainer) -> bool:
 
 
 def _copy(container: InputContainer, stream: Any, target: Path) -> None:
-    import av
-
     sounds = [item for item in container.streams.audio if item.codec_context.name in _SOUNDS]
     chosen = [stream, *sounds[:1]]
     with (

@@ -11,6 +11,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Unpack
 
+from screentest.analysis.models.margins import margin_of
+from screentest.analysis.results import Value
+from screentest.analysis.suites import read_suite
 from screentest.api import at_least, names_of, path_of
 from screentest.api.options import limits_of, open_run, refuse_unknown, script_of
 from screentest.api.testbeds import pairs_at_most
@@ -18,20 +21,20 @@ from screentest.core.aspects import BUILTIN_ASPECTS, Aspect, PairKind, aspects_o
 from screentest.core.errors import BadOption, Stopped
 from screentest.core.item import File, Item
 from screentest.core.metric import Metric
+from screentest.core.outcome import Outcome, Score
 from screentest.core.registry import build
 from screentest.core.signature import split_value_name, value_name
+from screentest.core.verdict import Verdict
 from screentest.present.results import BuiltTestbed, Certificates, Verdicts
 from screentest.run.database import FILE
 from screentest.run.reader import RunReader
 from screentest.run.session import WorkOptions, settings_of
+from screentest.run.store import RunStore
 
 if TYPE_CHECKING:
     from screentest.analysis.forecast import Forecast
     from screentest.analysis.judges.plan import Certification, PromptChange
-    from screentest.core.outcome import Outcome
-    from screentest.core.verdict import Verdict
     from screentest.judges.cases import Case, Order
-    from screentest.run.store import RunStore
 
 Testbeds = File | BuiltTestbed | Sequence[File | BuiltTestbed]
 
@@ -295,10 +298,6 @@ def _counted(outcome: Outcome[Verdict] | None, margin: float) -> Outcome[Verdict
 
 def _margin_of(name: str, store: RunStore) -> float | None:
     """Return what encoding a video anew may change in a value; None where that is not known."""
-    from screentest.analysis.models.margins import margin_of
-    from screentest.analysis.results import Value
-    from screentest.core.outcome import Outcome, Score
-
     metric, output = split_value_name(name)
     for record in store.records():
         if record.key.evaluator == metric and not record.key.aspect:
@@ -311,7 +310,6 @@ def _margin_of(name: str, store: RunStore) -> float | None:
 
 def _judges(judges: str | Sequence[str], suite: str) -> tuple[str, ...]:
     """List the judges, and every value of the suite's metrics as ``metric.output:option=…``."""
-    from screentest.analysis.suites import read_suite
     from screentest.judges.verdicts import judge_of
 
     names = list(names_of(judges))

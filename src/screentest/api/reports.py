@@ -9,7 +9,8 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from screentest.analysis.results import Pool
+from screentest.analysis.models.comparison import compare_scores, must_compare
+from screentest.analysis.results import Margin, Pool, Results
 from screentest.analysis.runs import read_results
 from screentest.api import at_least, folders_of, names_of, path_of, progress_of
 from screentest.core.calls import Progress
@@ -17,12 +18,10 @@ from screentest.core.errors import BadOption, UnknownName, UserError
 from screentest.core.item import File
 from screentest.core.signature import metric_names
 from screentest.present.results import WORST, Certificates, Comparison, ItemScores, Page, Scores
-from screentest.run.reader import RunReader
+from screentest.run.reader import Coverage, RunReader
 
 if TYPE_CHECKING:
     from screentest.analysis.judges.certificate import PlaceboResult
-    from screentest.analysis.results import Margin, Results
-    from screentest.run.reader import Coverage
 
 CONTAINER_ONLY_PLACEBOS = frozenset({"container", "trim", "severity_zero", "painted_instruction"})
 """Placebos that may leave every pixel as it is, or that are not about encoding."""
@@ -55,14 +54,10 @@ def compare(
     names = metric_names(names_of(judges))
     scores = _scores_in(folders, names_of(lower))
     if scores is not None:
-        from screentest.analysis.models.comparison import must_compare
-
         if names or margins is not None:
             raise BadOption("`judges` and `margins` are for runs, not for files with scores")
         return Comparison(models=must_compare(scores, by, pool))
     if _kind(folders) == "score":
-        from screentest.analysis.models.comparison import compare_scores
-
         if names:
             raise BadOption("`judges` is for runs of certify", advice="Give `by=GROUP=A,B`.")
         if margins is not None and pool != "worst":
@@ -101,7 +96,6 @@ def _margins_in(folder: Path) -> Callable[[Sequence[str]], Mapping[str, Margin]]
     tells nothing of encoding noise.
     """
     from screentest.analysis.judges.certificate import certificates_of, read_certificates
-    from screentest.analysis.results import Margin
 
     with RunReader(folder) as run:
         certificates = read_certificates(run)

@@ -6,7 +6,6 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from contextvars import copy_context
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
@@ -113,11 +112,10 @@ def score(
     )
     context = copy_context()
     context.run(LARGEST_ARCHIVE.set, settings.limits.file_bytes)
-    inputs = context.run(
-        _Inputs.read, videos, prompt, layout, suite, single, data, generated, model_name
+    items, suite, about = context.run(
+        _read, videos, prompt, layout, suite, single, data, generated, model_name
     )
-    built = _metrics(single, inputs.suite, inputs.items)
-    items: Sequence[Item] = inputs.items
+    built = _metrics(single, suite, items)
     folder, starts = Path(out), 0
     if (folder / FILE).is_file() and not replace:
         with RunReader(folder) as earlier:
@@ -127,12 +125,12 @@ def score(
         folder,
         items,
         built,
-        "" if single else inputs.suite,
+        "" if single else suite,
         settings,
         work,
         add=add,
         starts=None if replace else starts,
-        about=inputs.about,
+        about=about,
         own_margins=own_margins,
     )
     return _log(hooks, scores, items, step)
@@ -243,72 +241,60 @@ def forecast_score(
 
     refuse_unknown(forecast_score, work)
     single = names_of(metrics)
-    inputs = _Inputs.read(videos, prompt, layout, suite, single, data, generated, model_name)
+    items, suite, about = _read(videos, prompt, layout, suite, single, data, generated, model_name)
     with RunReader(Path(out)) if (Path(out) / FILE).is_file() else nullcontext() as run:
         return forecast(
-            inputs.items,
-            [metric.name for metric in _metrics(single, inputs.suite, inputs.items)],
+            items,
+            [metric.name for metric in _metrics(single, suite, items)],
             settings_of(work),
             run,
             workers=work.get("workers"),
-            without_video=len(inputs.about["missing"]),
-            layout=lines(inputs.about["layout"]),
+            without_video=len(about["missing"]),
+            layout=lines(about["layout"]),
         )
 
 
-@dataclass(frozen=True)
-class _Inputs:
-    """The items to score."""
+def _read(
+    videos: Videos,
+    prompt: str,
+    layout: str,
+    suite: str,
+    metrics: Sequence[str],
+    data: File | None,
+    generated: File | None,
+    model_name: str,
+) -> tuple[Sequence[Item], str, dict[str, Any]]:
+    """Read the videos that are given, and those of the suite's own files.
 
-    items: list[Item]
-    suite: str
-    """With the options that its own files give it."""
-    about: dict[str, Any]
-    """Missing videos, problems and the layout, for the result."""
-
-    @classmethod
-    def read(
-        cls,
-        videos: Videos,
-        prompt: str,
-        layout: str,
-        suite: str,
-        metrics: Sequence[str],
-        data: File | None,
-        generated: File | None,
-        model_name: str,
-    ) -> _Inputs:
-        """Read the videos that are given, and those of the suite's own files."""
-        if model_name and generated is None:
-            raise BadOption("`model_name` needs `generated`, the folder of that model's videos")
-        if generated is not None and data is None:
-            raise BadOption("`generated` needs `data`, the prompts of the suite")
-        if metrics and data is not None:
-            raise BadOption("`data` belongs to a suite, and `metrics` takes the place of one")
-        theirs = SuiteItems(())
-        if data is not None:
-            read = read_suite(suite).read
-            if read is None:
-                raise BadOption(f"the suite {suite} has no files of its own")
-            theirs = read(Path(data), path_of(generated), model_name)
+    Returns the items, the suite with the options that its files give it, and facts for the result.
+    """
+    if model_name and generated is None:
+        raise BadOption("`model_name` needs `generated`, the folder of that model's videos")
+    if generated is not None and data is None:
+        raise BadOption("`generated` needs `data`, the prompts of the suite")
+    if metrics and data is not None:
+        raise BadOption("`data` belongs to a suite, and `metrics` takes the place of one")
+    theirs = SuiteItems(())
+    if data is not None:
+        read = read_suite(suite).read
+        if read is None:
+            raise BadOption(f"the suite {suite} has no files of its own")
+        theirs = read(Path(data), path_of(generated), model_name)
+        if theirs.options:
             name, options = parse(suite)
-            suite = (
-                f"{name}:{write_options({**options, **theirs.options})}"
-                if theirs.options
-                else suite
-            )
-        corpus = inputs_of(videos, prompt, layout)
-        if not corpus.items and not theirs.items:
-            raise BadOption("there is nothing to score", advice="Give a manifest, or videos.")
-        problems: dict[bool, list[str]] = {True: [], False: []}
-        for problem in corpus.problems:
-            problems[problem.kind is ProblemKind.MISSING].append(str(problem))
-        about = {
-            "missing": (*theirs.missing, *problems[True]),
-            "problems": (*theirs.problems, *problems[False]),
-            "layout": corpus.seen,
-        }
-        return cls([*corpus.items, *theirs.items], suite, about)
+            suite = f"{name}:{write_options({**options, **theirs.options})}"
+    corpus = inputs_of(videos, prompt, layout)
+    if not corpus.items and not theirs.items:
+        raise BadOption("there is nothing to score", advice="Give a manifest, or videos.")
+    problems: dict[bool, list[str]] = {True: [], False: []}
+    for problem in corpus.problems:
+        problems[problem.kind is ProblemKind.MISSING].append(str(problem))
+    about = {
+        "missing": (*theirs.missing, *problems[True]),
+        "problems": (*theirs.problems, *problems[False]),
+        "layout": corpus.seen,
+    }
+    return [*corpus.items, *theirs.items], suite, about
 
 
 def _metrics(metrics: Sequence[str], suite: str, items: Sequence[Item] = ()) -> list[Evaluator]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -18,14 +19,13 @@ from screentest.core.item import File
 from screentest.core.registry import registry
 from screentest.core.signature import write_options
 from screentest.inputs.importers import read_corpus
-from screentest.inputs.parted import Corpus
+from screentest.inputs.parted import Corpus, in_groups_of
+from screentest.models.ask.templates import Prompts
 from screentest.present.results import BuiltTestbed
 from screentest.run.session import Settings, WorkOptions, cap_of, open_engine, settings_of
 from screentest.video.limits import Limits
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from screentest.judges.cases import Case
     from screentest.testbeds.join import Joined
     from screentest.testbeds.options import BuildOptions
@@ -233,7 +233,6 @@ def _sources(
     corpus: Corpus, join: int, out: Path, options: BuildOptions, work: WorkOptions, limits: Limits
 ) -> tuple[Joined, list[str]]:
     """Make one file of each film of a corpus; gives them with remarks."""
-    from screentest.inputs.parted import in_groups_of
     from screentest.testbeds.join import Joined, join_sources
 
     if join != 1 and corpus.parted:
@@ -276,8 +275,6 @@ def _with_backgrounds(specs: tuple[str, ...], folder: File | None) -> tuple[str,
 
 def _build_settings(work: WorkOptions) -> tuple[Settings, Settings | None]:
     """Read the settings, and those of the chat models where any was chosen."""
-    from screentest.models.ask.templates import Prompts
-
     chosen = settings_of({**work, "prompts": None, "prices": None}).models
     chats = tuple(choice for choice in chosen if choice.role == "chat")
     if not chats and (work.get("prompts") is not None or work.get("prices") is not None):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar
@@ -248,13 +248,8 @@ def _size(text: str | None) -> Size:
 # ---- shots
 
 
-@dataclass(frozen=True, slots=True)
-class CutList:
-    """The shots of a video, and the detector with all its options."""
-
-    info: VideoInfo
-    shots: list[Shot]
-    detector: str
+CutList: TypeAlias = tuple[VideoInfo, list[Shot], str]
+"""What a video says of itself, its shots, and the detector with all its options."""
 
 
 def shots(
@@ -270,10 +265,11 @@ def shots(
     if file is not None:
         write_whole(file, _text(chosen, video, cuts))
     elif chosen == "table":
-        show(_shots_table(cuts.shots))
+        info, found, _ = cuts
+        show(_shots_table(found))
         out().print()
-        count = plural(len(cuts.shots), "shot")
-        print_indented(f"{video.name}: {count} in {timecode(cuts.info.duration)}", indent=0)
+        count = plural(len(found), "shot")
+        print_indented(f"{video.name}: {count} in {timecode(info.duration)}", indent=0)
     else:
         typer.echo(_text(chosen, video, cuts), nl=False)
 
@@ -282,7 +278,7 @@ def find_cut_list(video: Path, detector: str, progress: Progress) -> CutList:
     """In the worker: the shots, and what the video says of itself."""
     spec = build("detector", detector).spec
     info = probe(video)
-    return CutList(info, find_shots(video, detector, progress=progress, info=info), str(spec))
+    return info, find_shots(video, detector, progress=progress, info=info), str(spec)
 
 
 def _format_of(file: Path | None) -> CutListFormat:
@@ -291,20 +287,17 @@ def _format_of(file: Path | None) -> CutListFormat:
 
 
 def _text(chosen: CutListFormat, video: Path, cuts: CutList) -> str:
+    info, found, detector = cuts
     match chosen:
         case "json":
-            about = {
-                "video": str(video),
-                "detector": cuts.detector,
-                "duration": str(cuts.info.duration),
-            }
-            return json_text(cuts.shots, about) + "\n"
+            about = {"video": str(video), "detector": detector, "duration": str(info.duration)}
+            return json_text(found, about) + "\n"
         case "csv":
-            return csv_text(cuts.shots)
+            return csv_text(found)
         case "edl":
-            return edl_text(cuts.shots, cuts.info.rate, title=video.name)
+            return edl_text(found, info.rate, title=video.name)
         case "table":
-            return as_text(_shots_table(cuts.shots))
+            return as_text(_shots_table(found))
 
 
 def _shots_table(shots: Sequence[Shot]) -> Table:

@@ -109,8 +109,7 @@ class Silent:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        """Nothing was shown, nothing to clear."""
+    def __exit__(self, *_: object) -> None: ...
 
     def begin(self, what: str, total: float | None, unit: str, done: float = 0) -> None: ...
 

@@ -25,6 +25,7 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 
+import av
 import numpy as np
 
 from screentest._util.collect import grouped
@@ -65,8 +66,6 @@ def playable(video: Path) -> bytes:
     """Give the video as browsers play it: the file itself, else H.264 in MP4."""
     if memory_video(video) is None and video.suffix.lower() in _PLAYED:
         return video.read_bytes()
-    import av
-
     info = probe(video)
     even = Size(exact=(max(2, info.width // 2 * 2), max(2, info.height // 2 * 2)))
     convert = Converter(conversion_key(FrameRequest(size=even, filter=Filter.BICUBIC)))

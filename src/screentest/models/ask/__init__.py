@@ -27,7 +27,7 @@ from screentest.core.frames import Filter, Frame, FrameRequest, Size, VideoInfo
 from screentest.core.item import Span, Time
 from screentest.core.metric import Calls, Resources
 from screentest.core.outcome import Outcome, Reason
-from screentest.models.ask.templates import Pictures, Prompts
+from screentest.models.ask.templates import Pictures, Prompts, Slot
 from screentest.models.chat.messages import (
     ChatAnswer,
     ChatRequest,
@@ -38,13 +38,11 @@ from screentest.models.chat.messages import (
     timed,
 )
 from screentest.models.chat.refusals import declines
+from screentest.models.roles import Chat
 from screentest.video.samples import evenly
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
-
-    from screentest.models.ask.templates import Slot
-    from screentest.models.roles import Chat
 
     Slots: TypeAlias = Mapping[str, Slot]
 
