@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import secrets
-from collections import defaultdict
 from contextlib import closing
 from pathlib import Path
 
 import typer
 from sqlalchemy import Connection, select
 
+from screentest._util.collect import grouped
 from screentest._util.progress import watched
 from screentest._util.text import plural
 from screentest.analysis.forecast import Effort, forecast_people
@@ -165,9 +165,7 @@ def plan(
     """Estimate minutes and price before you publish a task."""
     result = read_units(place, task, questions=questions, by=by)
     effort = Effort(watching, reading, reading_share, overhead)
-    sizes: dict[str, list[tuple[float, int]]] = defaultdict(list)
-    for unit in result:
-        sizes[unit.aspect or task].append(size_of(unit))
+    sizes = grouped((unit.aspect or str(task), size_of(unit)) for unit in result)
     sizes["total"] = [size_of(unit) for unit in result]
     plans = [
         (name, forecast_people(size, votes=votes, wage=wage, effort=effort, fee=fee))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from screentest._util.collect import grouped
 from screentest.analysis.people.released import json_lines, read_text
 from screentest.annotate.answers import (
     EXAMPLE,
@@ -57,16 +57,13 @@ def arena_units(path: Path, by: str) -> list[Unit]:
             f"{path} has {len(models) or 'no'} {group}{'s' * (not models)} to compare",
             advice=f'Items need a group, such as {{"groups": {{"{group}": "ours"}}}}.',
         )
-    cases: dict[str, dict[str, list[Item]]] = defaultdict(lambda: defaultdict(list))
-    for item in items:
-        model, case = item.groups.get(group, ""), item.groups.get("case") or item.text
-        if model in models and case:
-            cases[case][model].append(item)
+    named = [(item.groups.get("case") or item.text, item.groups.get(group), item) for item in items]
+    held = grouped(((case, model), item) for case, model, item in named if model in models and case)
     units = [
         _of_two(case, group, (entry, other), pair)
-        for case, held in cases.items()
+        for case in dict.fromkeys(case for case, _ in held)
         for entry, other in itertools.combinations(models, 2)
-        for pair in zip(held.get(entry, ()), held.get(other, ()), strict=False)
+        for pair in zip(held.get((case, entry), ()), held.get((case, other), ()), strict=False)
     ]
     if not units:
         raise UserError(f"{path}: no two {group}s have a video of the same prompt")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -115,15 +114,12 @@ def review(
 ) -> list[WorkerState]:
     """Everybody who was invited, those with most signs first; records of one task."""
     reports = {report.worker: report for report in review_workers(worker_votes(records), rules)}
-    mine: dict[str, list[VoteRecord]] = defaultdict(list)
-    for record in records:
-        if record.finished:
-            mine[record.worker].append(record)
+    mine = grouped((record.worker, record) for record in records if record.finished)
     gold = gold_answers(connection)
     reasons = _reasons(connection)
     states = []
     for person in connection.execute(select(workers)).all():
-        answer = mine[person.label]
+        answer = mine.get(person.label, [])
         choices = [record.correct for record in answer if record.correct is not None]
         paces = [item.seconds / item.duration for item in answer if item.duration > 0]
         available = [right for worker, right in gold if worker == person.id]
@@ -146,10 +142,11 @@ def review(
 
 def agreement(records: Iterable[VoteRecord]) -> list[AspectAgreement]:
     """Accuracy and agreement by aspect (or by task, where there is none), then all together."""
-    by_aspect: dict[str, list[VoteRecord]] = defaultdict(list)
-    for record in records:
-        if record.finished and not record.gold:
-            by_aspect[record.aspect or record.task.value].append(record)
+    by_aspect = grouped(
+        (record.aspect or record.task.value, record)
+        for record in records
+        if record.finished and not record.gold
+    )
     rows = [_agreement(aspect, item) for aspect, item in sorted(by_aspect.items())]
     if len(rows) > 1:
         rows.append(_agreement("all", [item for answer in by_aspect.values() for item in answer]))
@@ -157,9 +154,7 @@ def agreement(records: Iterable[VoteRecord]) -> list[AspectAgreement]:
 
 
 def _agreement(aspect: str, records: Sequence[VoteRecord]) -> AspectAgreement:
-    by_unit: dict[str, list[VoteRecord]] = defaultdict(list)
-    for record in records:
-        by_unit[record.unit].append(record)
+    by_unit = grouped((record.unit, record) for record in records)
     choices = [record.correct for record in records if record.correct is not None]
     accuracy, pairs = sum(choices) / len(choices) if choices else None, len(by_unit)
     ratings = _ratings(by_unit.values())

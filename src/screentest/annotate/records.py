@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Row, insert, select, update
 
+from screentest._util.collect import grouped
 from screentest.annotate.answers import STEPS, BadAnswer, Step, Unit, check_answer, check_comment
 from screentest.annotate.material import unit_key
 from screentest.annotate.people import imported_worker, note
@@ -80,10 +80,8 @@ def read_records(
     )
     if task is not None:
         query = query.where(units.c.task == task.value)
-    grouped: dict[str, list[Any]] = {}
-    for row in connection.execute(query):
-        grouped.setdefault(row.sitting, []).append(row)
-    records = [_record(rows) for rows in grouped.values()]
+    answers = grouped((row.sitting, row) for row in connection.execute(query))
+    records = [_record(rows) for rows in answers.values()]
     return [record for record in records if record.finished or not only_finished]
 
 
@@ -142,20 +140,16 @@ def filter_records(
     records: Iterable[VoteRecord], *, units: Mapping[str, str], least: int
 ) -> Filtering:
     """Apply the rule to all pairs (``units``: key to aspect) with at least ``least`` ratings."""
-    ratings: dict[str, list[str]] = defaultdict(list)
-    for record in records:
-        if record.rating is not None and not record.gold:
-            ratings[record.unit].append(record.rating)
-    rated: dict[str, dict[str, list[str]]] = defaultdict(dict)
-    unrated = 0
-    for key, aspect in units.items():
-        if len(ratings[key]) < least:
-            unrated += 1
-        else:
-            rated[aspect][key] = ratings[key]
+    ratings = grouped(
+        (record.unit, record.rating) for record in records if record.rating and not record.gold
+    )
+    decided = {key: aspect for key, aspect in units.items() if len(ratings.get(key, ())) >= least}
+    rated = grouped((aspect, key) for key, aspect in decided.items())
     order = [aspect.value for aspect in all_aspects()]
     aspects = sorted(rated, key=lambda item: order.index(item) if item in order else len(order))
-    return Filtering({aspect: filter_pairs(rated[aspect]) for aspect in aspects}, unrated)
+    pairs = {name: {key: ratings.get(key, []) for key in rated[name]} for name in aspects}
+    kept = {name: filter_pairs(ratings_of) for name, ratings_of in pairs.items()}
+    return Filtering(kept, len(units) - len(decided))
 
 
 def write_filtered(folder: Path, out: Path, kept: frozenset[str]) -> Testbed:

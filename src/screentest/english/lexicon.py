@@ -165,7 +165,7 @@ def _wordnet(known: set[str]) -> dict[str, list[str]]:
     result: dict[str, list[str]] = defaultdict(list)
     nouns = set(known)
     for word, kind in sorted(_labelled("wordnet"), key=lambda pair: pair[1] == "verb"):
-        if kind != "adjective" and kind != "verb":
+        if kind not in ("adjective", "verb"):
             nouns.add(word)
         if word not in known and (kind != "verb" or word.partition("/")[0] not in nouns):
             result[kind].append(word)

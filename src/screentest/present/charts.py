@@ -42,6 +42,7 @@ _PALE = "#c9d8ea"
 _DASHES = ("-", "--", "-.", ":")
 _DARK = 0.35
 """How far from the middle a cell of a heatmap is dark enough for white letters."""
+_INKED = ("text.color", "axes.labelcolor", "xtick.color", "ytick.color")
 _INK = {"light": "#1c2024", "dark": "#e6e8eb"}
 _GRID = {"light": "#d5d9de", "dark": "#3a4048"}
 Models: TypeAlias = Mapping[str, Mapping[str, float]]
@@ -105,12 +106,10 @@ def figure_chart(title: str, make: Callable[[], Figure], words: str) -> Chart:
             **{
                 "svg.fonttype": "path",  # a picture cannot use the page's fonts
                 "font.size": 9.5,
-                "text.color": ink,
-                "axes.edgecolor": grid,
-                "axes.labelcolor": ink,
-                "xtick.color": ink,
-                "ytick.color": ink,
-                "grid.color": grid,
+                **dict.fromkeys(
+                    ("text.color", "axes.labelcolor", "xtick.color", "ytick.color"), ink
+                ),
+                **dict.fromkeys(("axes.edgecolor", "grid.color"), grid),
                 "axes.facecolor": "none",
             }
         ):
