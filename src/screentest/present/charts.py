@@ -106,9 +106,7 @@ def figure_chart(title: str, make: Callable[[], Figure], words: str) -> Chart:
             **{
                 "svg.fonttype": "path",  # a picture cannot use the page's fonts
                 "font.size": 9.5,
-                **dict.fromkeys(
-                    ("text.color", "axes.labelcolor", "xtick.color", "ytick.color"), ink
-                ),
+                **dict.fromkeys(_INKED, ink),
                 **dict.fromkeys(("axes.edgecolor", "grid.color"), grid),
                 "axes.facecolor": "none",
             }
