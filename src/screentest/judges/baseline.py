@@ -18,7 +18,6 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -162,6 +161,7 @@ def _octaves(floor: float) -> Callable[[float], float]:
 
 
 SCALES: Mapping[str, Callable[[float], float]] = {
+    "": float,
     "sqrt": math.sqrt,
     "grain": _octaves(0.3),
     "colours": _octaves(0.06),
@@ -170,14 +170,14 @@ SCALES: Mapping[str, Callable[[float], float]] = {
 """By the name that ``baseline.toml`` has for it."""
 
 
-def _measure(row: Mapping[str, Any]) -> Measure:
-    scale = SCALES[row["scale"]] if "scale" in row else float
-    return Measure(**{**row, "scale": scale})
-
-
 _MEASURES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 RULES: Mapping[Aspect, Faults | Coverage | Order] = {
-    **{Aspect(name): Faults(tuple(map(_measure, rows))) for name, rows in _MEASURES.items()},
+    **{
+        Aspect(name): Faults(
+            tuple(Measure(**{**row, "scale": SCALES[row.get("scale", "")]}) for row in rows)
+        )
+        for name, rows in _MEASURES.items()
+    },
     Aspect.COMPREHENSIVENESS: Coverage(),
     Aspect.TEMPORAL_FLOW: Order(),
 }

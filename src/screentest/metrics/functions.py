@@ -324,18 +324,6 @@ def _of_frames(
     return _whole(metric, call(pictures), {"frames": len(pictures)})
 
 
-def _of_video(
-    metric: FunctionMetric, call: Callable[..., Any], item: Item, resources: Resources
-) -> Outcomes:
-    return _whole(metric, call(as_file(item.video)), {})
-
-
-def _of_item(
-    metric: FunctionMetric, call: Callable[..., Any], item: Item, resources: Resources
-) -> Outcomes:
-    return _whole(metric, call(item), {})
-
-
 def _whole(metric: FunctionMetric, value: Any, details: Mapping[str, int]) -> Outcomes:
     """Numbers, scores or outcomes, for one output or by name."""
     if value is None:
@@ -371,6 +359,6 @@ def _outcome(
 _ONCE: Mapping[tuple[str, ...], Callable[..., Outcomes]] = {
     ("shot",): _of_shots,
     ("frames",): _of_frames,
-    ("video",): _of_video,
-    ("item",): _of_item,
+    ("video",): lambda own, call, item, _: _whole(own, call(as_file(item.video)), {}),
+    ("item",): lambda own, call, item, _: _whole(own, call(item), {}),
 }

@@ -339,7 +339,6 @@ def _explained(
 # What a lens, a filter or a generator adds to all pictures of a shot alike.
 
 
-LENS_RATE = 2.0
 CORNERS = 0.6
 """The share of the half diagonal from which on the fall-off of light is measured."""
 DARKEST, LIGHTEST = 12, 250
@@ -349,7 +348,7 @@ TILES = 3
 LEAST_ENERGY = 0.4
 """Squared levels by which noise steepens edges."""
 STEPS = 640
-"""Steps in the longer side of a picture: shifts are measured in them."""
+"""Steps in the longer side of a picture: motion and shifts are measured in them."""
 FARTHEST, NEAREST = 24, 2.5
 """Pixels by which the outlines of a double picture may be apart."""
 SEAM = 16
@@ -361,7 +360,7 @@ MEMORY = 8
 
 
 @register("metric", "lens", summary="what stays on all pictures of a shot: lens, echo, seams")
-def lens(*, rate: float = LENS_RATE) -> ShotMetric:
+def lens(*, rate: float = 2.0) -> ShotMetric:
     """Fall-off of light, edges in colour, double outlines and seams; ``rate``: pictures a second.
 
     Echo and seams are means over pictures: what they show changes, and these stay.
@@ -374,7 +373,7 @@ class Lens:
     """Measures single pictures, with means over those before."""
 
     def __init__(self) -> None:
-        self._spectrum, self._seams = Mean(), (Mean(), Mean())
+        self._spectrum, *self._seams = (Mean(MEMORY) for _ in range(3))
 
     def __call__(self, image: Image) -> list[float] | None:
         import cv2
@@ -393,14 +392,14 @@ class Lens:
 class Mean:
     """The mean of arrays as they come, of which old ones fade."""
 
-    def __init__(self) -> None:
+    def __init__(self, memory: int) -> None:
         self._mean: Floats | None = None
-        self._count = 0
+        self._count, self._memory = 0, memory
 
     def __call__(self, item: Floats) -> Floats:
         if self._mean is None or self._mean.shape != item.shape:
             self._mean, self._count = item, 0
-        self._count = min(self._count + 1, MEMORY)
+        self._count = min(self._count + 1, self._memory)
         self._mean = self._mean + (item - self._mean) / np.float32(self._count)
         return self._mean
 

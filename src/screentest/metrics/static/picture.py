@@ -124,16 +124,9 @@ def sharpness(image: Image) -> float | None:
         return None
     height, width = picture.shape
     half = cv2.resize(picture, (width // 2, height // 2), interpolation=cv2.INTER_AREA)
-    fine, coarse = _steepest(picture), _steepest(np.asarray(half, np.uint8))
+    # At the steepest places: elsewhere rounding to whole levels is all the detail.
+    fine, coarse = (steepness(cv2.Laplacian(one, cv2.CV_16S))[0] for one in (picture, half))
     return fine / (fine + coarse) if fine + coarse else None
-
-
-def _steepest(picture: Image) -> float:
-    """Return how steep the steepest places are. Elsewhere rounding to whole levels is all the
-    detail."""
-    import cv2
-
-    return steepness(cv2.Laplacian(picture, cv2.CV_16S))[0]
 
 
 def steepness(steps: ArrayLike) -> tuple[float, float]:

@@ -4,6 +4,7 @@ Each frame is compared with both of its neighbours by optical flow. Where motion
 to the next frame is the way to the frame before, turned round. What is left over is acceleration:
 that of the whole picture is a camera that jitters, that of its parts is geometry that wobbles.
 Content that one neighbour explains and the other does not has just appeared, or is about to vanish.
+What stays where all around it moves on is dirt on the lens.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ from numpy.typing import NDArray
 from screentest.core import Image, NoValue, Reason, Traits, register
 from screentest.metrics.curve import GREY, Rows, ShotMetric, ShotOutput, declared
 from screentest.metrics.functions import metric
+from screentest.metrics.static.faults import STEPS, Floats, Mean, settled
 from screentest.metrics.static.picture import BLURRED, SMOOTHED
-from screentest.metrics.temporal.motion import SMALLEST, STILL_FILM
+from screentest.metrics.temporal import steadiness
+from screentest.metrics.temporal.motion import SMALLEST, STILL_FILM, flow
 from screentest.models.roles import FlowField
 
 Vectors = NDArray[np.float64]
@@ -28,23 +31,35 @@ ROUNDS = 2
 """Rounds of the robust fit after the first."""
 ALMOST_NONE = 1e-6 * np.eye(3)
 """What makes a fit of too few places solvable."""
-STEPS = 640
-"""Steps in the longer side of a picture: motion is measured in them."""
 BLOCKS = 16
 """Blocks in the longer side of a picture, in which content is looked for."""
+FINE, BLOCK = 3, 9
+"""Pixels of a side below which detail is texture, or belongs to one block."""
 LEAST_CONTRAST = 2.0
 """Levels of detail in a block below which grain is all there is."""
+LEAST_TEXTURE = 1.0
+"""Levels of texture that grain and encoding make."""
 MOST = 2.0
 """The most by which a block counts: after a cut nothing is where it was."""
 WORST_BLOCKS = 0.95
 """The quantile of blocks that stands for a frame: what pops up is small."""
-USUAL_SPEED = 16
-"""Steps in a quarter of a second, beside which what is uncovered does not count."""
-LONGEST = 0.95
-"""The quantile of steps that stands for those over missing frames."""
+USUAL_SPEED = 4
+"""Steps in a quarter of a second, beside which what motion does to texture does not count."""
+LEAST_STEP = 0.1
+"""Levels of change below which nothing moves."""
+LIGHTS = np.log(np.arange(256, dtype=np.float32) + 16)
+"""Brightness in which dirt takes as much from what is light as from what is dark."""
+SPOT, AROUND = 11, 17
+"""Pixels of what may be dirt, and of what is around it."""
+FAINTEST = 0.15
+"""The detail, in e-folds of light, below which nothing shows whether it stays."""
+STRONGEST = 5.0
+"""How much stronger than around it detail may count."""
+STAYS = 24
+"""Frames after which what was seen before counts for little."""
 
 
-@register("metric", "coherence", summary="whether geometry, camera and content stay together")
+@register("metric", "coherence", version=2, summary="whether geometry, camera and content hold")
 def coherence() -> ShotMetric:
     """Every frame is looked at."""
     return ShotMetric(COHERENCE, GREY, Neighbours, "fewer than three frames have no acceleration")
@@ -55,56 +70,60 @@ class Neighbours:
 
     def __init__(self) -> None:
         self._last: list[Image] = []
+        self._mean, self._power = Mean(STAYS), Mean(STAYS)
 
     def __call__(self, image: Image) -> tuple[float, float, float, float, float] | None:
-        """Jitter, warping and popping, and the steps into the frame and out of it."""
-        # The rows of a decoded picture may have a margin; DIS takes none.
-        picture = np.ascontiguousarray(image)
-        before = [item for item in self._last if item.shape == picture.shape]
-        self._last = [*before[-1:], picture]
-        if len(before) < 2 or min(picture.shape) < SMALLEST:
+        """Jitter, warping, popping and dirt, and the change since the frame before."""
+        import cv2
+
+        before = [item for item in self._last if item.shape == image.shape]
+        self._last = [*before[-1:], image]
+        if min(image.shape) < SMALLEST:
             return None
-        first, middle, last = (*before, picture)
+        light = LIGHTS[image]
+        detail = np.asarray(cv2.blur(light, (3, 3)) - cv2.blur(light, (SPOT, SPOT)))
+        stays = staying(self._mean(detail), self._power(detail * detail))
+        if len(before) < 2:
+            return None
+        first, middle, last = (*before, image)
         back, on = flow(middle, first), flow(middle, last)
-        whole, warped, steps = accelerations(back, on)
-        return whole, warped, popping(first, middle, last, back, on), *steps
+        popped = popping(first, middle, last, back, on)
+        return *accelerations(back, on), popped, stays, steadiness.moved(middle, last)
 
 
-def flow(before: Image, after: Image) -> FlowField:
-    """Return where each pixel went, by dense inverse search at its quickest."""
+def staying(mean: Floats, power: Floats) -> float:
+    """Return how much strong detail stays, beyond the share that stays around it.
+
+    >>> power = np.random.default_rng(0).normal(0, 1, (64, 64)).astype(np.float32) ** 2
+    >>> moves, spot = np.zeros((2, 64, 64), np.float32)
+    >>> spot[30:34, 30:34] = 1
+    >>> staying(moves, power), staying(spot, np.maximum(power, spot)) > 0.001
+    (0.0, True)
+    """
     import cv2
 
-    # A new one for each pair: a small picture changes its scales for good.
-    search: Any = cv2.DISOpticalFlow.create(cv2.DISOpticalFlow_PRESET_ULTRAFAST)
-    field: FlowField = search.calc(before, after, None)
-    return field
+    own, least = mean * mean, np.float32(FAINTEST**2)
+    around, stays = (cv2.blur(item, (AROUND, AROUND)) for item in (power, own))
+    beyond = np.maximum(own / (power + least / 4) - stays / (around + least / 4), 0)
+    return float((beyond * np.minimum(own / (around + least), STRONGEST)).mean())
 
 
-def accelerations(back: FlowField, on: FlowField) -> tuple[float, float, tuple[float, float]]:
-    """Return the acceleration of all of the picture and of its parts, and the length of both steps.
+def accelerations(back: FlowField, on: FlowField) -> tuple[float, float]:
+    """Return the acceleration of all of the picture and of its parts.
 
     Both are shares of the motion, beside one step that any flow is wrong by.
 
     >>> even = np.full((64, 64, 2), 2.0, np.float32)
-    >>> accelerations(-even, even)[:2]
+    >>> accelerations(-even, even)
     (0.0, 0.0)
     """
     height, width = on.shape[:2]
     size, scale = (width // CELL, height // CELL), STEPS / max(height, width)
     into, out = (_mean_of(field, size[::-1]).astype(np.float64) * scale for field in (back, on))
-    lengths = [np.sqrt((way * way).sum(axis=2)) for way in (into, out)]
-    speed = (lengths[0] + lengths[1]) / 2
+    speed = sum(np.sqrt((way * way).sum(axis=2)) for way in (into, out)) / 2
     shift, rest = without_affine((into + out).reshape(-1, 2), *speed.shape)
     around = _around(rest.reshape(speed.shape)) / (_around(speed) + 1)
-    return (
-        float(np.hypot(*shift)) / (1 + float(np.median(speed))),
-        float(np.median(around)),
-        (_root_mean_square(lengths[0]), _root_mean_square(lengths[1])),
-    )
-
-
-def _root_mean_square(values: Vectors) -> float:
-    return float(np.sqrt((values * values).mean()))
+    return float(np.hypot(*shift)) / (1 + float(np.median(speed))), float(np.median(around))
 
 
 def without_affine(vectors: Vectors, rows: int, columns: int) -> tuple[Vectors, Vectors]:
@@ -145,7 +164,7 @@ def _around(values: Vectors) -> Vectors:
 def popping(first: Image, middle: Image, last: Image, back: FlowField, on: FlowField) -> float:
     """Return how much better one neighbour explains the worst blocks of a frame than the other."""
     size, centre = _size(middle), middle.astype(np.float32)
-    detail = _mean_of(np.abs(_detail(centre)), size) + LEAST_CONTRAST
+    detail = _mean_of(_detail(middle, BLOCK), size) + LEAST_CONTRAST
     errors = [
         _mean_of(np.abs(moved(picture, way) - centre), size)
         for picture, way in ((first, back), (last, on))
@@ -161,11 +180,12 @@ def _size(picture: Image) -> tuple[int, int]:
     return height, width
 
 
-def _detail(picture: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the picture without what is larger than a block: light may change."""
+def _detail(picture: Image, side: int) -> Floats:
+    """Return how strong detail is that is smaller than ``side`` pixels."""
     import cv2
 
-    return np.asarray(picture - cv2.blur(picture, (9, 9)))
+    single = picture.astype(np.float32)
+    return np.asarray(np.abs(single - cv2.blur(single, (side, side))))
 
 
 def _within(blocks: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
@@ -179,7 +199,7 @@ def _mean_of(values: NDArray[np.float32], size: tuple[int, int]) -> NDArray[np.f
     return np.asarray(cv2.resize(values, size[::-1], interpolation=cv2.INTER_AREA))
 
 
-def moved(picture: Image, field: FlowField) -> NDArray[np.float32]:
+def moved(picture: Image | Floats, field: FlowField) -> NDArray[np.float32]:
     """Return the picture as it is where the flow leads."""
     import cv2
 
@@ -190,40 +210,31 @@ def moved(picture: Image, field: FlowField) -> NDArray[np.float32]:
     return np.asarray(cv2.remap(source, across, down, cv2.INTER_LINEAR, borderMode=edge))
 
 
-def _own(rows: Rows) -> Rows:
-    """Return the rows of frames with both neighbours in this shot."""
-    return rows[2:] if len(rows) > 4 else rows
-
-
-def _mean(rows: Rows, column: int) -> float:
-    return float(_own(rows)[:, column].mean())
-
-
 def skipped(rows: Rows) -> float:
-    """Return by how much the longest steps exceed both of their neighbours, in e-folds.
+    """Return by how much steps exceed both of their neighbours, in e-folds: root mean square.
 
-    Where a frame is missing, one step is twice as long. Most steps are not: the quantile is of the
-    few that are.
+    Where a frame is missing, one change is twice as large as those beside it.
 
-    >>> even, one_gone = [[0, 0, 0, 4.0, 4.0]] * 9, [[0, 0, 0, 4.0, 8.0], [0, 0, 0, 8.0, 4.0]]
-    >>> skipped(np.array(even)), round(skipped(np.array(even + one_gone + even)), 2)
-    (0.0, 0.12)
+    >>> steps = np.zeros((18, 5))
+    >>> steps[:, 4] = [4.0] * 9 + [8.0] + [4.0] * 8
+    >>> skipped(steps[:9]), round(skipped(steps), 2)
+    (0.0, 0.18)
     """
-    own = _own(rows)
-    steps = np.log(np.append(own[:, 3], own[-1, 4]) + 1)
+    steps = np.log(steadiness.own(rows)[:, 4] + LEAST_STEP)
     if len(steps) < 3:
         raise NoValue(Reason.NOT_APPLICABLE, "fewer than three steps have none beside them")
-    leaps = steps[1:-1] - np.maximum(steps[:-2], steps[2:])
-    return min(1.0, max(0.0, float(np.quantile(leaps, LONGEST))))
+    leaps = np.clip(steps[1:-1] - np.maximum(steps[:-2], steps[2:]), 0, 1)
+    return float(np.sqrt((leaps * leaps).mean()))
 
 
 _INFO = declared("coherence")
 _HELPED = Traits((*STILL_FILM, BLURRED, SMOOTHED))
 """What stands still does not wobble, and flow sees little of what is blurred."""
 COHERENCE = {
-    "jitter": ShotOutput(_INFO["jitter"], lambda rows: _mean(rows, 0), Traits(STILL_FILM)),
-    "warping": ShotOutput(_INFO["warping"], lambda rows: _mean(rows, 1), _HELPED),
-    "popping": ShotOutput(_INFO["popping"], lambda rows: _mean(rows, 2), _HELPED),
+    "jitter": ShotOutput(_INFO["jitter"], steadiness.own_mean(0), Traits(STILL_FILM)),
+    "warping": ShotOutput(_INFO["warping"], steadiness.own_mean(1), _HELPED),
+    "popping": ShotOutput(_INFO["popping"], steadiness.own_mean(2), _HELPED),
+    "dirt": ShotOutput(_INFO["dirt"], settled(3), Traits((*STILL_FILM, BLURRED))),
     "skipped": ShotOutput(_INFO["skipped"], skipped, Traits(STILL_FILM)),
 }
 
@@ -234,15 +245,17 @@ def mean_inside(rows: Rows) -> float:
 
 
 @metric(
-    summary="things that change their form or texture as they move",
+    version=2,
+    summary="things whose texture melts away or comes back as they move",
     outputs={"melting": ShotOutput(declared("melting")["melting"], mean_inside, _HELPED)},
     request=GREY,
     nothing="one frame does not change",
 )
 def melting(before: Image, after: Image) -> float | None:
-    """Share of the detail that is not what was there a quarter of a second before, moved on.
+    """How far texture differs from that a quarter of a second before, moved on, in e-folds.
 
-    What moves far uncovers more: so the share is that beside the motion.
+    What changes all of the picture, as focus does, is left out. What moves far is blurred by it:
+    so the difference is that beside the motion.
 
     >>> frame = np.random.default_rng(0).integers(0, 256, (90, 160)).astype(np.uint8)
     >>> melting(frame, frame)
@@ -250,10 +263,10 @@ def melting(before: Image, after: Image) -> float | None:
     """
     if min(after.shape) < SMALLEST:
         return None
-    first, last = np.ascontiguousarray(before), np.ascontiguousarray(after)
-    back, size = flow(last, first), _size(last)
-    now = _detail(last.astype(np.float32))
-    error = _mean_of(np.abs(_detail(moved(first, back)) - now), size)
-    shares = np.minimum(error / (_mean_of(np.abs(now), size) + LEAST_CONTRAST), MOST)
-    speed = np.sqrt((back * back).sum(axis=2)) * (STEPS / max(last.shape))
-    return float(_within(shares / (1 + _mean_of(speed, size) / USUAL_SPEED)).mean())
+    back, size = flow(after, before), _size(after)
+    first, last = (_detail(item, FINE) for item in (before, after))
+    was, now = _mean_of(moved(first, back), size), _mean_of(last, size)
+    lost = np.log((now + LEAST_TEXTURE) / (was + LEAST_TEXTURE))
+    speed = np.sqrt((back * back).sum(axis=2)) * (STEPS / max(after.shape))
+    beyond = _around(lost - np.median(lost)) / (1 + _mean_of(speed, size) / USUAL_SPEED)
+    return float(np.abs(_within(beyond)).mean())

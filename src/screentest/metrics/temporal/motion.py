@@ -44,22 +44,25 @@ STILL_FILM = (
     nothing="one frame does not move",
 )
 def motion(before: Image, after: Image, *, rate: float = 8.0) -> tuple[float, float] | None:
-    """Speed of all of the picture, and of what is fastest: picture diagonals a second.
-
-    Flow by OpenCV's dense inverse search at its quickest.
-    """
-    import cv2
-
+    """Speed of all of the picture, and of what is fastest: picture diagonals a second."""
     if min(after.shape) < SMALLEST:
         return None
-    # The rows of a decoded picture may have a margin; DIS takes none.
-    pair = np.ascontiguousarray(before), np.ascontiguousarray(after)
-    # A new one for each pair: a small picture changes its scales for good.
-    search: Any = cv2.DISOpticalFlow.create(cv2.DISOpticalFlow_PRESET_ULTRAFAST)
-    speed = lengths(search.calc(*pair, None))
+    speed = lengths(flow(before, after))
     most = max(1, int(FASTEST * speed.size))
     scale = rate / float(np.hypot(*after.shape))
     return float(speed.mean()) * scale, float(largest(speed, most).mean()) * scale
+
+
+def flow(before: Image, after: Image) -> FlowField:
+    """Return where each pixel went, by OpenCV's dense inverse search at its quickest."""
+    import cv2
+
+    # A new one for each pair: a small picture changes its scales for good.
+    search: Any = cv2.DISOpticalFlow.create(cv2.DISOpticalFlow_PRESET_ULTRAFAST)
+    # The rows of a decoded picture may have a margin; DIS takes none.
+    pair = np.ascontiguousarray(before), np.ascontiguousarray(after)
+    field: FlowField = search.calc(*pair, None)
+    return field
 
 
 def lengths(field: FlowField) -> NDArray[np.float64]:

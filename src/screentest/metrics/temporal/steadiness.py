@@ -17,7 +17,7 @@ from screentest.metrics.static.picture import GRAINY
 from screentest.metrics.temporal.motion import STILL_FILM, change
 
 if TYPE_CHECKING:
-    from screentest.metrics.curve import Rows
+    from screentest.metrics.curve import Reduce, Rows
 
 STILL = 0.05
 """Levels of mean change up to which a frame is the one before once more."""
@@ -59,14 +59,14 @@ def moved(before: Image, after: Image) -> float:
     return float(cv2.mean(rest)[0])
 
 
-def _own(rows: Rows) -> Rows:
+def own(rows: Rows) -> Rows:
     """Return the rows of pictures that are all of this shot."""
     return rows[2:] if len(rows) > 4 else rows
 
 
 def held(rows: Rows) -> float:
     """Return the share of frames that are the one before once more."""
-    return float((_own(rows)[:, 0] <= STILL).mean())
+    return float((own(rows)[:, 0] <= STILL).mean())
 
 
 def halting(rows: Rows) -> float:
@@ -76,7 +76,7 @@ def halting(rows: Rows) -> float:
     >>> halting(np.array(moving)), halting(np.array(holding))
     (0.0, 0.5)
     """
-    steps = _own(rows)[:, 1]
+    steps = own(rows)[:, 1]
     # The mean over a few frames: where a frame is held, the next one makes up for it.
     around = np.convolve(np.pad(steps, 2, mode="edge"), np.ones(5) / 5, mode="valid")
     return float(((steps < HALTED * around) & (around >= LEAST)).mean())
@@ -88,7 +88,7 @@ def returning(rows: Rows) -> float:
     >>> returning(np.array([[4.0, 4.0, 8.0], [4.0, 4.0, 1.0]]))
     0.5
     """
-    first, second = _own(rows)[:, 1:].T
+    first, second = own(rows)[:, 1:].T
     return float(((second < 0.8 * first) & (first >= LEAST)).mean())
 
 
@@ -98,16 +98,16 @@ def uneven(rows: Rows) -> float:
     >>> uneven(np.array([[0, 0, 4.0], [8.0, 8.0, 8.0]] * 4)) > 0.9
     True
     """
-    steps = _own(rows)[:, 1]
+    steps = own(rows)[:, 1]
     if len(steps) < 2:
         return 0.0
     # At the ends of a short shot there may be more jumps than steps.
     return min(1.0, float(np.abs(np.diff(steps)).mean() / (2 * steps.mean() + LEAST)))
 
 
-def lively(rows: Rows) -> float:
-    """Return the mean motion from frame to frame, in levels."""
-    return float(_own(rows)[:, 1].mean())
+def own_mean(column: int) -> Reduce:
+    """Return the mean of one column over pictures that are all of a shot."""
+    return lambda rows: float(own(rows)[:, column].mean())
 
 
 SHAKEN = (SideEffect("steadiness.returning"), GRAINY)
@@ -118,5 +118,5 @@ STEADINESS = {
     "halting": ShotOutput(_INFO["halting"], halting, Traits((*STILL_FILM, *SHAKEN))),
     "returning": ShotOutput(_INFO["returning"], returning, Traits(STILL_FILM)),
     "uneven": ShotOutput(_INFO["uneven"], uneven, Traits((*STILL_FILM, *SHAKEN))),
-    "lively": ShotOutput(_INFO["lively"], lively),
+    "lively": ShotOutput(_INFO["lively"], own_mean(1)),
 }
