@@ -30,6 +30,7 @@ from screentest.core import (
     Outcome,
     Outcomes,
     Point,
+    Reason,
     Score,
     Shot,
     Span,
@@ -185,17 +186,24 @@ def values_of(shot: Sequence[Image], names: Sequence[str] = METRICS) -> dict[str
     return found
 
 
+NONE: Outcome[Score] = Outcome.failed(Reason.NOT_APPLICABLE, "no shot has it")
+
+
 def film_scores(shots: Sequence[Mapping[str, float]]) -> dict[str, Outcomes]:
     """The scores of a film whose shots have these values, each of them two seconds long."""
-    curves: dict[str, dict[str, list[Point]]] = {}
+    curves: dict[str, dict[str, list[Point]]] = {
+        name: {output: [] for output in build("metric", name).thing.info.outputs}
+        for name in METRICS
+    }
     for place, values in enumerate(shots):
         span = Span(Fraction(2 * place), Fraction(2 * place + 2))
         for name, value in values.items():
             metric, _, output = name.partition(".")
-            curves.setdefault(metric, {}).setdefault(output, []).append(Point(span, value))
+            curves[metric][output].append(Point(span, value))
     return {
         metric: {
-            output: Outcome.of(Score(0.0, tuple(points))) for output, points in outputs.items()
+            output: Outcome.of(Score(0.0, tuple(points))) if points else NONE
+            for output, points in outputs.items()
         }
         for metric, outputs in curves.items()
     }

@@ -151,7 +151,7 @@ def test_a_small_picture_and_a_short_shot_have_no_value() -> None:
 
 def test_a_shot_of_too_few_steps_has_none_skipped_nor_left_out() -> None:
     """It has no value, and does not take that of the other shots of its film."""
-    rows = np.array([[0, 0, 0, 0, 4.0]] * 12)
+    rows = np.array([[0, 0, 0, 0, 4.0]] * 24)
     with pytest.raises(NoValue):
         COHERENCE["skipped"].reduce(rows[:1])
     shots = [Shot(Span(Fraction(start), Fraction(start + 1))) for start in (0, 1)]

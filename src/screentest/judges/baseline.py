@@ -3,9 +3,10 @@
 For each aspect a few measurements say what is wrong with every shot, in one unit: the difference
 that a person just notices. A measurement has a range that is usual in films; what lies outside of
 it is a fault. And shots are each other's reference: what lies far from the film's other shots is
-one too. A shot's faults add up with the worst ahead, and the film's rating is the mean of its
-worst tenth, quarter and half and of all of it. So a few bad shots weigh much, and yet every shot
-that gets worse lowers the rating, even where the film has worse ones of its own.
+one too. A shot's faults add up with the worst ahead; those of motion and lens count each by
+itself. The film's rating is the mean of its worst tenth, quarter and half and of all of it. So a
+few bad shots weigh much, and yet every shot that gets worse lowers the rating, even where the film
+has worse ones of its own.
 
 Where nothing in it can see an aspect, there is no rating. ``bench/core_split.py`` says on which
 films and operators the figures here were chosen, ``bench/core_ladders.py`` how it does on others.
@@ -30,7 +31,7 @@ from screentest.stats import lower_tails
 
 Values = NDArray[np.float64]
 
-MARGIN = 0.1
+MARGIN = 0.14
 """Ratings that differ by less, in doublings of what is noticed, are a tie."""
 WORST = 3.0
 """The exponent by which faults add up: the worst counts most, and none counts for nothing."""
@@ -52,6 +53,9 @@ class Measure:
     less: bool = True
     more: bool = True
     """Whether less than the film's other shots have is a fault, and whether more is."""
+    extra: bool = False
+    """Whether it counts by itself. What moves unevenly in every film must not hide other faults.
+    Where it does not apply the others are the rating."""
     scale: Callable[[float], float] = float
     """Brings a value to a scale on which a step is as good as any other."""
 
@@ -76,25 +80,29 @@ class Faults:
 
     def rate(self, scores: Mapping[str, Outcomes]) -> Score:
         """Return the tails of what is wrong, in doublings of what is noticed."""
-        curves = []
-        for measure in self.measures:
-            points = scores[measure.metric][measure.output].unwrap().curve
-            curves.append({point.span: measure.scale(point.value) for point in points})
+        found = {each: scores[each.metric][each.output] for each in self.measures}
+        measures = [each for each, outcome in found.items() if outcome.ok or not each.extra]
+        curves = [
+            {point.span: each.scale(point.value) for point in found[each].unwrap().curve}
+            for each in measures
+        ]
         spans = sorted({span for curve in curves for span in curve}, key=lambda span: span.start)
         faults = np.array(
             [
                 item.faults(np.array([curve.get(span, math.nan) for span in spans]))
-                for item, curve in zip(self.measures, curves, strict=True)
+                for item, curve in zip(measures, curves, strict=True)
             ]
         )
-        total = (faults**WORST).sum(axis=0) ** (1 / WORST)
-        worst = [self.measures[place].output for place in faults.argmax(axis=0)]
+        extra = np.array([item.extra for item in measures])
+        usual = (faults[~extra] ** WORST).sum(axis=0) ** (1 / WORST)
+        lost = np.log2(1 + usual) + np.log2(1 + faults[extra]).sum(axis=0)
+        worst = [measures[place].output for place in faults.argmax(axis=0)]
         curve = tuple(
-            Point(span, -math.log2(1 + fault), _note(name, fault))
-            for span, fault, name in zip(spans, total, worst, strict=True)
+            Point(span, -float(less), _note(name, fault))
+            for span, less, fault, name in zip(spans, lost, faults.max(axis=0), worst, strict=True)
         )
         largest = {
-            item.output: float(each.max()) for item, each in zip(self.measures, faults, strict=True)
+            item.output: float(each.max()) for item, each in zip(measures, faults, strict=True)
         }
         return Score(tails(curve), curve, largest)
 
@@ -185,7 +193,7 @@ RULES: Mapping[Aspect, Faults | Coverage | Order] = {
 right, and which thing has which colour or is whole."""
 
 
-@register("judge", "baseline", summary="plain measurements, each video alone; no model")
+@register("judge", "baseline", version=2, summary="plain measurements, each video alone; no model")
 class BaselineJudge:
     """Rates each video from the curves of the core metrics."""
 

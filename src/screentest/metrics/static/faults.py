@@ -359,7 +359,9 @@ MEMORY = 8
 """Pictures after which what was seen before counts for little."""
 
 
-@register("metric", "lens", summary="what stays on all pictures of a shot: lens, echo, seams")
+@register(
+    "metric", "lens", version=2, summary="what stays on all pictures of a shot: lens, echo, seams"
+)
 def lens(*, rate: float = 2.0) -> ShotMetric:
     """Fall-off of light, edges in colour, double outlines and seams; ``rate``: pictures a second.
 
@@ -379,9 +381,9 @@ class Lens:
         import cv2
 
         grey = np.asarray(cv2.cvtColor(image, cv2.COLOR_RGB2GRAY), np.uint8)
-        if min(grey.shape) < 2 * FARTHEST + 2 or float(grey.std()) < LEAST_DETAIL:
+        single = inner(grey).astype(np.float32)
+        if min(single.shape) < 2 * FARTHEST + 2 or float(single.std()) < LEAST_DETAIL:
             return None
-        single = grey.astype(np.float32)
         pictures = (spectrum(single), *steps(single))
         means = [
             mean(item) for mean, item in zip((self._spectrum, *self._seams), pictures, strict=True)
@@ -543,10 +545,10 @@ def settled(column: int) -> Reduce:
 
 _LENS = declared("lens")
 BENT = (SideEffect("melting"), SideEffect("coherence.jitter"))
-"""Straight edges that were bent, or that do not stay, are no seams."""
+"""What was bent, or does not stay, is no seam and no dirt."""
 LENS = {
     "vignette": ShotOutput(_LENS["vignette"], vignette),
     "fringes": ShotOutput(_LENS["fringes"], fringes),
     "doubled": ShotOutput(_LENS["doubled"], settled(1), Traits((BLURRED,))),
-    "seams": ShotOutput(_LENS["seams"], settled(2), Traits((BLURRED, SMOOTHED, *BENT))),
+    "seams": ShotOutput(_LENS["seams"], settled(2), Traits((SMOOTHED, *BENT))),
 }

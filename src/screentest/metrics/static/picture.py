@@ -37,6 +37,8 @@ NOISY = SideEffect("noise", more=True, beyond=VISIBLE_NOISE, ambiguous=True)
 """Noise that stands still looks like detail."""
 UNNATURAL = SideEffect("naturalness.unnaturalness", more=True, ambiguous=True)
 """Lines and patterns that were added look sharp, and like nothing in nature."""
+SEAMED = SideEffect("lens.seams")
+"""Pieces that do not belong have edges as sharp as pixels."""
 DARK = SideEffect("tones.brightness", more=False, beyond=0.25)
 FLAT = SideEffect("contrast", more=False, beyond=0.35)
 
@@ -100,7 +102,7 @@ LEVELS = 1024
 @metric(
     summary="how much of the detail is fine",
     outputs=declared("sharpness"),
-    traits={"sharpness": Traits((OVERSHARPENED, GRAINY, CLIPPED, NOISY, UNNATURAL))},
+    traits={"sharpness": Traits((OVERSHARPENED, GRAINY, CLIPPED, NOISY, UNNATURAL, SEAMED))},
     request=DETAIL,
 )
 @remembered

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from screentest.core import Image, NoValue, Reason, Traits, register
 from screentest.metrics.curve import GREY, Rows, ShotMetric, ShotOutput, declared
 from screentest.metrics.functions import metric
-from screentest.metrics.static.faults import STEPS, Floats, Mean, settled
+from screentest.metrics.static.faults import BENT, STEPS, Floats, Mean, inner, settled
 from screentest.metrics.static.picture import BLURRED, SMOOTHED
 from screentest.metrics.temporal import steadiness
 from screentest.metrics.temporal.motion import SMALLEST, STILL_FILM, flow
@@ -45,6 +45,8 @@ WORST_BLOCKS = 0.95
 """The quantile of blocks that stands for a frame: what pops up is small."""
 USUAL_SPEED = 4
 """Steps in a quarter of a second, beside which what motion does to texture does not count."""
+FEWEST_STEPS = 12
+"""Steps of a shot below which it is chance how even they are."""
 LEAST_STEP = 0.1
 """Levels of change below which nothing moves."""
 LIGHTS = np.log(np.arange(256, dtype=np.float32) + 16)
@@ -80,7 +82,7 @@ class Neighbours:
         self._last = [*before[-1:], image]
         if min(image.shape) < SMALLEST:
             return None
-        light = LIGHTS[image]
+        light = LIGHTS[inner(image)]
         detail = np.asarray(cv2.blur(light, (3, 3)) - cv2.blur(light, (SPOT, SPOT)))
         stays = staying(self._mean(detail), self._power(detail * detail))
         if len(before) < 2:
@@ -215,14 +217,14 @@ def skipped(rows: Rows) -> float:
 
     Where a frame is missing, one change is twice as large as those beside it.
 
-    >>> steps = np.zeros((18, 5))
-    >>> steps[:, 4] = [4.0] * 9 + [8.0] + [4.0] * 8
-    >>> skipped(steps[:9]), round(skipped(steps), 2)
+    >>> steps = np.full((18, 5), 4.0)
+    >>> steps[9, 4] = 8.0
+    >>> skipped(steps[:9].repeat(2, 0)), round(skipped(steps), 2)
     (0.0, 0.18)
     """
     steps = np.log(steadiness.own(rows)[:, 4] + LEAST_STEP)
-    if len(steps) < 3:
-        raise NoValue(Reason.NOT_APPLICABLE, "fewer than three steps have none beside them")
+    if len(steps) < FEWEST_STEPS:
+        raise NoValue(Reason.NOT_APPLICABLE, f"a shot of fewer than {FEWEST_STEPS} steps is short")
     leaps = np.clip(steps[1:-1] - np.maximum(steps[:-2], steps[2:]), 0, 1)
     return float(np.sqrt((leaps * leaps).mean()))
 
@@ -234,7 +236,7 @@ COHERENCE = {
     "jitter": ShotOutput(_INFO["jitter"], steadiness.own_mean(0), Traits(STILL_FILM)),
     "warping": ShotOutput(_INFO["warping"], steadiness.own_mean(1), _HELPED),
     "popping": ShotOutput(_INFO["popping"], steadiness.own_mean(2), _HELPED),
-    "dirt": ShotOutput(_INFO["dirt"], settled(3), Traits((*STILL_FILM, BLURRED))),
+    "dirt": ShotOutput(_INFO["dirt"], settled(3), Traits((*STILL_FILM, BLURRED, *BENT))),
     "skipped": ShotOutput(_INFO["skipped"], skipped, Traits(STILL_FILM)),
 }
 
