@@ -91,12 +91,10 @@ def test_workers_that_die_just_before_they_get_their_task(
     deaths = iter(range(5))
 
     class Deadly(Pool):
-        def give(
-            self, task: Task, parcel: bytes, timeout: float | None, *, fresh: bool = False
-        ) -> bool:
+        def give(self, task: Task, parcel: bytes, timeout: float | None, kind: str = "") -> bool:
             if any(worker.ready for worker in self._workers) and next(deaths, None) is not None:
                 kill(self)
-            return super().give(task, parcel, timeout, fresh=fresh)
+            return super().give(task, parcel, timeout, kind)
 
     monkeypatch.setattr(engine, "Pool", Deadly)
     tasks = [task(item) for item in range(4)]

@@ -18,12 +18,15 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import count
 from multiprocessing import spawn
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from multiprocessing.util import Finalize, get_temp_dir
 from pathlib import Path
+from struct import Struct
 from typing import Any, Final, Generic, Self, TypeVar
 
 from screentest._util.atomic import own_folder
@@ -36,6 +39,7 @@ _MEMORY_LOOK: Final = 0.25  # seconds between two looks at the memory of workers
 _LIFE_LOOK: Final = 1.0  # seconds between two looks at workers whose end nobody would report
 _SERVER_GONE: Final = 255  # the exit code by multiprocessing where the server of workers is dead
 _EXIT_SECONDS: Final = 5.0  # seconds that an idle worker has to end by itself
+_ROOM_FOR_MORE: Final = 0.5  # of its memory: who holds more takes no task beside those that wait
 
 T = TypeVar("T")
 W = TypeVar("W", bound="Worker[Any]")
@@ -44,28 +48,41 @@ W = TypeVar("W", bound="Worker[Any]")
 # The parent's side.
 
 
+@dataclass(slots=True, eq=False)
+class Errand(Generic[T]):
+    """A task in the hands of a worker."""
+
+    task: T
+    timeout: float | None
+    began: float = field(default_factory=time.monotonic)
+    begun: bool = False
+    """Whether the worker has said that it has it."""
+    at_once: int = 1
+    """While it waits for answers: how many such tasks may be under way, in all workers."""
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since it began."""
+        return time.monotonic() - self.began
+
+
 @dataclass(slots=True, eq=False, kw_only=True)
 class Worker(Generic[T]):
     """A worker as its supervisor sees it."""
 
     ready: bool = False
-    task: T | None = None
-    began: float = 0.0
-    timeout: float | None = None
+    errands: dict[int, Errand[T]] = field(default_factory=dict)
+    """By number: one that works, beside others that wait for answers."""
+    alone: bool = False
+    """Whether it gets no other task beside the one it has."""
     done: int = 0
     """Tasks so far."""
-    begun: bool = False
-    """Whether it has said that it has its task."""
 
-    def begin(self, task: T, timeout: float | None) -> None:
-        """Note that it has a task from now on."""
-        self.task, self.timeout, self.began = task, timeout, time.monotonic()
-        self.begun = False
-
-    @property
-    def elapsed(self) -> float:
-        """Seconds since its task began."""
-        return time.monotonic() - self.began
+    def lost(self, code: int | None, limit: str = "", message: str = "") -> Iterator[Lost[T]]:
+        """Yield the tasks that are lost with it."""
+        for one in self.errands.values():
+            begun, beside = one.begun or bool(limit), len(self.errands) - 1
+            yield Lost(one.task, code, one.elapsed, limit, message, begun, self.done, beside)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +108,15 @@ class Lost(Generic[T]):
     """False where it died before it said that it has the task, as one that was killed idle."""
     before: int = 0
     """Tasks that the worker had done before this one."""
+    beside: int = 0
+    """Tasks that were lost with it: whose fault it was is not known."""
 
 
 class WorkerPool(ABC, Generic[W, T]):
-    """A number of workers with one task each at most. Use it as a context manager."""
+    """A number of workers. Each works on one task, while others of its tasks may wait for answers.
+
+    Use it as a context manager.
+    """
 
     def __init__(self) -> None:
         self._workers: list[W] = []
@@ -108,15 +130,18 @@ class WorkerPool(ABC, Generic[W, T]):
     @property
     def busy(self) -> int:
         """Return how many tasks are in flight."""
-        return sum(worker.task is not None for worker in self._workers)
+        return sum(len(worker.errands) for worker in self._workers)
 
     @abstractmethod
     def ensure(self, count: int) -> None:
         """Have at least so many workers."""
 
     @abstractmethod
-    def give(self, task: T, parcel: bytes, timeout: float | None, *, fresh: bool = False) -> bool:
-        """Hand a task to an idle worker, or to a ``fresh`` one; False where there is none."""
+    def give(self, task: T, parcel: bytes, timeout: float | None, kind: str = "") -> bool:
+        """Hand a task to an idle worker; False where there is none.
+
+        A ``kind`` of worker may be asked for: one that is ``alone`` with the task, or ``fresh``.
+        """
 
     @abstractmethod
     def wait(
@@ -132,23 +157,34 @@ class WorkerPool(ABC, Generic[W, T]):
     def _remove(self, worker: W, limit: str = "", message: str = "") -> Iterator[Lost[T]]:
         """Take a worker away, dead or alive; the task it had is lost."""
 
-    def _idle(self, fresh: bool) -> list[W]:
-        idle = [worker for worker in self._workers if worker.ready and worker.task is None]
-        return [worker for worker in idle if not (fresh and worker.done)]
+    def _idle(self, kind: str = "") -> list[W]:
+        """Return the workers that can take a task, those with the fewest first."""
+        able = [worker for worker in self._workers if worker.ready and self._has_room(worker, kind)]
+        return sorted(able, key=lambda worker: len(worker.errands))
+
+    def _has_room(self, worker: W, kind: str) -> bool:
+        if not worker.errands:
+            return not (kind == "fresh" and worker.done)
+        if kind or worker.alone:
+            return False
+        part = min(one.at_once for one in worker.errands.values()) / len(self._workers)
+        return len(worker.errands) < part and not self._holds_more_than(worker, _ROOM_FOR_MORE)
 
     def _patience(self) -> list[float]:
-        """Seconds until each busy worker has taken too long."""
-        busy = [worker for worker in self._workers if worker.task is not None]
-        return [max(0.0, w.timeout - w.elapsed) for w in busy if w.timeout is not None]
+        """Seconds until each task under way has taken too long."""
+        under_way = [one for worker in self._workers for one in worker.errands.values()]
+        return [max(0.0, one.timeout - one.elapsed) for one in under_way if one.timeout is not None]
 
     def _enforce_limits(self) -> Iterator[Lost[T]]:
-        for worker in [w for w in self._workers if w.task is not None]:
-            if worker.timeout is not None and worker.elapsed >= worker.timeout:
+        for worker in [w for w in self._workers if w.errands]:
+            limits = [(one.timeout, one.elapsed) for one in worker.errands.values()]
+            if any(timeout is not None and elapsed >= timeout for timeout, elapsed in limits):
                 yield from self._remove(worker, "time")
-            elif self._holds_too_much(worker):
+            elif self._holds_more_than(worker, 1.0):
                 yield from self._remove(worker, "memory")
 
-    def _holds_too_much(self, worker: W) -> bool:
+    def _holds_more_than(self, worker: W, share: float) -> bool:
+        """Return whether it holds more than this share of the memory it may have."""
         return False
 
 
@@ -204,6 +240,7 @@ class ProcessPool(WorkerPool[ProcessWorker[T], T]):
         self._max_tasks = max_tasks
         self._silent = silent
         self._false_starts = 0
+        self._numbers = count()
         self._has_server = preload is not None and sys.platform != "win32"
         # A plain fork would copy locks that threads of the parent may hold. The server has no
         # threads; what every worker needs is imported there once and then only copied.
@@ -245,15 +282,17 @@ class ProcessPool(WorkerPool[ProcessWorker[T], T]):
                 process.start()
         return ProcessWorker(process, ours)
 
-    def give(self, task: T, parcel: bytes, timeout: float | None, *, fresh: bool = False) -> bool:
-        for worker in self._idle(fresh):
+    def give(self, task: T, parcel: bytes, timeout: float | None, kind: str = "") -> bool:
+        for worker in self._idle(kind):
+            number = next(self._numbers)
             try:
-                worker.pipe.send_bytes(parcel)
+                worker.pipe.send_bytes(_HEAD.pack(number, 0) + parcel)
             except OSError:
                 # It died while it was idle. It stays until `wait` hears of that: taken away
                 # here, the last one would leave `wait` with nobody to hear from.
                 continue
-            worker.begin(task, timeout)
+            worker.errands[number] = Errand(task, timeout)
+            worker.alone = bool(kind)
             return True
         return False
 
@@ -284,7 +323,7 @@ class ProcessPool(WorkerPool[ProcessWorker[T], T]):
         """End all workers: idle ones by closing their pipe, busy ones by force."""
         for worker in self._workers:
             worker.pipe.close()
-            if worker.task is not None:
+            if worker.errands:
                 _kill(worker.process)
         deadline = time.monotonic() + _EXIT_SECONDS
         for worker in self._workers:
@@ -294,21 +333,24 @@ class ProcessPool(WorkerPool[ProcessWorker[T], T]):
 
     def _hear(self, worker: ProcessWorker[T]) -> Iterator[Done[T] | Lost[T]]:
         try:
-            answer = worker.pipe.recv_bytes()
+            heard = worker.pipe.recv_bytes()
+            number, at_once = _HEAD.unpack_from(heard)
+            answer = heard[_HEAD.size :]
             message = self._read(answer) if answer else None
+            errand = worker.errands[number] if worker.ready else None
         except Exception:  # noqa: BLE001 - gone, or what it said has no meaning
             yield from self._remove(worker)
             return
-        if not worker.ready:
+        if errand is None:
             worker.ready, self._false_starts = True, 0
         elif not answer:
-            worker.begun = True
-        elif worker.task is not None:
-            task, worker.task = worker.task, None
+            errand.begun, errand.at_once = True, at_once
+        else:
+            del worker.errands[number]
             worker.done += 1
             if worker.done == self._max_tasks:
                 yield from self._remove(worker)
-            yield Done(task, message)
+            yield Done(errand.task, message)
 
     def _remove(
         self, worker: ProcessWorker[T], limit: str = "", message: str = ""
@@ -320,15 +362,9 @@ class ProcessPool(WorkerPool[ProcessWorker[T], T]):
         worker.process.join(1.0)
         code = None if worker.unwatched else worker.process.exitcode
         _kill(worker.process)  # children of a worker end with it
-        if worker.task is not None:
-            begun = worker.begun or bool(limit)
-            lost = Lost(
-                worker.task, code, worker.elapsed, limit, message, begun, before=worker.done
-            )
-            return iter([lost])
         if not worker.ready:
             self._note_false_start(code)
-        return iter(())
+        return worker.lost(code, limit, message)
 
     def _note_false_start(self, code: int | None, error: Exception | None = None) -> None:
         # A signal may come from outside and will not always; an exit is what ours will do.
@@ -348,9 +384,9 @@ class ProcessPool(WorkerPool[ProcessWorker[T], T]):
             left.append(_LIFE_LOOK)
         return left
 
-    def _holds_too_much(self, worker: ProcessWorker[T]) -> bool:
+    def _holds_more_than(self, worker: ProcessWorker[T], share: float) -> bool:
         limit = self._memory_limit
-        return limit is not None and held_by(worker.process.pid or 0) > limit
+        return limit is not None and held_by(worker.process.pid or 0) > share * limit
 
 
 def _has_ended(worker: ProcessWorker[Any], happened: Collection[object]) -> bool:
@@ -391,14 +427,86 @@ def _kill(process: BaseProcess) -> None:
 
 def serve(pipe: Connection, do: Callable[[bytes], bytes]) -> None:
     """Do one task after another, until the pipe closes."""
-    with suppress(EOFError, OSError):
-        pipe.send_bytes(b"")
-        while True:
-            task = pipe.recv_bytes()
-            pipe.send_bytes(b"")
-            pipe.send_bytes(do(task))
+    tasks = _Tasks(pipe, do)
+    tasks.say(0, 0)
+    tasks.take()
     for child in multiprocessing.active_children():
         child.kill()  # or the end of this process would wait for theirs
+
+
+class _Tasks:
+    """The tasks of a worker. One is worked on at a time; another begins where that one waits.
+
+    Metrics, judges and what they load need not be safe for threads: two never run together.
+    """
+
+    def __init__(self, pipe: Connection, do: Callable[[bytes], bytes]) -> None:
+        self._pipe = pipe
+        self._do = do
+        self._turn, self._hearing, self._speaking = (threading.Lock() for _ in range(3))
+
+    def take(self) -> None:
+        """Do one task after another in this thread, until the pipe closes."""
+        while True:
+            try:
+                with self._hearing:
+                    parcel = self._pipe.recv_bytes()
+            except (EOFError, OSError):
+                return
+            number, _ = _HEAD.unpack_from(parcel)
+            with self._turn:
+                self.say(number, 1)
+                _own.waiting = partial(self._waiting, number)
+                answer = self._do(parcel[_HEAD.size :])
+            self.say(number, 1, answer)
+
+    def say(self, number: int, at_once: int, answer: bytes = b"") -> None:
+        with self._speaking, suppress(OSError):  # the parent is gone, and so is this worker soon
+            self._pipe.send_bytes(_HEAD.pack(number, at_once) + answer)
+
+    @contextmanager
+    def _waiting(self, number: int, at_once: int) -> Iterator[None]:
+        if not self._hearing.locked():
+            threading.Thread(target=self._take_too, daemon=True).start()
+        self.say(number, at_once)
+        self._turn.release()
+        try:
+            yield
+        finally:
+            self._turn.acquire()
+            _own.returned()
+
+    def _take_too(self) -> None:
+        try:
+            self.take()
+        except BaseException:  # noqa: BLE001 - as in the main thread, it ends the worker
+            sys.excepthook(*sys.exc_info())
+            os._exit(1)
+
+
+_HEAD: Final = Struct(">II")
+"""Of a message: the number of its task, and how many such tasks may be under way."""
+
+
+class _Own(threading.local):
+    """What a thread of a worker has of its own."""
+
+    def __init__(self) -> None:
+        self.waiting: Callable[[int], AbstractContextManager[None]] = lambda _: nullcontext()
+        self.returned: Callable[[], None] = lambda: None
+
+
+_own = _Own()
+
+
+def waiting(at_once: int) -> AbstractContextManager[None]:
+    """Let this worker do another task meanwhile: up to ``at_once`` in all workers."""
+    return _own.waiting(at_once)
+
+
+def when_back(restore: Callable[[], None]) -> None:
+    """Have ``restore`` called when this thread goes on after other tasks had their turn."""
+    _own.returned = restore
 
 
 def keep_from_children(pipe: Connection) -> None:

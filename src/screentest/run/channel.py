@@ -10,16 +10,18 @@ NotingLedger notes which calls each record rests on.
 
 from __future__ import annotations
 
+import asyncio
 import json
+import random
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
-from functools import partial
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
+from functools import cached_property, partial
 from itertools import count
 from multiprocessing.connection import Connection
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from screentest import core
 from screentest.core.calls import CallIntent, CallReceipt, LedgerClient
@@ -27,6 +29,10 @@ from screentest.core.codec import from_json, to_json
 from screentest.core.errors import NoValue, ScreentestError, StorageError, UserError
 from screentest.core.outcome import Reason
 from screentest.run.records import RecordKey
+
+if TYPE_CHECKING:
+    from screentest.models.chat.calls import CallLedger
+    from screentest.models.chat.limiter import Limiter, Place
 
 # Which model calls a record rests on: those made for it, and those made for all of its task.
 
@@ -45,6 +51,11 @@ class NotingLedger:
     def waits(self) -> bool:
         """Return True if its methods wait for a disk."""
         return bool(getattr(self._ledger, "waits", True))
+
+    @property
+    def slot(self) -> Any:
+        """Whoever gives places at endpoints to all workers; None where this process does."""
+        return getattr(self._ledger, "slot", None)
 
     @contextmanager
     def noting(self, *keys: RecordKey) -> Iterator[None]:
@@ -151,8 +162,25 @@ class RemoteLedger:
     def settle(self, call: str, receipt: CallReceipt) -> None:
         self._ask("settle", call, to_json(receipt))
 
+    @asynccontextmanager
+    async def slot(self, endpoint: str, most: int, request: str) -> AsyncIterator[Place]:
+        """Wait for one of the ``most`` places that all workers have at an endpoint."""
+        from screentest.models.chat.limiter import Place
+
+        number, granted = self._begin("enter", endpoint, most, request)
+        place = Place()
+        try:
+            place.again = await asyncio.wrap_future(granted)
+            yield place
+        finally:
+            self._begin("leave", number, place.well, place.pause)
+
     def _ask(self, what: str, *arguments: str) -> Any:
+        return self._begin(what, *arguments)[1].result()
+
+    def _begin(self, what: str, *arguments: str | float | None) -> tuple[int, Future[Any]]:
         answer: Future[Any] = Future()
+        answer.set_running_or_notify_cancel()  # from now on nobody can cancel it
         with self._sending:
             if self._connection is None:
                 self._connection = self._connect()
@@ -161,7 +189,7 @@ class RemoteLedger:
             number = next(self._numbers)
             self._waiting[number] = answer
             send(self._connection, number=number, what=what, arguments=arguments)
-        return answer.result()
+        return number, answer
 
     def _listen(self, connection: Connection) -> None:
         with suppress(EOFError, OSError):
@@ -176,12 +204,46 @@ class RemoteLedger:
             answer.set_exception(StorageError("the process that writes the run is gone"))
 
 
+class _Asker:
+    """A worker at the other end of a pipe, and what it holds."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+        self.sending = threading.Lock()
+        self.waiting: dict[int, Future[None]] = {}
+        """By number, its questions that wait for other workers, and not for the disk."""
+        self.places: dict[int, tuple[AbstractAsyncContextManager[Place], Place, str]] = {}
+        """By the number of the question, its places at endpoints and the requests they are for."""
+        self.calls: set[str] = set()
+        """Its calls without a receipt."""
+
+    def send(self, **message: Any) -> None:
+        with self.sending, suppress(OSError):  # the worker died; what it asked is written down
+            send(self.connection, **message)
+
+
 class LedgerServer:
-    """Answers the ledgers of all workers. Questions that come together share one commit."""
+    """Answers the ledgers of all workers, and says when each may call an endpoint.
+
+    Questions that come together share one commit. Calls of all workers to an endpoint go through
+    one limiter, and never two with the same request at once.
+    """
 
     def __init__(self, ledger: LedgerClient) -> None:
-        self._ledger = ledger
+        self._client = ledger
         self._threads = ThreadPoolExecutor(_MOST_AT_ONCE, thread_name_prefix="screentest-ledger")
+        self._limiters: dict[str, Limiter] = {}
+        self._under_way: dict[str, asyncio.Event] = {}
+        """Requests that have a place, or wait for one."""
+        self._askers: set[_Asker] = set()
+        self._replies: set[Future[None]] = set()
+        self._closed = False
+
+    @cached_property
+    def _ledger(self) -> CallLedger:
+        from screentest.models.chat.calls import CallLedger
+
+        return CallLedger(self._client, None, self._threads)
 
     def serve(self, connection: Connection) -> None:
         """Answer one worker until it is gone."""
@@ -189,37 +251,116 @@ class LedgerServer:
 
     def close(self) -> None:
         """Answer what was asked, then no more."""
+        self._closed = True
+        for asker in list(self._askers):
+            self._forget(asker)
+        wait(list(self._replies))
         self._threads.shutdown()
 
     def _serve(self, connection: Connection) -> None:
-        sending = threading.Lock()
-        # RuntimeError: the server has closed, and with it the run.
-        with suppress(EOFError, OSError, RuntimeError), connection:
-            while True:
-                self._threads.submit(self._reply, connection, sending, receive(connection))
+        from screentest.models.chat.session import event_loop
 
-    def _reply(
-        self, connection: Connection, sending: threading.Lock, question: dict[str, Any]
-    ) -> None:
-        reply: dict[str, Any] = {"number": question["number"]}
+        asker = _Asker(connection)
+        self._askers.add(asker)
+        with suppress(EOFError, OSError), connection:
+            while not self._closed:
+                question = receive(connection)
+                number = question["number"]
+                answering = self._reply(asker, number, question)
+                reply = asyncio.run_coroutine_threadsafe(answering, event_loop())
+                self._replies.add(reply)
+                if question["what"] in ("enter", "intend"):
+                    asker.waiting[number] = reply
+                reply.add_done_callback(partial(self._replied, asker, number))
+        self._forget(asker)
+
+    def _replied(self, asker: _Asker, number: int, reply: Future[None]) -> None:
+        self._replies.discard(reply)
+        asker.waiting.pop(number, None)
+
+    def _forget(self, asker: _Asker) -> None:
+        """Give back what a worker held that is gone."""
+        from screentest.models.chat.session import run
+
+        async def give_back() -> None:
+            for number in list(asker.places):
+                await self._leave(asker, number)
+            while asker.calls:
+                asker.calls.pop()
+                self._ledger.ended()
+
+        for reply in list(asker.waiting.values()):
+            reply.cancel()
+        run(give_back())
+        self._askers.discard(asker)
+
+    async def _reply(self, asker: _Asker, number: int, question: dict[str, Any]) -> None:
+        reply: dict[str, Any] = {"number": number}
         try:
-            reply["value"] = self._answer(question["what"], question["arguments"])
+            what, arguments = question["what"], question["arguments"]
+            reply["value"] = await self._answer(asker, number, what, arguments)
         except ScreentestError as error:
             reply["error"] = error_message(error)
         except Exception as error:  # noqa: BLE001 - whoever asked must get an answer, not wait for ever
             reply["error"] = error_message(UserError(f"{type(error).__name__}: {error}"))
-        with sending, suppress(OSError):  # the worker died; what it asked is written down
-            send(connection, **reply)
+        # In a thread: a worker that does not listen must not keep the others waiting.
+        await asyncio.get_running_loop().run_in_executor(self._threads, lambda: asker.send(**reply))
 
-    def _answer(self, what: str, arguments: list[str]) -> str | None:
+    async def _answer(
+        self, asker: _Asker, number: int, what: str, arguments: list[Any]
+    ) -> str | bool | None:
         match what, arguments:
             case "recall", [request]:
-                answer = self._ledger.recall(request)
+                answer = await self._ledger.recall(request)
                 return None if answer is None else to_json(answer)
             case "intend", [intent]:
-                return self._ledger.intend(from_json(CallIntent, intent))
+                call = await self._ledger.intend(from_json(CallIntent, intent))
+                asker.calls.add(call)
+                return call
             case "settle", [call, receipt]:
-                self._ledger.settle(call, from_json(CallReceipt, receipt))
+                asker.calls.discard(call)
+                await self._ledger.settle(call, from_json(CallReceipt, receipt))
+                return None
+            case "enter", [endpoint, most, request]:
+                return await self._enter(asker, number, endpoint, most, request)
+            case "leave", [place, well, pause]:
+                await self._leave(asker, place, well, pause)
                 return None
             case _:
                 raise UserError(f"the ledger does not know {what!r}")
+
+    async def _enter(
+        self, asker: _Asker, number: int, endpoint: str, most: int, request: str
+    ) -> bool:
+        """Wait for a place, and return whether somebody else asked the same meanwhile."""
+        from screentest.models.chat.faults import SystemClock
+        from screentest.models.chat.limiter import Limiter
+
+        again = False
+        while (other := self._under_way.get(request)) is not None:
+            again = True
+            await other.wait()
+        self._under_way[request] = asyncio.Event()
+        if endpoint not in self._limiters:
+            self._limiters[endpoint] = Limiter(most, SystemClock(), random.Random())
+        limiter = self._limiters[endpoint]
+        limiter.most = min(limiter.most, most)
+        slot = limiter.slot()
+        try:
+            asker.places[number] = slot, await slot.__aenter__(), request
+        except BaseException:
+            self._under_way.pop(request).set()
+            raise
+        return again
+
+    async def _leave(
+        self, asker: _Asker, number: int, well: bool = False, pause: float | None = None
+    ) -> None:
+        if number not in asker.places:
+            if number in asker.waiting:
+                asker.waiting[number].cancel()
+            return
+        slot, place, request = asker.places.pop(number)
+        place.well, place.pause = well, pause
+        await slot.__aexit__(None, None, None)
+        self._under_way.pop(request).set()

@@ -48,16 +48,21 @@ def work_through(
     suspects: deque[Task] = deque()
     """Tasks under which a worker held too much that had done others: a fresh one tells whose
     it was."""
+    shared: deque[Task] = deque()
+    """Tasks lost with others of their worker: alone with one, each tells whose fault it was."""
     deaths: Counter[tuple[RecordKey, ...]] = Counter()
     fatal: ScreentestError | None = None
     ended: list[Finished] = []
     while not stop.now:
         if not stop.requested and fatal is None:
             # Where such a worker was lost there is a place for a fresh one, beside idle ones.
-            pool.ensure(size() if suspects else min(size(), len(queue) + pool.busy))
-            ended += _hand_out(suspects, pool, limits.timeout, fresh=True)
-            ended += _hand_out(queue, pool, limits.timeout)
-            work_left = bool(queue or suspects or pool.busy)
+            wanted = len(queue) + len(shared) + pool.busy
+            pool.ensure(size() if suspects else min(size(), wanted))
+            ended += _hand_out(suspects, pool, limits.timeout, "fresh")
+            ended += _hand_out(shared, pool, limits.timeout, "alone")
+            if not shared:
+                ended += _hand_out(queue, pool, limits.timeout)
+            work_left = bool(queue or suspects or shared or pool.busy)
         else:
             work_left = bool(pool.busy)
         if ended:
@@ -68,6 +73,9 @@ def work_through(
         for event in pool.wait(stop.wake):
             keys = event.task.keys
             if isinstance(event, Lost):
+                if event.beside:
+                    shared.append(event.task)
+                    continue
                 if event.limit == "memory" and event.before:
                     suspects.append(event.task)
                     continue
@@ -92,13 +100,9 @@ def _hand_out(
     queue: deque[Task],
     pool: WorkerPool[Any, Task],
     timeout: float | None,
-    *,
-    fresh: bool = False,
+    kind: str = "",
 ) -> list[Finished]:
-    """Give tasks to idle workers: never more are under way than there are workers.
-
-    Those that cannot be sent have ended already.
-    """
+    """Give tasks to idle workers; those that cannot be sent have ended already."""
     ended = []
     while queue:
         task = queue[0]
@@ -109,7 +113,7 @@ def _hand_out(
             ended.append(Finished(task, failed_to_load(task.keys, error).outcomes))
             continue
         parcel = pickle.dumps((task.keys, work))
-        if not pool.give(task, parcel, task.timeout or timeout, fresh=fresh):
+        if not pool.give(task, parcel, task.timeout or timeout, kind):
             break
         queue.popleft()
     return ended

@@ -25,7 +25,7 @@ from typing import Any, Final, Self
 
 from screentest._util import VERSION
 from screentest._util.optional import optional
-from screentest._util.workers import Done, Lost, Worker, WorkerPool, drain
+from screentest._util.workers import Done, Errand, Lost, Worker, WorkerPool, drain
 from screentest.core import BadOption, LedgerClient, RunError, ScreentestError, ServiceError
 from screentest.models.remote import use_remote
 from screentest.run.channel import error_message
@@ -77,11 +77,9 @@ class RayPool(WorkerPool[ActorWorker, Task]):
             self._workers.append(worker)
             self._await(worker, worker.actor.hello.remote())
 
-    def give(
-        self, task: Task, parcel: bytes, timeout: float | None, *, fresh: bool = False
-    ) -> bool:
-        for worker in self._idle(fresh):
-            worker.begin(task, timeout)
+    def give(self, task: Task, parcel: bytes, timeout: float | None, kind: str = "") -> bool:
+        for worker in self._idle(kind):
+            worker.errands[0] = Errand(task, timeout)
             self._await(worker, worker.actor.do.remote(parcel, task.files))
             return True
         return False
@@ -132,14 +130,14 @@ class RayPool(WorkerPool[ActorWorker, Task]):
             yield from self._remove(worker, message=lost)
             return
         message = json.loads(future.result())
-        task, worker.task = worker.task, None
-        if task is None:
+        errand = worker.errands.pop(0, None)
+        if errand is None:
             _refuse_other_version(message)
             worker.ready, self._false_starts = True, 0
         elif message["kind"] == "absent":
-            yield Done(task, self._without_file(task, message))
+            yield Done(errand.task, self._without_file(errand.task, message))
         else:
-            yield Done(task, message)
+            yield Done(errand.task, message)
 
     def _without_file(self, task: Task, message: Mapping[str, str]) -> dict[str, Any]:
         """Return a film that nobody sees any more is one film's trouble; one that only we see is
@@ -160,9 +158,8 @@ class RayPool(WorkerPool[ActorWorker, Task]):
         self._workers.remove(worker)
         # Where only the connection to it was cut, it must not go on beside its successor.
         self._ray.kill(worker.actor)
-        if worker.task is not None:
-            yield Lost(worker.task, None, worker.elapsed, limit, message)
-        elif not worker.ready:
+        yield from worker.lost(None, limit, message)
+        if not worker.errands and not worker.ready:
             self._false_starts += 1
             if self._false_starts >= _FALSE_STARTS:
                 raise ScreentestError(

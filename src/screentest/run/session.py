@@ -6,13 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias, TypedDict
 
 from av.video.frame import VideoFrame
 
+from screentest._util.workers import when_back
 from screentest.core.calls import LedgerClient, Progress, Silent
 from screentest.core.codec import to_json
 from screentest.core.errors import BadOption
@@ -171,8 +172,10 @@ class Tools:
         return build("detector", self.settings.detector).spec.signature
 
     def attach(self, ledger: LedgerClient) -> None:
-        """Write paid calls into ``ledger`` from now on."""
-        self.models.attach(ledger, self.settings.prices)
+        """Write paid calls into ``ledger`` from now on, also after another task had its turn."""
+        attach = partial(self.models.attach, ledger, self.settings.prices)
+        attach()
+        when_back(attach)
 
     def role(self, name: str) -> Any:
         """Return the backend chosen for a role."""

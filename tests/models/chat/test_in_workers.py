@@ -61,7 +61,7 @@ def test_a_wrong_key_stops_the_run(tmp_path: Path) -> None:
             pytest.raises(ServiceError, match="Check the key"),
         ):
             execute(store, tasks(server.url, 40), engine=LocalEngine(workers=2))
-        assert len(server.asked) <= 2
+        assert len(server.asked) <= 8  # those under way at once
 
 
 def test_the_number_of_workers_changes_nothing(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import logging
 import random
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
@@ -24,7 +25,7 @@ from screentest.core.outcome import Reason
 from screentest.models.chat import wire
 from screentest.models.chat.costs import Price
 from screentest.models.chat.faults import CallFault, Clock, FaultKind, Retries
-from screentest.models.chat.limiter import Limiter, SharedCalls
+from screentest.models.chat.limiter import Limiter, Place, SharedCalls
 from screentest.models.chat.messages import ChatAnswer, ChatRequest, ModelReply, Usage
 from screentest.models.chat.parsing import conclude, repair_turns
 from screentest.models.chat.videos import NativeVideo, digests, films, pictures_sent
@@ -63,7 +64,8 @@ class CallLedger:
         # A ledger waits for the disk; many who wait together share one write.
         self._threads = threads if getattr(ledger, "waits", True) else None
         self._open_calls = 0
-        self._settlement = asyncio.Event()
+        self._settled = 0
+        self._change = asyncio.Event()
         self.asked: dict[Hashable, asyncio.Future[Got]] = {}
         """By digest, what was asked through this object: identical requests are asked once."""
 
@@ -71,6 +73,18 @@ class CallLedger:
     def name(self) -> int:
         """The same for all that write into the same ledger at the same time."""
         return id(self._ledger)
+
+    def slot(
+        self, ours: Limiter, settings: CallSettings, digest: str
+    ) -> AbstractAsyncContextManager[Place]:
+        """Wait for a place: where workers share a ledger, its process says when for all of them."""
+        shared = getattr(self._ledger, "slot", None)
+        if shared is None:
+            return ours.slot()
+        place: AbstractAsyncContextManager[Place] = shared(
+            settings.endpoint.url, settings.concurrency, digest
+        )
+        return place
 
     def most(self, request: ChatRequest, extra_text: str) -> Decimal | None:
         """Return the most a call can cost; None without a price."""
@@ -81,6 +95,13 @@ class CallLedger:
     def cost(self, usage: Usage, images: int) -> Decimal | None:
         """Return the cost of a call; None without a price or a count of tokens."""
         return None if self._price is None else self._price.cost(usage, images)
+
+    async def remembered(self, digest: str) -> Got | None:
+        """Return an answer that was paid for already."""
+        receipt = await self.recall(digest)
+        if receipt is None or receipt.answer is None:
+            return None
+        return Got(from_json(ModelReply, receipt.answer), 0, receipt.cost)
 
     async def recall(self, digest: str) -> CallReceipt | None:
         """Return the receipt of an answer that was paid for already."""
@@ -93,31 +114,37 @@ class CallLedger:
         before it gives up with NoValue(OVER_BUDGET).
         """
         while True:
-            settlement = self._settlement
+            settled = self._settled
+            self._open_calls += 1  # others that are refused meanwhile wait for this one
             try:
-                call = await self._in_thread(self._ledger.intend, intent)
-            except NoValue as error:
-                waits = self._open_calls > 0 or settlement.is_set()
-                if error.reason is not Reason.OVER_BUDGET or not waits:
+                return await self._in_thread(self._ledger.intend, intent)
+            except BaseException as error:
+                self._close_one()
+                if not (isinstance(error, NoValue) and error.reason is Reason.OVER_BUDGET):
                     raise
-                await settlement.wait()
-            else:
-                self._open_calls += 1
-                return call
+                while self._open_calls and self._settled == settled:
+                    await self._change.wait()
+                if self._settled == settled:
+                    raise
 
     async def settle(self, call: str, receipt: CallReceipt) -> None:
         await self._in_thread(self._ledger.settle, call, receipt)
-        self._settled()
+        self.ended()
 
     def settle_now(self, call: str, receipt: CallReceipt) -> None:
         """Settle a call where nothing can be awaited any more."""
         self._ledger.settle(call, receipt)
-        self._settled()
+        self.ended()
 
-    def _settled(self) -> None:
+    def ended(self) -> None:
+        """Count a call as over: settled, or its worker is gone."""
+        self._settled += 1
+        self._close_one()
+
+    def _close_one(self) -> None:
         self._open_calls -= 1
-        self._settlement.set()
-        self._settlement = asyncio.Event()
+        self._change.set()
+        self._change = asyncio.Event()
 
     async def _in_thread(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         if self._threads is None:
@@ -143,7 +170,7 @@ class CallSettings:
     structured: str
     """auto: in words, and enforced where the server can; schema: enforced; instructed: words."""
     retries: Retries
-    concurrency: int = 16
+    concurrency: int = 64
     timeout: float = 300.0
     video: NativeVideo | None = None
     """How whole videos are sent; None: as frames."""
@@ -220,28 +247,31 @@ class Caller:
     async def _send(
         self, request: ChatRequest, turns: Sequence[wire.Turn], call_ledger: CallLedger, digest: str
     ) -> Got:
-        receipt = await call_ledger.recall(digest)
-        if receipt is not None and receipt.answer is not None:
-            return Got(from_json(ModelReply, receipt.answer), 0, receipt.cost)
+        if (got := await call_ledger.remembered(digest)) is not None:
+            return got
         retries = self._settings.retries
         failures = refusals = 0
         begun = self._clock.monotonic()
         for attempt in range(1, retries.most_calls + 1):
             enforced = self._enforces(request)
-            async with self._limiter.slot():
+            async with call_ledger.slot(self._limiter, self._settings, digest) as place:
                 if self.stopped is not None:
                     raise self.stopped
-                started = self._clock.monotonic()
+                if place.again and (got := await call_ledger.remembered(digest)) is not None:
+                    return got
                 try:
-                    return await self._attempt(
+                    got = await self._attempt(
                         request, turns, call_ledger, digest, attempt, enforced
                     )
                 except CallFault as error:
                     fault = error
+                else:
+                    place.well = True
+                    return got
                 wait = retries.wait(attempt, fault.retry_after, self._rng)
                 congested = fault.kind is FaultKind.RATE_LIMITED or fault.status in _CONGESTED
                 if congested:
-                    self._limiter.congested(started, wait)
+                    place.pause = wait
             if fault.kind is FaultKind.RATE_LIMITED:
                 refusals += 1
             else:
@@ -312,7 +342,6 @@ class Caller:
         finally:
             self.sending.discard(task)
         self._reached = True
-        self._limiter.succeeded()
         cost = call_ledger.cost(reply.usage, images)
         latency = self._clock.monotonic() - started
         await call_ledger.settle(call, _answered(request, reply, cost, latency))

@@ -7,11 +7,24 @@ import random
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Hashable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from screentest.models.chat.faults import Clock
 
 T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class Place:
+    """A call's place at an endpoint, and what came of the call."""
+
+    again: bool = False
+    """Whether somebody else asked the same meanwhile."""
+    well: bool = False
+    pause: float | None = None
+    """Seconds for which the server, which had too many calls, wants none."""
+
 
 # A pause can be extended while someone waits for it; after so many extensions they go anyway,
 # and a server that still objects counts as one of their bounded attempts.
@@ -27,7 +40,7 @@ class Limiter:
     """
 
     def __init__(self, most: int, clock: Clock, rng: random.Random) -> None:
-        self._most = most
+        self.most = most
         self._limit = float(most)
         self._clock = clock
         self._rng = rng
@@ -39,22 +52,28 @@ class Limiter:
     @property
     def limit(self) -> int:
         """The number of calls that may run now."""
-        return max(1, int(self._limit))
+        return max(1, min(self.most, int(self._limit)))
 
     @asynccontextmanager
-    async def slot(self) -> AsyncIterator[None]:
+    async def slot(self) -> AsyncIterator[Place]:
         """Wait for a place and for the end of any pause; the place is ours inside."""
+        place = Place()
         await self._enter()
         try:
             await self._wait_out_pause()
-            yield
+            started = self._clock.monotonic()
+            yield place
+            if place.well:
+                self.succeeded()
+            elif place.pause is not None:
+                self.congested(started, place.pause)
         finally:
             self._active -= 1
             self._admit()
 
     def succeeded(self) -> None:
         """Note a call that went well: a little more is allowed."""
-        self._limit = min(float(self._most), self._limit + 1 / self._limit)
+        self._limit = min(float(self.most), self._limit + 1 / self._limit)
         self._admit()
 
     def congested(self, started: float, wait: float) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any, Literal
 
+from screentest._util.workers import waiting
 from screentest.core import BadOption, DecodeError, LedgerClient, Outcome, from_object, register
 from screentest.models.chat.calls import CallSettings
 from screentest.models.chat.costs import MemoryLedger, Prices
@@ -78,7 +79,9 @@ class OpenAIChat:
         """
         if not requests:
             return []
-        return run(self._ask([self.effective(request) for request in requests]))
+        asking = self._ask([self.effective(request) for request in requests], self._ledger)
+        with waiting(self.settings.concurrency):
+            return run(asking)
 
     def effective(self, request: ChatRequest) -> ChatRequest:
         """Return the request with the sampling that the user set for this backend."""
@@ -114,14 +117,16 @@ class OpenAIChat:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _ledger=MemoryLedger())
 
-    async def _ask(self, requests: Sequence[ChatRequest]) -> list[Outcome[ChatAnswer]]:
+    async def _ask(
+        self, requests: Sequence[ChatRequest], ledger: LedgerClient
+    ) -> list[Outcome[ChatAnswer]]:
         settings = self.settings
         if self._session is None or self._session.loop is not asyncio.get_running_loop():
             self._session = Session(
                 settings, settings.endpoint.key(self._key_env), self._clock, self._rng
             )
         price = self._prices.of(settings.model)
-        return await self._session.ask_all(requests, self._ledger, price, self._note_served)
+        return await self._session.ask_all(requests, ledger, price, self._note_served)
 
     def _note_served(self, answer: ChatAnswer) -> None:
         if not answer.drifted and not answer.fingerprint:
@@ -172,7 +177,7 @@ def openai_chat(
     model: str,
     base_url: str = "",
     key_env: str = "OPENAI_API_KEY",
-    concurrency: int = 16,
+    concurrency: int = 64,
     timeout: float = 300.0,
     max_attempts: int = 6,
     longest_wait: float = 120.0,
