@@ -245,6 +245,39 @@ def test_what_the_ladders_showed_preferred(
     assert _rating(aspect, changed) < _rating(aspect, film) - MARGIN
 
 
+EXTRA = {
+    "lens.vignette": 2.5,
+    "lens.fringes": 2.0,
+    "lens.doubled": 0.3,
+    "lens.seams": 0.05,
+    "coherence.dirt": 0.06,
+    "coherence.warping": 1.0,
+    "coherence.popping": 1.5,
+    "coherence.jitter": 2.0,
+    "coherence.skipped": 0.8,
+    "melting.melting": 0.1,
+}
+
+
+@pytest.mark.parametrize("name", EXTRA)
+def test_a_fault_of_lens_or_motion_counts_whatever_else_is_wrong(
+    name: str, intact: list[dict[str, float]]
+) -> None:
+    """Beside a film with much noise and warping, in all of its shots."""
+    aspect, wrong = Aspect.TECHNICAL_QUALITY, {"noise.luma_noise": 9.0, "coherence.warping": 0.8}
+    for film in (intact, [{**shot, **wrong} for shot in intact]):
+        harmed = [{**shot, name: EXTRA[name]} for shot in film]
+        assert _rating(aspect, harmed) < _rating(aspect, film) - (0 if "warp" in name else MARGIN)
+
+
+def test_a_fault_that_does_not_apply_leaves_the_others(intact: list[dict[str, float]]) -> None:
+    """Dark corners show no fall-off of light, and a black film still has no rating."""
+    rest = [{key: shot[key] for key in shot if key not in EXTRA} for shot in intact]
+    assert JUDGE.rate(Aspect.TECHNICAL_QUALITY, film_scores(rest)).ok
+    black = [{key: shot[key] for key in shot if not key.startswith("noise")} for shot in intact]
+    assert not JUDGE.rate(Aspect.TECHNICAL_QUALITY, film_scores(black)).ok
+
+
 @given(
     st.lists(st.tuples(st.integers(0, 1000), st.integers(1, 100)), min_size=1, max_size=30),
     st.data(),

@@ -11,7 +11,13 @@ import pytest
 
 from screentest.core import Image, NoValue, Shot, Span, build
 from screentest.metrics.curve import by_shot
-from screentest.metrics.temporal.coherence import COHERENCE, Neighbours, mean_inside, melting
+from screentest.metrics.temporal.coherence import (
+    COHERENCE,
+    FEWEST_STEPS,
+    Neighbours,
+    mean_inside,
+    melting,
+)
 
 HEIGHT, WIDTH, FRAMES = 90, 160, 24
 
@@ -152,8 +158,9 @@ def test_a_small_picture_and_a_short_shot_have_no_value() -> None:
 def test_a_shot_of_too_few_steps_has_none_skipped_nor_left_out() -> None:
     """It has no value, and does not take that of the other shots of its film."""
     rows = np.array([[0, 0, 0, 0, 4.0]] * 24)
+    assert COHERENCE["skipped"].reduce(rows[: FEWEST_STEPS + 2]) == 0.0
     with pytest.raises(NoValue):
-        COHERENCE["skipped"].reduce(rows[:1])
+        COHERENCE["skipped"].reduce(rows[: FEWEST_STEPS + 1])
     shots = [Shot(Span(Fraction(start), Fraction(start + 1))) for start in (0, 1)]
     sum_up = by_shot(COHERENCE, "nothing")
     score = sum_up([(shots[0], rows), (shots[1], rows[:1])], 2)["skipped"].unwrap()
@@ -161,6 +168,14 @@ def test_a_shot_of_too_few_steps_has_none_skipped_nor_left_out() -> None:
     alone = sum_up([(shots[1], rows[:1])], 1)
     assert alone["skipped"].failure is not None
     assert alone["jitter"].ok
+
+
+def test_letters_at_the_rim_are_no_dirt() -> None:
+    """Subtitles and logos stay, too; the outer tenth is left out."""
+    frames = [frame.copy() for frame in pan()]
+    for frame in frames:
+        frame[84:88, 40:120:4] = 255
+    assert of(frames)["dirt"] == pytest.approx(EVEN["dirt"], abs=1e-9)
 
 
 @pytest.mark.parametrize("value", ["coherence.jitter", "coherence.warping", "melting"])

@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 import pytest
 
-from screentest.core import Image, NoValue, Reason
+from screentest.core import Image, NoValue, Reason, build
 from screentest.metrics.static.faults import LENS, Lens
 
 HEIGHT, WIDTH = 180, 320
@@ -142,3 +142,20 @@ def test_bent_edges_are_no_better_for_having_no_seams() -> None:
     """A model that wobbles was ahead of the intact one in seams, in 4 of 10 comparisons."""
     effects = {effect.value for effect in LENS["seams"].traits.helped_by}
     assert {"melting", "coherence.jitter"} <= effects
+
+
+def test_seams_explain_sharpness_and_are_not_explained_by_it() -> None:
+    """Pieces put elsewhere made a model the sharper one in 2 of 8 comparisons. Were seams explained
+    by sharpness as well, neither would be the cause of the other's lead."""
+    sharper = build("metric", "sharpness").thing.info.traits["sharpness"].helped_by
+    assert "lens.seams" in {effect.value for effect in sharper}
+    assert "sharpness" not in {effect.value for effect in LENS["seams"].traits.helped_by}
+
+
+def test_letters_at_the_rim_are_no_seams() -> None:
+    """The outer tenth of a picture is left out, where subtitles and logos are."""
+    lettered = [picture.copy() for picture in pan()]
+    for picture in lettered:
+        picture[166:176, 60:260:10] = 255
+    found = of(lettered)
+    assert (found["seams"], found["doubled"]) == (INTACT["seams"], INTACT["doubled"])

@@ -45,7 +45,7 @@ WORST_BLOCKS = 0.95
 """The quantile of blocks that stands for a frame: what pops up is small."""
 USUAL_SPEED = 4
 """Steps in a quarter of a second, beside which what motion does to texture does not count."""
-FEWEST_STEPS = 12
+FEWEST_STEPS = 8
 """Steps of a shot below which it is chance how even they are."""
 LEAST_STEP = 0.1
 """Levels of change below which nothing moves."""
