@@ -21,8 +21,8 @@ from screentest.analysis.people.agreement import (
 from screentest.analysis.people.released import read_text
 from screentest.analysis.people.score_tables import read_scores
 from screentest.cli.options import JsonOption
-from screentest.cli.tables import print_heading, print_indented, show
-from screentest.core import Column, Outcome, Table, UnknownName, UserError
+from screentest.cli.tables import columns, print_heading, print_indented, show
+from screentest.core import Outcome, Table, UnknownName, UserError
 from screentest.judges.votes import VoteRecord, read_votes
 from screentest.stats import Difference, holm, holm_levels, kendall, spearman
 from screentest.suites.etva.answers import Compat
@@ -105,14 +105,9 @@ def answers(
 
 
 def _answer_table(chosen: Mapping[str, Sequence[Question]]) -> Table:
-    details = [Column(name, detail=True) for name in ("id", "said", "reason")]
-    gated = Column("gated", detail=True, of=lambda question: bool(question.get("gated")))
-    return Table.of(
-        "answers",
-        "Answers",
-        ("item", "answer", "category", "question", *details, gated),
-        [{**question, "item": name} for name, asked in chosen.items() for question in asked],
-    )
+    shown = columns("etva_answers", {"gated": lambda question: bool(question.get("gated"))})
+    rows = [{**question, "item": name} for name, asked in chosen.items() for question in asked]
+    return Table.of("answers", "Answers", shown, rows)
 
 
 def people(
@@ -175,11 +170,9 @@ def people(
 
 
 def _alike_table(alike: Share | None) -> Table:
-    same = Column("same", of=lambda share: round(share.value * share.n))
-    ends = (Column("low", of="interval.low"), Column("high", of="interval.high"))
-    columns = (same, Column("total", of="n"), Column("share", of="value"), *ends)
+    shown = columns("etva_alike", {"same": lambda share: round(share.value * share.n)})
     shares = [] if alike is None else [alike]
-    return Table.of("answers", "Answers as people give them", columns, shares)
+    return Table.of("answers", "Answers as people give them", shown, shares)
 
 
 def _beside(places: Iterable[Path]) -> dict[str, dict[str, float]]:
@@ -233,15 +226,10 @@ def _difference_table(differences: Mapping[str, Sequence[Outcome[Difference]]]) 
             row |= {coefficient: entry.value, "prompts": entry.sources}
             row |= {f"{coefficient}_{end}": getattr(ends, end, None) for end in ("low", "high")}
         rows.append(row)
-    columns = [
-        Column(f"{name}{end}", end.removeprefix("_"))
-        for name in _MEASURES
-        for end in ("", "_low", "_high")
-    ]
     return Table.of(
         "closer",
         "How much closer to people the score is than",
-        (Column("value"), *columns, Column("prompts"), Column("reason", detail=True)),
+        columns("etva_closer"),
         rows,
         note="Differences of correlations, prompt by prompt; above 0 the score is closer. "
         "Intervals are corrected for the number of rows (Holm).",
@@ -249,39 +237,24 @@ def _difference_table(differences: Mapping[str, Sequence[Outcome[Difference]]]) 
 
 
 def _correlation_table(found: Mapping[str, _Correlations]) -> Table:
-    columns = [
-        column
-        for name in _MEASURES
-        for column in (
-            Column(name, name.title(), of=f"{name}.mean"),
-            Column(f"{name}_low", detail=True, of=f"{name}.interval.low"),
-            Column(f"{name}_high", detail=True, of=f"{name}.interval.high"),
-            # Both ends in one column: names of values and of runs need the width.
-            Column(
-                f"{name}_interval",
-                "95%",
-                derived=True,
-                align="right",
-                of=f"{name}.interval",
-                show=lambda ends: f"{ends['low']:.2f} to {ends['high']:.2f}",
-            ),
-        )
-    ]
+    # Both ends in one column: names of values and of runs need the width.
+    shown = columns(
+        "etva_correlation",
+        {"reason": lambda row: row["failure"] and str(row["failure"])},
+        kendall_interval=_ends,
+        spearman_interval=_ends,
+    )
     rows = [
         dict(zip(_MEASURES, (each.value for each in both), strict=True))
         | {"value": name, "of": both[-1].value, "failure": both[0].failure}
         for name, both in found.items()
     ]
-    return Table.of(
-        "correlation",
-        "Correlation with people, the mean of prompts",
-        (
-            *(Column("value"), *columns, Column("prompts", of="of.defined")),
-            Column("undefined", "without", of="of.undefined"),
-            Column("reason", detail=True, of=lambda row: row["failure"] and str(row["failure"])),
-        ),
-        rows,
-    )
+    title = "Correlation with people, the mean of prompts"
+    return Table.of("correlation", title, shown, rows)
+
+
+def _ends(interval: Mapping[str, float]) -> str:
+    return f"{interval['low']:.2f} to {interval['high']:.2f}"
 
 
 def _ratings(records: Iterable[VoteRecord]) -> dict[str, float]:

@@ -24,8 +24,8 @@ from screentest.analysis.results import Results
 from screentest.analysis.runs import read_results
 from screentest.cli.console import out, shown
 from screentest.cli.options import JsonOption
-from screentest.cli.tables import show
-from screentest.core import BadOption, Column, NoValue, Table, UserError
+from screentest.cli.tables import columns, show
+from screentest.core import BadOption, NoValue, Table, UserError
 from screentest.core.signature import split_value_name
 from screentest.run.reader import RunReader
 from screentest.suites.univ.suite import task_of
@@ -99,10 +99,7 @@ def _write(
 
 
 def _compare(
-    read: Mapping[Path, Results],
-    voted: Votes | None,
-    names: Sequence[str],
-    tolerance: float,
+    read: Mapping[Path, Results], voted: Votes | None, names: Sequence[str], tolerance: float
 ) -> dict[tuple[str, str], ScoreAgreement]:
     """By run and value, and by run over all values."""
     result: dict[tuple[str, str], ScoreAgreement] = {}
@@ -152,36 +149,12 @@ def _own(text: str, runs: Sequence[Path]) -> tuple[Path, str]:
 
 
 def _agreement_table(found: Mapping[tuple[str, str], ScoreAgreement]) -> Table:
-    return Table.of(
-        "agreement",
-        "Judges beside people",
-        (
-            *("run", "value"),
-            Column("agreement", "agree", 2, of="agreement.within.value"),
-            Column("low", digits=2, of="agreement.within.interval.low"),
-            Column("high", digits=2, of="agreement.within.interval.high"),
-            Column("bias", digits=3, of="agreement.bias"),
-            Column("rank", digits=2, of="agreement.rank.value"),
-            Column("alpha_people", "α", 2, of="agreement.people.value"),
-            Column("alpha_with_judge", "α with", 2, of="agreement.with_judge.value"),
-            Column("units", "values", of="agreement.within.n"),
-            Column("wilson_low", detail=True, of="agreement.wilson.low"),
-            Column("wilson_high", detail=True, of="agreement.wilson.high"),
-            Column("bias_low", detail=True, of="agreement.bias_interval.low"),
-            Column("bias_high", detail=True, of="agreement.bias_interval.high"),
-            Column("votes_each", detail=True, of="agreement.votes_each"),
-        ),
-        [{"run": run, "value": name, "agreement": item} for (run, name), item in found.items()],
-        "α: how far people agree among themselves; α with: with the judge as one more.",
-    )
+    rows = [{"run": run, "value": name, "agreement": item} for (run, name), item in found.items()]
+    note = "α: how far people agree among themselves; α with: with the judge as one more."
+    return Table.of("agreement", "Judges beside people", columns("univ_agreement"), rows, note)
 
 
 def _preference_table(favours: Sequence[SelfPreference]) -> Table:
-    ends = (Column("low", of="interval.low"), Column("high", of="interval.high"))
-    return Table.of(
-        "self_preference",
-        "Self-preference",
-        ("judge", "own", Column("value", "more", 3), *ends, "own_items", "other_items"),
-        favours,
-        "More: what a judge gives results of its own beyond what others give them, of 1.",
-    )
+    note = "More: what a judge gives results of its own beyond what others give them, of 1."
+    shown = columns("univ_self_preference")
+    return Table.of("self_preference", "Self-preference", shown, favours, note)

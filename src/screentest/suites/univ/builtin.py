@@ -28,8 +28,6 @@ from screentest.suites.univ.schema import NOTHING, Colour, Description, Lighting
 from screentest.suites.univ.vocabulary import VOCABULARIES, Vocabulary
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from screentest.models.roles import FlowField
 
 RATE = Fraction(8)
@@ -67,25 +65,17 @@ def look_at(image: Image) -> FrameLook:
     >>> round(grey.luma, 3), grey.contrast < 1e-6, grey.chroma
     (0.2, True, 0.0)
     """
+    import cv2
+
     rgb = image.astype(np.float32) / 255.0
     luma = rgb @ np.array([0.2126, 0.7152, 0.0722], np.float32)
     high, low = rgb.max(axis=2), rgb.min(axis=2)
     chroma = high - low
     total = float(chroma.sum())
-    warm = float(chroma[_is_warm(rgb, chroma)].sum()) / total if total > 0 else 0.0
+    degrees = cv2.cvtColor(rgb, cv2.COLOR_RGB2HSV)[..., 0]
+    is_warm = (degrees <= _WARM_TO) | (degrees >= _WARM_FROM)
+    warm = float(chroma[is_warm].sum()) / total if total > 0 else 0.0
     return FrameLook(float(luma.mean()), float(luma.std()), float(chroma.mean()), warm)
-
-
-def _is_warm(rgb: NDArray[np.floating], chroma: NDArray[np.floating]) -> NDArray[np.bool_]:
-    red, green, blue = rgb[..., 0], rgb[..., 1], rgb[..., 2]
-    high, safe = rgb.max(axis=2), np.where(chroma > 0, chroma, 1)
-    sector = np.where(
-        high == red,
-        ((green - blue) / safe) % 6,
-        np.where(high == green, (blue - red) / safe + 2, (red - green) / safe + 4),
-    )
-    degrees = sector * 60
-    return np.asarray((degrees <= _WARM_TO) | (degrees >= _WARM_FROM))
 
 
 def mean_look(looks: list[FrameLook]) -> FrameLook:

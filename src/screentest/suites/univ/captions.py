@@ -88,12 +88,7 @@ class ChatCaption:
     """Describes a video by a chat model; ``shots=false`` as one piece, whatever cuts it has."""
 
     def __init__(
-        self,
-        *,
-        fps: float = 2,
-        short_side: int = 480,
-        most_frames: int = 320,
-        shots: bool = True,
+        self, *, fps: float = 2, short_side: int = 480, most_frames: int = 320, shots: bool = True
     ) -> None:
         self.frames, self.by_shot = shown(Fraction(repr(fps)), short_side, most_frames), shots
 

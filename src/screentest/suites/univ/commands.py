@@ -14,16 +14,16 @@ from screentest.analysis.runs import read_results
 from screentest.cli.console import out as console
 from screentest.cli.console import print_json, shown
 from screentest.cli.errors import until_stopped
-from screentest.cli.options import (
-    ENGINE,
-    MODELS,
-    WORKERS,
-    DamagedOption,
-    JsonOption,
-    shares,
+from screentest.cli.options import ENGINE, MODELS, WORKERS, DamagedOption, JsonOption, shares
+from screentest.cli.tables import (
+    columns,
+    print_heading,
+    print_indented,
+    print_models,
+    show,
+    show_manifest,
 )
-from screentest.cli.tables import print_heading, print_indented, print_models, show, show_manifest
-from screentest.core import BadOption, Cell, Column, Table, UserError
+from screentest.core import BadOption, Cell, Table, UserError
 from screentest.inputs.importers import read_inputs
 from screentest.inputs.manifest import write_manifest
 from screentest.present.charts import must_be_chart, save
@@ -43,10 +43,9 @@ from screentest.suites.univ.captions import (
 from screentest.suites.univ.data import read_univbench
 from screentest.suites.univ.pieces import UnivTask
 from screentest.suites.univ.released import read_released
-from screentest.suites.univ.schema import VideoDescription, description_schema
+from screentest.suites.univ.schema import description_schema
 from screentest.suites.univ.tables import (
     TaskStandings,
-    cost_table,
     dimension_table,
     draw_distribution,
     task_costs,
@@ -128,13 +127,11 @@ def costs(runs: RunsArgument, as_json: JsonOption = False) -> None:
         if not subset:
             raise UserError(f"{run} has no call of univ", advice=_SCORE_FIRST)
         rows += subset
-    show(cost_table(rows), as_json=as_json)
+    show(Table("costs", "What a case took", columns("univ_costs"), rows), as_json=as_json)
 
 
 def distribution(
-    captions: list[Path],
-    out: Path | None = None,
-    as_json: JsonOption = False,
+    captions: list[Path], out: Path | None = None, as_json: JsonOption = False
 ) -> None:
     """Count what a corpus is made of, over all 21 sub-dimensions."""
     if out is not None:
@@ -150,9 +147,9 @@ def distribution(
             ("nothing said", item.silent),
         ]
     ]
-    columns = ("sub-dimension", "term", "shots")
+    heads = ("sub-dimension", "term", "shots")
     note = f"Of each, the {_SHOWN_TERMS} most frequent terms; --json has all."
-    show(Table("distribution", "Terms", columns, rows, note), as_json=as_json)
+    show(Table("distribution", "Terms", heads, rows, note), as_json=as_json)
     if out is not None and not as_json:
         console().print(shown(str(out)), soft_wrap=True)
 
@@ -208,19 +205,13 @@ def _metric(by: By, settings: Settings, fps: float, whole: bool) -> str:
 
 def _table(captioned: Captioned) -> Table:
     """Return a row for each video: records have the whole description, people see the script."""
-    columns = [
-        Column("video", "Video", derived=True),
-        Column("count", "Shots", derived=True),
-        Column("text", "Script", derived=True),
-        *(Column(name, detail=True) for name in VideoDescription.model_fields),
-    ]
     rows = []
     for name, video in captioned.videos.items():
         lost = captioned.missing.get(name, 0)
         shots = f"{len(video.shots):,}" + (f", {lost:,} missing" if lost else "")
         text = " ".join(video.script.split()) or "Nothing was recognised."
         rows.append({**video.model_dump(), "video": name, "count": shots, "text": text})
-    return Table.of("captions", "Captions", columns, rows)
+    return Table.of("captions", "Captions", columns("univ_captions"), rows)
 
 
 def _print_end(captioned: Captioned, written: list[Path], scores: Scores) -> None:

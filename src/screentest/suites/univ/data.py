@@ -353,16 +353,12 @@ def _instruction(
 
 
 def _pictures(folder: Path) -> tuple[Path, ...]:
-    if not folder.is_dir():
-        return ()
-    result = [path for path in folder.iterdir() if path.suffix.lower() in _PICTURES]
+    result = [path for path in folder.glob("*") if path.suffix.lower() in _PICTURES]
     return tuple(sorted(result, key=lambda path: (len(path.stem), path.name)))  # 2 before 10
 
 
 def _numbered(folder: Path) -> list[Path]:
-    if not folder.is_dir():
-        return []
-    places = [place for place in folder.iterdir() if place.is_dir() and place.name.isdecimal()]
+    places = [place for place in folder.glob("*") if place.is_dir() and place.name.isdecimal()]
     return sorted(places, key=lambda place: (int(place.name), place.name))
 
 

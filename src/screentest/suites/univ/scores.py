@@ -135,12 +135,7 @@ def _part(piece: Piece) -> Slot:
     if not piece.number:
         return None
     start, end = float(piece.span.start), float(piece.span.end)
-    return {
-        "number": piece.number,
-        "of": piece.of,
-        "start": round(start, 2),
-        "end": round(end, 2),
-    }
+    return {"number": piece.number, "of": piece.of, "start": round(start, 2), "end": round(end, 2)}
 
 
 def _finding_slots(finding: Finding) -> dict[str, Slot]:

@@ -165,10 +165,7 @@ def _subject(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _classed(row: Mapping[str, Any], about: str) -> dict[str, Any]:
-    return {
-        "kind": _member(about, row.get("id")),
-        "description": str(row["description"]).strip(),
-    }
+    return {"kind": _member(about, row.get("id")), "description": str(row["description"]).strip()}
 
 
 def _member(about: str, number: object) -> str:

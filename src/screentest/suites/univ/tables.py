@@ -198,7 +198,10 @@ PUBLISHED: Mapping[str, Sequence[int]] = PAPER_NAMES["costs"]
 
 
 def task_costs(run: RunReader) -> list[tuple[Cell, ...]]:
-    """Return the rows of ``cost_table`` for a run, in the order of tasks; a case counts once."""
+    """Return what one case of a task takes on average, beside what the paper's judge took.
+
+    Seconds are those of waiting for the model, calls one after the other, failed ones too.
+    """
     cases: dict[UnivTask, set[str]] = {}
     for record in run.records():
         task = task_of(record.key.evaluator)
@@ -210,25 +213,6 @@ def task_costs(run: RunReader) -> list[tuple[Cell, ...]]:
         for task in UnivTask
         if task in calls
     ]
-
-
-def cost_table(rows: Sequence[tuple[Cell, ...]]) -> Table:
-    """Return what one case of a task takes on average, beside what the paper's judge took.
-
-    Seconds are those of waiting for the model, calls one after the other, failed ones too.
-    """
-    columns = (
-        *("task", "cases"),
-        Column("calls_per_case", "calls", digits=1),
-        Column("tokens_in_per_case", "in", digits=0),
-        Column("tokens_out_per_case", "out", digits=0),
-        Column("tokens_per_case", "tokens", digits=0),
-        Column("seconds_per_case", "seconds", digits=1),
-        Column("failed_calls", "failed"),
-        Column("paper_tokens", "paper"),
-        Column("paper_seconds", "s"),
-    )
-    return Table("costs", "What a case took", columns, rows)
 
 
 def _task_of_call(call: Call) -> UnivTask | None:
