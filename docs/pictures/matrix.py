@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,6 @@ from screentest.core.codec import from_object, to_json
 from screentest.core.errors import BadOption
 from screentest.core.registry import build, registry
 from screentest.core.signature import split_value_name, value_name
-from screentest.present.certificates import summary_table
 from screentest.present.charts import matrix_chart, save
 from screentest.stats import Claim
 
@@ -105,6 +104,36 @@ def by_harm(found: Matrix) -> Table:
     )
 
 
+def summary(found: Matrix) -> Table:
+    """Degradations that each judge sees, is fooled by, is at chance on."""
+    families = {name.partition("/")[0] for name in found.columns if "/" in name}
+    single = [name for name in found.columns if name not in families]
+    claims = (Claim.SEES, Claim.PREFERS_DEGRADED, Claim.CHANCE, Claim.UNDECIDED)
+    rows: list[tuple[Any, ...]] = []
+    for judge, row in found.rows.items():
+        named = [name for name in single if name in row and not name.startswith(PLACEBO)]
+        made = [row[name].claim for name in named]
+        if made:
+            rows.append((judge, *(made.count(claim) for claim in claims)))
+    rows.sort(key=lambda row: (-row[1], row[2], row[0]))
+    heads = ("judge", *(claim.value for claim in claims))
+    return Table(
+        dict.fromkeys(heads, ""),
+        [[f"{judge}\\*" if describes(judge) else judge, *counts] for judge, *counts in rows],
+    )
+
+
+def at_least(found: Matrix, pairs: int) -> Matrix:
+    """Without the cells that rest on fewer pairs, and without columns that are empty then."""
+    rows = {
+        judge: {name: cell for name, cell in row.items() if cell.pairs >= pairs}
+        for judge, row in found.rows.items()
+    }
+    left = {name for row in rows.values() for name in row}
+    columns = tuple(name for name in found.columns if name in left)
+    return Matrix(columns, {name: found.pairs[name] for name in columns}, rows)
+
+
 def _listed(names: Sequence[str]) -> str:
     more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
     return ", ".join(names[:MOST_NAMED]) + more if names else "–"
@@ -112,27 +141,18 @@ def _listed(names: Sequence[str]) -> str:
 
 def tables(found: Matrix) -> dict[str, Table]:
     """The figures of the page."""
-    summary = summary_table(found)
     counts = [found.pairs[name] for name in found.columns]
     size = (len(found.rows), len(found.columns), (min(counts), max(counts)))
     return {
         "size": Table({"values": "", "columns": "", "pairs of a cell": "{} to {}"}, [size]),
-        "metrics": Table(
-            dict.fromkeys([column.heading for column in summary.columns], ""),
-            list(_marked(summary.rows)),
-        ),
+        "metrics": summary(found),
         "degradations": by_harm(found),
     }
 
 
-def _marked(rows: Iterable[Sequence[Any]]) -> Iterator[list[Any]]:
-    for judge, *counts in rows:
-        yield [f"{judge}\\*" if describes(str(judge)) else judge, *counts]
-
-
 def draw(files: Sequence[Path], picture: Path = PICTURE) -> Matrix:
     """Keep the page's figures, and draw the picture."""
-    found = matrix(read(files)).at_least(LEAST)
+    found = at_least(matrix(read(files)), LEAST)
     if not found.columns:
         raise SystemExit(f"no cell has {LEAST} pairs")
     publish("matrix", "python docs/pictures/matrix.py draw matrix/certificates.json", tables(found))

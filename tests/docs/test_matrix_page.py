@@ -23,7 +23,6 @@ from screentest.analysis.judges.matrix import matrix
 from screentest.core import Aspect, PairKind
 from screentest.core.codec import to_json
 from screentest.judges.cases import Judgement
-from screentest.present.certificates import summary_table
 from screentest.stats import Claim, order_effect
 from tests.analysis.judges.test_figures import case, said
 
@@ -78,7 +77,7 @@ def test_rows_of_chat_models_and_thin_cells_are_left_out(
     ]
     file = tmp_path / "certificates.json"
     file.write_text(f"[{','.join(map(to_json, made))}]", encoding="utf-8")
-    found = matrix(script.read([file])).at_least(script.LEAST)
+    found = script.at_least(matrix(script.read([file])), script.LEAST)
     assert list(found.rows) == ["good", "backwards", "flow_based[a_model]"]
     assert found.columns == ("aesthetics", "aesthetics/blur", "aesthetics/noise", "placebo trim")
     assert {name: cell.claim for name, cell in found.rows["backwards"].items()} == {
@@ -87,10 +86,10 @@ def test_rows_of_chat_models_and_thin_cells_are_left_out(
         "aesthetics/noise": Claim.PREFERS_DEGRADED,
         "placebo trim": None,
     }
-    assert [row[:3] for row in summary_table(found).rows] == [
-        ("good", 2, 0),
-        ("backwards", 1, 1),
-        ("flow_based[a_model]", 0, 0),
+    assert [row[:3] for row in script.summary(found).rows] == [
+        ["good", 2, 0],
+        ["backwards", 1, 1],
+        ["flow_based[a_model]", 0, 0],
     ]
     tables = script.tables(found)
     assert ["backwards", 1, 1, 0, 0] in tables["metrics"].rows

@@ -166,9 +166,9 @@ def forecast_certify(
     plan: Plan, settings: Settings, known: Mapping[str, Cost] | None = None
 ) -> Forecast:
     """Forecast a certification; ``known`` is what judges took in an earlier start, by name."""
-    models = Models(settings.models, device=settings.device)
     work = []
     for judge in map(judge_of, plan.judges):
+        models = Models(judge.settings(settings).models, device=settings.device)
         cases = plan.cases_for(judge)
         metrics = metrics_of(judge)
         repeats = 1 if metrics else plan.repeats

@@ -28,7 +28,7 @@ from screentest.core.verdict import Verdict
 from screentest.present.results import BuiltTestbed, Certificates, Verdicts
 from screentest.run.database import FILE
 from screentest.run.reader import RunReader
-from screentest.run.session import WorkOptions, settings_of
+from screentest.run.session import Settings, WorkOptions, settings_of
 from screentest.run.store import RunStore
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def certify(
     _must_be_chart(chart)
     settings = settings_of(work, limits=limits_of(max_file_size))
     at_least(1, repeats=repeats, probe_pairs=probe_pairs)
-    names, folders = _judges(judges, suite), _folders(testbeds)
+    names, folders = _judges(judges, suite, settings), _folders(testbeds)
     both, changes = _orders(orders), _prompt_changes(probes)
     cases = tuple(_cases(folders, aspects, placebos, kept))
     shares = None if human is None else _people(Path(human), cases)
@@ -142,8 +142,8 @@ def certify_votes(
     refuse_unknown(certify_votes, work)
     _must_be_chart(chart)
     at_least(1, repeats=repeats)
-    names, both = _judges(judges, suite), _orders(orders)
     settings = settings_of(work, limits=limits_of(max_file_size))
+    names, both = _judges(judges, suite, settings), _orders(orders)
     release = read_release(Path(votes), form, tuple(aspects))
     arguments = {"judges": list(names), "people": str(Path(votes).absolute())}
     judging = with_metrics(names)
@@ -217,7 +217,8 @@ def forecast(
     from screentest.analysis.judges.plan import Plan
 
     refuse_unknown(forecast, work)
-    names = _judges(judges, suite)
+    settings = settings_of(work)
+    names = _judges(judges, suite, settings)
     folders = _folders(testbeds) if videos is None or testbeds else []
     planned = () if videos is None else pairs_at_most(videos, aspects)
     at_least(1, repeats=repeats, probe_pairs=probe_pairs)
@@ -229,7 +230,7 @@ def forecast(
     if (Path(out) / FILE).is_file():
         with RunReader(Path(out)) as run:
             costs = {certificate.judge: certificate.cost for certificate in read_certificates(run)}
-    return forecast_certify(plan, settings_of(work), costs)
+    return forecast_certify(plan, settings, costs)
 
 
 def judge_videos(
@@ -260,10 +261,13 @@ def judge_videos(
     """
     from screentest.judges.cases import Case
     from screentest.judges.from_metrics import value_of
-    from screentest.judges.verdicts import judge_of, verdicts_of, with_metrics
+    from screentest.judges.verdicts import judge_of, verdicts_of, with_chat_models, with_metrics
 
     refuse_unknown(judge_videos, work)
     settings = settings_of(work)
+    judge, *others = with_chat_models([judge], settings)
+    if others:
+        raise BadOption("several chat models were chosen", advice=f"Name one judge: {judge}.")
     captions = script_of(Path(script)) if script is not None else None
     text = prompt or (captions.text if captions is not None else "")
     left = Item("first", Path(first), text, captions)
@@ -308,9 +312,10 @@ def _margin_of(name: str, store: RunStore) -> float | None:
     return None
 
 
-def _judges(judges: str | Sequence[str], suite: str) -> tuple[str, ...]:
-    """List the judges, and every value of the suite's metrics as ``metric.output:option=…``."""
-    from screentest.judges.verdicts import judge_of
+def _judges(judges: str | Sequence[str], suite: str, settings: Settings) -> tuple[str, ...]:
+    """List the judges with their chat models, and every value of the suite's metrics as
+    ``metric.output:option=…``."""
+    from screentest.judges.verdicts import with_chat_models
 
     names = list(names_of(judges))
     for spec in read_suite(suite).metrics if suite else ():
@@ -319,9 +324,8 @@ def _judges(judges: str | Sequence[str], suite: str) -> tuple[str, ...]:
         names += [value_name(spec, output) for output in metric.info.outputs]
     if not names:
         raise BadOption("there is no judge to certify", advice="Name judges, or give `suite`.")
-    for name in names:
-        judge_of(name)  # a misspelled name leaves no run behind
-    return tuple(names)
+    # A misspelled name leaves no run behind.
+    return tuple(dict.fromkeys(with_chat_models(names, settings)))
 
 
 def _orders(text: str) -> tuple[Order, ...]:

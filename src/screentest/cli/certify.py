@@ -42,6 +42,7 @@ from screentest.core.errors import BadOption
 from screentest.present.certificates import certificate_screen, headline_of_all
 from screentest.present.forecast import forecast_tables
 from screentest.present.results import BuiltTestbed, Certificates
+from screentest.present.results.certificates import paper_tables
 
 
 @shares(
@@ -136,8 +137,8 @@ def _print(made: Certificates, *, brief: bool, every: bool) -> None:
                 print_indented(f"{certificate.title}: {certificate.signature}")
     else:
         _print_certificates(made, every=every)
-        if len(made.certificates) > 1:
-            show(made.filtering())
+        if len(made.certificates) > 1 or every:
+            show(*paper_tables(made.certificates))
     _print_lost(made)
     print_models(made.models, made.spent)
     words = ""

@@ -11,7 +11,8 @@ flicker|v:1|decoder:av18|frames:all
 
 A spec is ``metric:option=value,…``. A value is named ``metric.output:option=value,…``, or like the
 spec where the output has the metric's own name. Everything that names a value (scores,
-certificates, comparisons, reports, exports) uses ``value_name`` and ``split_value_name``.
+certificates, comparisons, reports, exports) uses ``value_name`` and ``split_value_name``. A judge
+may have its chat model in its name, ``judge@model:option=value,…``.
 
 >>> value_name("contrast:rate=1", "exposure"), value_name("flicker:rate=2", "flicker")
 ('contrast.exposure:rate=1', 'flicker:rate=2')
@@ -23,6 +24,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -124,6 +126,19 @@ def options_of(signature: str) -> dict[str, Any]:
     """
     parts = read_signature(signature).items()
     return {key: _read(value) for key, value in parts if key not in ("", "v")}
+
+
+_WITH_MODEL = re.compile(r"(\w+)@(.+?)(:\w+=.*)?", re.DOTALL)
+
+
+def split_model(text: str) -> tuple[str, str]:
+    """Return a judge's spec, and the chat model in its name; empty where there is none.
+
+    >>> split_model("vlm_video@qwen3:8b:frames=16"), split_model("human:votes=a@b.csv")
+    (('vlm_video:frames=16', 'qwen3:8b'), ('human:votes=a@b.csv', ''))
+    """
+    named = _WITH_MODEL.fullmatch(text)
+    return (f"{named[1]}{named[3] or ''}", named[2]) if named else (text, "")
 
 
 def value_name(spec: str, output: str) -> str:

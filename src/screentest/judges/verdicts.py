@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import TypeVar
 
 from screentest.core.aspects import Aspect
-from screentest.core.errors import VideoError
+from screentest.core.errors import BadOption, VideoError
 from screentest.core.item import Item
 from screentest.core.metric import Judge, Outcomes, Question, RatingJudge
 from screentest.core.outcome import Failure, Outcome, Reason, Score, guarded
 from screentest.core.registry import registry
+from screentest.core.signature import split_model
 from screentest.core.verdict import Choice, Verdict, prefer_higher
 from screentest.judges.cases import Case, Order, evidence, verdict_in
 from screentest.judges.from_metrics import as_judge
@@ -26,6 +27,7 @@ from screentest.judges.spread import PlaceboSpread, PlaceboSpreads
 from screentest.measure.evaluators import Evaluator, known, resolve, sign
 from screentest.measure.items import must_be_outcome, refuse_faults
 from screentest.measure.tasks import keep_models, roles_of, score_tasks, signed_metrics
+from screentest.models.choice import chat_models
 from screentest.run.execute import Execution, execute
 from screentest.run.inputs import Stamp, hash_parts
 from screentest.run.records import RecordKey, encode
@@ -44,17 +46,36 @@ _ROUNDING = 1e-9
 def judge_of(text: str) -> Evaluator:
     """Return the judge that ``text`` names; of a metric's name, the judge that goes by its score.
 
-    ``metric.output`` goes by one value of a metric, ``metric.output:option=value`` too.
+    ``metric.output`` goes by one value of a metric, ``metric.output:option=value`` too. Of
+    ``judge@model`` the chat model answers.
     """
-    name, colon, options = text.partition(":")
+    name, colon, options = split_model(text)[0].partition(":")
     output = ""
     if registry.has("metric", name.partition(".")[0]):
         name, _, output = name.partition(".")
     spec = f"{name}{colon}{options}"
     if not output and known(spec) == "judge":
-        return resolve(spec, "judge")
+        return resolve(text, "judge")
     metric = resolve(spec)
     return Evaluator("judge", text, metric.spec, as_judge(spec, output), metric.signature)
+
+
+def with_chat_models(names: Iterable[str], settings: Settings) -> list[str]:
+    """Return the names of judges, each with the chat model that answers for it; a judge that names
+    none is one judge for each that was chosen."""
+    result: list[str] = []
+    for name in names:
+        one, (spec, colon, options) = judge_of(name), name.partition(":")
+        models = chat_models(settings.models, one.answers)
+        named = one.settings(settings) is not settings or not models
+        result += [name] if named else [f"{spec}@{label}{colon}{options}" for label in models]
+        roles = (role for metric in metrics_of(one) for role in resolve(metric).info.roles)
+        if any(len(chat_models(settings.models, role)) > 1 for role in roles):
+            raise BadOption(
+                f"{name} asks one chat model, and several were chosen",
+                advice="Certify metrics in a run of their own for each chat model.",
+            )
+    return result
 
 
 def metrics_of(one: Evaluator) -> tuple[str, ...]:
@@ -93,14 +114,14 @@ def judge_pairs(
         metrics = signed_metrics(specs, tools)
         by_spec = {metric.name: metric for metric in metrics}
         tools.models.must_be_here(roles_of(named))
-        signed = [_signed(item, by_spec, tools) for item in named]
+    signed = [_signed(item, by_spec, settings) for item in named]
     store.inputs.largest = settings.limits.file_bytes
     cases = {item.name: as_listed(store, cases_for(item), settings.limits) for item in signed}
     rating = [item for item in signed if isinstance(item.judge, RatingJudge)]
     asked = [item for item in signed if item not in rating]
     store.keep_items(_items(signed, cases))
     store.keep_evaluators([metric.note for metric in (*metrics, *signed)])
-    keep_models(store, settings, roles_of([*metrics, *signed]))
+    keep_models(store, settings, [*metrics, *signed])
     questions = [
         task
         for item in asked
@@ -188,11 +209,13 @@ def _items(
     )
 
 
-def _signed(one: Evaluator, metrics: Mapping[str, Evaluator], tools: Tools) -> Evaluator:
+def _signed(one: Evaluator, metrics: Mapping[str, Evaluator], settings: Settings) -> Evaluator:
     """Sign a judge: a rating depends on all that its metrics depend on."""
     selected = [metrics[spec] for spec in metrics_of(one)]
     digests = {f"metric.{metric.name}": metric.signature.digest for metric in selected}
-    return replace(one, signature=sign(one, tools).signature.with_parts(digests))
+    tools = Tools(one.settings(settings))
+    with closing(tools.models):
+        return replace(one, signature=sign(one, tools).signature.with_parts(digests))
 
 
 def _scores(store: RunStore, metrics: Mapping[str, Evaluator]) -> dict[str, dict[str, Outcomes]]:
@@ -306,7 +329,8 @@ def question_tasks(
         for order in orders:
             for repeat in range(repeats):
                 group[question_key(store, case, judge, order, repeat)] = case
-    return [_question_task(group, judge.name, settings) for group in groups.values()]
+    own = judge.settings(settings)
+    return [_question_task(group, judge.name, own) for group in groups.values()]
 
 
 def _question_task(group: Mapping[RecordKey, Case], judge: str, settings: Settings) -> Task:

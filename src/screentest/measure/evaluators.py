@@ -7,13 +7,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from screentest._util import VERSION
-from screentest.core.errors import NoValue, UnknownName
+from screentest.core.errors import BadOption, NoValue, UnknownName
 from screentest.core.metric import Judge, JudgeInfo, Metric, MetricInfo, RatingJudge
 from screentest.core.outcome import Json
 from screentest.core.registry import Spec, build, registry, suggest
-from screentest.core.signature import Signature, parse
+from screentest.core.signature import Signature, parse, split_model
+from screentest.models.choice import chat_models
+from screentest.models.roles import CHAT
 from screentest.run.notes import EvaluatorNote
-from screentest.run.session import Tools
+from screentest.run.session import Settings, Tools
 from screentest.video.probe import decoder_version
 
 
@@ -34,6 +36,24 @@ class Evaluator:
     def info(self) -> MetricInfo | JudgeInfo:
         info: MetricInfo | JudgeInfo = self.thing.info
         return info
+
+    @property
+    def answers(self) -> str:
+        """The chat role that answers for it, the last that it asks; empty where it asks none."""
+        return next((one for one in reversed(self.info.roles) if one.split(".")[0] == CHAT), "")
+
+    def settings(self, given: Settings) -> Settings:
+        """Return settings with the one chat model that its name has, where it has one."""
+        model = split_model(self.name)[1] if self.kind == "judge" else ""
+        if not model:
+            return given
+        models = chat_models(given.models, self.answers)
+        if model not in models:
+            raise BadOption(
+                f"no chat model {model!r} answers for {self.name}",
+                advice=f"Chosen: {', '.join(models) or 'none'}. Give `model=chat=openai:{model}`.",
+            )
+        return replace(given, models=models[model])
 
     @property
     def metric(self) -> Metric:
@@ -62,7 +82,7 @@ class Evaluator:
 
 def resolve(name: str, kind: str = "metric") -> Evaluator:
     """Build a metric or judge by its spec: ``name`` or ``name:option=value,…``."""
-    built = build(kind, name)
+    built = build(kind, split_model(name)[0] if kind == "judge" else name)
     return Evaluator(kind, name, built.spec, built.thing, built.spec.signature)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from uuid import uuid4
 
+from screentest._util.collect import grouped
 from screentest.core.calls import Progress, Silent
 from screentest.core.errors import BadOption, UserError
 from screentest.core.item import Item
@@ -90,10 +91,16 @@ def roles_of(evaluators: Iterable[Evaluator]) -> list[str]:
     return sorted({role for evaluator in evaluators for role in evaluator.info.roles})
 
 
-def keep_models(store: RunStore, settings: Settings, roles: Sequence[str]) -> None:
-    """Write down which backends a run uses."""
-    models = Models(settings.models)
-    store.keep_note(MODELS, {"summary": models.summary(roles), "roles": {**models.used(roles)}})
+def keep_models(store: RunStore, settings: Settings, evaluators: Iterable[Evaluator]) -> None:
+    """Write down which backends a run uses; of judges with chat models of their own, all."""
+    lines: list[str] = []
+    used: list[tuple[str, str]] = []
+    for group in grouped((str(one.settings(settings)), one) for one in evaluators).values():
+        models, asked = Models(group[0].settings(settings).models), roles_of(group)
+        lines.append(models.summary(asked))
+        used += models.used(asked).items()
+    roles = {role: ", ".join(dict.fromkeys(names)) for role, names in grouped(used).items()}
+    store.keep_note(MODELS, {"summary": "; ".join(filter(None, lines)), "roles": {**roles}})
 
 
 def score_tasks(
@@ -152,7 +159,7 @@ def score_items(
         signed = signed_metrics(metrics, tools)
     store.keep_items(items)
     store.keep_evaluators([metric.note for metric in signed])
-    keep_models(store, chosen, roles_of(signed))
+    keep_models(store, chosen, signed)
     store.inputs.largest = chosen.limits.file_bytes
     large = {item.id for item in items if any(map(store.inputs.is_large, _files(item)))}
     last = [item for item in items if item.id in large]

@@ -22,10 +22,10 @@ stands in its first lines and in its signatures.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from screentest._util.optional import install_line, installed, need
@@ -92,6 +92,17 @@ class ModelChoice:
         name, use = _role_and_use(role)
         return cls(name, table["backend"], str(table.get("model", "")), rest, use)
 
+    @property
+    def label(self) -> str:
+        """The model in a judge's name: ``vlm_video@gpt-5``; of a file, its last part."""
+        model = self.model or self.backend
+        return PurePath(model).name if model.startswith(("/", ".", "~")) else model
+
+    @property
+    def place(self) -> tuple[str, str, str]:
+        """What is chosen once. Chat models may be several: a judge names the one that answers."""
+        return self.role, self.use, self.label if self.role == CHAT and not self.use else ""
+
     def __str__(self) -> str:
         role = f"{self.role}.{self.use}" if self.use else self.role
         head = f"{role}={self.backend}" + (f":{self.model}" if self.model else "")
@@ -115,14 +126,14 @@ def read_models(given: str | Iterable[str]) -> tuple[ModelChoice, ...]:
 
     What is chosen one by one comes before a profile, in whichever order they are given.
     """
-    profile: dict[tuple[str, str], ModelChoice] = {}
-    alone: dict[tuple[str, str], ModelChoice] = {}
+    profile: dict[tuple[str, str, str], ModelChoice] = {}
+    alone: dict[tuple[str, str, str], ModelChoice] = {}
     for text in [given] if isinstance(given, str) else given:
         if "=" in text:
             choice = ModelChoice.parse(text)
-            alone[choice.role, choice.use] = choice
+            alone[choice.place] = choice
         elif text.endswith(".toml"):
-            profile |= {(choice.role, choice.use): choice for choice in read_profile(Path(text))}
+            profile |= {choice.place: choice for choice in read_profile(Path(text))}
         elif text not in PROFILES:
             raise BadOption(
                 f"unknown profile {text!r}, and it does not choose a model",
@@ -130,8 +141,24 @@ def read_models(given: str | Iterable[str]) -> tuple[ModelChoice, ...]:
                 "`model=ROLE=BACKEND:MODEL`, for example chat=openai:gpt-5.",
             )
         elif text != DEFAULT:
-            profile |= {(choice.role, choice.use): choice for choice in _profile(text)}
-    return tuple((profile | alone).values())
+            profile |= {choice.place: choice for choice in _profile(text)}
+    taken = {place[:2] for place in alone}
+    rest = (choice for place, choice in profile.items() if place[:2] not in taken)
+    return (*rest, *alone.values())
+
+
+def chat_models(choices: Sequence[ModelChoice], role: str) -> dict[str, tuple[ModelChoice, ...]]:
+    """Return the chat models that may answer for a role, by label, each with the choices in which
+    it does: the one of its use, or else all of no use."""
+    name, _, use = role.partition(".")
+    chats = [one for one in choices if one.role == name == CHAT and not one.use]
+    own = {
+        one.label: tuple(choices) for one in choices if use and (one.role, one.use) == (name, use)
+    }
+    return own or {
+        chat.label: tuple(one for one in choices if one is chat or one not in chats)
+        for chat in chats
+    }
 
 
 def _profile(name: str) -> Iterator[ModelChoice]:

@@ -536,22 +536,9 @@ def reaction_words(reaction: Reaction) -> str:
     return f"{100 * reaction.share:.0f}{mark}"
 
 
-def summary_table(matrix: Matrix) -> Table:
-    """Degradations that each judge sees, is fooled by, is at chance on."""
-    claims = (Claim.SEES, Claim.PREFERS_DEGRADED, Claim.CHANCE, Claim.UNDECIDED)
-    rows: list[tuple[Cell, ...]] = []
-    for judge, row in matrix.rows.items():
-        made = [row[name].claim for name in matrix.operators if name in row]
-        if made:
-            rows.append((judge, *(made.count(claim) for claim in claims)))
-    rows.sort(key=lambda row: (-int(str(row[1])), int(str(row[2])), str(row[0])))
-    columns = [Column("judge"), *(Column(claim.name.lower(), claim.value) for claim in claims)]
-    return Table("summary", "Degradations", columns, rows)
-
-
 def matrix_table(matrix: Matrix) -> Table:
     """Per cent in short columns, each with the sign of its claim."""
-    titles = _titles(matrix.columns)
+    titles = short_titles(matrix.columns)
     columns = [Column("judge"), *(Column(name, titles[name], align="right") for name in titles)]
     rows: list[list[Cell]] = [
         [judge, *(reaction_words(row[name]) if name in row else "–" for name in matrix.columns)]
@@ -560,17 +547,21 @@ def matrix_table(matrix: Matrix) -> Table:
     rows.append(["pairs", *(matrix.pairs[name] for name in matrix.columns)])
     people = all(name.startswith(PEOPLE) for name in matrix.columns)
     which = "the video preferred by people" if people else "the original"
-    long = "; ".join(
-        f"{title}: {name.replace('_', ' ')}" for name, title in titles.items() if title != name
-    )
-    note = f"% of pairs in which {which} wins; {LEGEND}. {long}".strip()
+    note = f"% of pairs in which {which} wins; {LEGEND}. {legend(titles)}".strip()
     return Table("matrix", "Judges by degradations", columns, rows, note)
 
 
-def _titles(columns: Sequence[str]) -> dict[str, str]:
+def legend(titles: Mapping[str, str]) -> str:
+    """Return what short names stand for."""
+    return "; ".join(
+        f"{short}: {name.replace('_', ' ')}" for name, short in titles.items() if short != name
+    )
+
+
+def short_titles(columns: Sequence[str]) -> dict[str, str]:
     """Short names that differ.
 
-    >>> _titles(["color", "comprehensiveness", "color/hue"])
+    >>> short_titles(["color", "comprehensiveness", "color/hue"])
     {'color': 'colo', 'comprehensiveness': 'comp', 'color/hue': 'hue'}
     """
     titles: dict[str, str] = {}

@@ -246,9 +246,17 @@ def open_tools(settings: Settings) -> Tools:
     """Return the tools for these settings: models are loaded once per process."""
     key = to_json(settings)
     if key not in _open:
-        close_tools()  # one set of models at a time
+        # One set of models at a time. Tasks that ask other servers may be under way beside this.
+        if any(_loaded(tools.settings) != _loaded(settings) for tools in _open.values()):
+            close_tools()
         _open[key] = Tools(settings)
     return _open[key]
+
+
+def _loaded(settings: Settings) -> str:
+    """Return the settings without the servers that are asked."""
+    own = (one for one in settings.models if (one.role, one.backend) != (CHAT, "openai"))
+    return to_json(replace(settings, models=tuple(own)))
 
 
 def close_tools() -> None:

@@ -12,13 +12,14 @@ from screentest.analysis.judges.frames import InFrames
 from screentest.analysis.people.raters import PeopleResult
 from screentest.core import Aspect, Outcome, Reason
 from screentest.core.codec import from_object
-from screentest.core.signature import read_signature, split_value_name, value_name
+from screentest.core.signature import read_signature, split_model, split_value_name, value_name
 from screentest.judges.cases import ELSEWHERE, HINTED, INSTRUCTION
 from screentest.judges.spread import PlaceboSpread
 from screentest.run.ledger import Call
 from screentest.run.reader import RunReader
 from screentest.stats import Claim, Correlation, Finding, Interval
 from screentest.stats.claims import WORTH_FINDING
+from screentest.stats.intervals import wald
 from screentest.stats.paired import OrderEffect
 from screentest.stats.trend import DoseResponse, Trend
 
@@ -43,7 +44,7 @@ class Accuracy:
     interval: Interval
     """Over films: pairs of one film, and both orders of one pair, hang together."""
     wald: Interval
-    """As the paper prints it: over pairs, as if they were independent."""
+    """Over pairs, as if they were independent."""
     failures: Mapping[Reason, int] = field(default_factory=dict)
     pairs: int = 0
     """Pairs with an answer."""
@@ -55,6 +56,16 @@ class Accuracy:
     @property
     def coverage(self) -> float:
         return self.judgements / self.total
+
+    @property
+    def reach(self) -> float:
+        """What SLVMEval prints after ±: Wald's, over all answers, both orders as two.
+
+        >>> everything = Interval(0.0, 1.0)
+        >>> round(Accuracy(494, 548, 548, 0, everything, everything).reach, 3)
+        0.025
+        """
+        return wald(self.points, self.judgements).width / 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +197,8 @@ class FilterResult:
     """On the kept pairs."""
     before: Mapping[Aspect, Outcome[Accuracy]] = field(default_factory=dict)
     """On all pairs."""
+    trends: Mapping[Aspect, Outcome[Trend]] = field(default_factory=dict)
+    """On the kept pairs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,10 +377,14 @@ def labelled(judge: str, models: Mapping[str, str]) -> str:
     ('clipscore[label_text]', 'flicker')
     >>> labelled("vlm_text", {"chat.caption": "openai:a", "chat.judge": "openai:b,top_p=1"})
     'vlm_text[openai:a, openai:b]'
+    >>> labelled("vlm_video@gpt-5", {"chat.judge": "openai:gpt-5"})
+    'vlm_video@gpt-5'
     """
     # Options of a model, such as its address, are for the signature.
     names = dict.fromkeys(text.partition(",")[0] for text in models.values())
-    return f"{judge}[{', '.join(names)}]" if names else judge
+    own = split_model(judge)[1]
+    others = [name for name in names if not own or not name.endswith(own)]
+    return f"{judge}[{', '.join(others)}]" if others else judge
 
 
 def read_certificates(run: RunReader) -> list[Certificate]:

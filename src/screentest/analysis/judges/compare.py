@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from screentest._util.collect import grouped
-from screentest.analysis.judges.certificate import read_certificates
+from screentest.analysis.judges.certificate import Certificate, read_certificates
 from screentest.core import BadOption, NoValue, Outcome, PairKind, Reason
+from screentest.core.signature import split_model
 from screentest.judges.cases import at_top, points_of, read_abouts, verdict_in
 from screentest.run.reader import RunReader
+from screentest.run.records import Record
 from screentest.stats.paired import (
     Difference,
     McNemar,
@@ -62,7 +64,7 @@ def judge_points(run: RunReader, judge: str, testbed: str = "") -> Points:
     counted = _counted(run, testbed)
     earned = grouped(
         ((record.key.aspect, record.key.item), points_of(verdict, record.key.order))
-        for record in run.records(judge)
+        for record in _records(run, judge)
         if record.key.item in counted
         and record.key.aspect
         and (verdict := verdict_in(record).value) is not None
@@ -88,8 +90,18 @@ def _counted(run: RunReader, testbed: str) -> set[str]:
 
 
 def judges_in(run: RunReader) -> list[str]:
-    """Return the judges of a run."""
-    return [note.name for note in run.evaluators() if note.kind == "judge"]
+    """Return the judges of a run, those too that name their chat model and were asked earlier."""
+    certified = [one.judge for one in read_certificates(run) if split_model(one.judge)[1]]
+    latest = [note.name for note in run.evaluators() if note.kind == "judge"]
+    return list(dict.fromkeys([*certified, *latest]))
+
+
+def _records(run: RunReader, judge: str) -> list[Record]:
+    """Return a judge's records; where the latest start did not ask it, those it is certified by."""
+    signed = {one.signature for one in read_certificates(run) if one.judge == judge}
+    return list(run.records(judge)) or [
+        record for record in run.records(judge, current=False) if record.key.signature in signed
+    ]
 
 
 def compare(
@@ -226,6 +238,8 @@ class Compared(NamedTuple):
     ranking: tuple[RankedRow, ...] = ()
     agreement: Outcome[RankAgreement] | None = None
     """Of two testbeds, where there are two."""
+    certificates: tuple[Certificate, ...] = ()
+    """Of what is ranked."""
 
 
 def compare_runs(runs: Sequence[Path], judges: Sequence[str]) -> Compared:
@@ -238,6 +252,7 @@ def compare_runs(runs: Sequence[Path], judges: Sequence[str]) -> Compared:
         if proxy is not None and len(readers) == 2 and not judges:
             return Compared(agreement=proxy)
         sides = _of_judges(readers, runs, judges)
+        every = [certificate for reader in readers for certificate in read_certificates(reader)]
         # One film may have several names.
         films = {
             case["id"]: film
@@ -249,7 +264,8 @@ def compare_runs(runs: Sequence[Path], judges: Sequence[str]) -> Compared:
     if len(names) < 2:
         raise BadOption(f"{' and '.join(names) or 'nothing'} alone cannot be compared")
     if len(names) > 2:
-        return Compared(names, ranking=ranked(sides, films).unwrap(), agreement=proxy)
+        made = tuple(one for one in every if not judges or one.judge in judges)
+        return Compared(names, (), ranked(sides, films).unwrap(), proxy, made)
     first, second = sides.values()
     return Compared(names, compare(first, second, films).unwrap(), agreement=proxy)
 
@@ -277,11 +293,6 @@ def _of_judges(
     chosen = [[name for name in names if not given or name in given] for names in available]
     if len(readers) == len(given) == 2:
         chosen = [[name] for name in given]
-    if len(readers) == 2 and any(len(names) != 1 for names in chosen):
-        raise BadOption(
-            f"the runs have several judges: {all_known}",
-            advice="Name one, or one of each run: `judges=A,B`.",
-        )
     return {
         f"{_titles(reader).get(name, name)} in {run}": judge_points(reader, name)
         for reader, run, names in zip(readers, runs, chosen, strict=True)

@@ -39,23 +39,6 @@ class Matrix:
     """The pairs of each column."""
     rows: Mapping[str, Mapping[str, Reaction]]
 
-    @property
-    def operators(self) -> list[str]:
-        """The columns of single degradations."""
-        families = {name.partition("/")[0] for name in self.columns if "/" in name}
-        others = [name for name in self.columns if name not in families]
-        return [name for name in others if not name.startswith(PLACEBO)]
-
-    def at_least(self, pairs: int) -> Matrix:
-        """Without the cells that rest on fewer pairs, and without columns that are empty then."""
-        rows = {
-            judge: {name: cell for name, cell in row.items() if cell.pairs >= pairs}
-            for judge, row in self.rows.items()
-        }
-        left = {name for row in rows.values() for name in row}
-        columns = tuple(name for name in self.columns if name in left)
-        return Matrix(columns, {name: self.pairs[name] for name in columns}, rows)
-
 
 def matrix(certificates: Sequence[Certificate]) -> Matrix:
     """Return the certificates of several judges on the same testbeds, side by side."""

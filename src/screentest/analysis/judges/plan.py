@@ -50,11 +50,11 @@ from screentest.judges.spread import in_signature
 from screentest.judges.verdicts import judge_pairs, metrics_of, with_metrics
 from screentest.measure.evaluators import Evaluator
 from screentest.measure.tasks import roles_of
+from screentest.models.choice import Models
 from screentest.run.execute import Execution
-from screentest.run.notes import MODELS
 from screentest.run.reader import RunReader
 from screentest.run.records import Record
-from screentest.run.session import Session
+from screentest.run.session import Session, Settings
 from screentest.run.store import RunStore
 from screentest.stats.paired import order_effect
 
@@ -189,7 +189,7 @@ def certify_cases(
                 judgements,
                 cost_of(store, judge, judgements, measured),
                 getattr(judge.info, "summary", ""),
-                models_of(store, judge),
+                models_of(session.settings, judge),
                 judge.judge.info.margin if isinstance(judge.judge, RatingJudge) else None,
             )
 
@@ -215,6 +215,10 @@ def make_certificate(plan: Plan, answers: Answers) -> Certificate:
     findings = find_claims(top, [item for item in selected if item.case.kind is PairKind.PLACEBO])
     testbeds = grouped((judgement.case.testbed, judgement) for judgement in top)
     margins = {} if answers.margin is None else margins_of(selected, answers.margin)
+    kept = grouped((item.case.aspect, item) for item in top if item.case.kept)
+    filtered = filter_result(top)
+    if filtered is not None:
+        filtered = replace(filtered, trends={name: trend(some) for name, some in kept.items()})
     signature = answers.signature
     if margins:
         signature = signature.with_parts({"margin": in_signature(margins)})
@@ -233,7 +237,7 @@ def make_certificate(plan: Plan, answers: Answers) -> Certificate:
         prompts=prompt_results(answers.judgements, plan.prompt_changes),
         cost=answers.cost,
         summary=answers.summary,
-        filtered=filter_result(top),
+        filtered=filtered,
         by_testbed={name: accuracy(testbed) for name, testbed in testbeds.items()}
         if len(testbeds) > 1
         else {},
@@ -244,11 +248,10 @@ def make_certificate(plan: Plan, answers: Answers) -> Certificate:
     )
 
 
-def models_of(run: RunReader, judge: Evaluator) -> dict[str, str]:
-    """Return the backends that a run has asked for the roles of a judge and its metrics."""
-    available = (run.note(MODELS) or {}).get("roles", {})
-    roles = roles_of(with_metrics([judge.name]))
-    return {role: available[role] for role in roles if role in available}
+def models_of(settings: Settings, judge: Evaluator) -> dict[str, str]:
+    """Return the backends that are asked for the roles of a judge and its metrics."""
+    models = Models(judge.settings(settings).models)
+    return models.used(roles_of(with_metrics([judge.name])))
 
 
 class PromptChange(StrEnum):
@@ -375,10 +378,7 @@ def measured_in(run: RunReader, judges: Iterable[Evaluator]) -> list[Record]:
 
 
 def cost_of(
-    run: RunReader,
-    judge: Evaluator,
-    judgements: Sequence[Judgement],
-    measured: Sequence[Record],
+    run: RunReader, judge: Evaluator, judgements: Sequence[Judgement], measured: Sequence[Record]
 ) -> Cost:
     """Return all that the judgements rest on, once each, over all starts of the run.
 

@@ -159,10 +159,7 @@ def _rated(answers: Answers) -> Answers:
 
 
 def certify_scores(
-    store: RunStore,
-    release: Release,
-    tables: Sequence[ScoreTable],
-    problems: Sequence[object] = (),
+    store: RunStore, release: Release, tables: Sequence[ScoreTable], problems: Sequence[object] = ()
 ) -> Certification:
     """Hold scores that some other tool computed against the votes.
 

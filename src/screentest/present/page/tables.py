@@ -16,7 +16,7 @@ from screentest.core.signature import short_signature
 from screentest.core.table import Chart, Column
 from screentest.present.page.data import Report
 from screentest.present.people import people_tables
-from screentest.present.results.certificates import claims_table
+from screentest.present.results.certificates import claims_table, paper_tables
 from screentest.present.sentences import say
 from screentest.present.tables import suite_tables, summary_table
 
@@ -35,6 +35,7 @@ def tables(report: Report) -> list[Table]:
         _values(report),
         _missing(report),
         *(_certificate(certificate) for certificate in report.certificates),
+        *paper_tables(report.certificates),
         _signatures(report),
         _cost(report),
     ]

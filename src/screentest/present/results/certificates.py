@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Any
 from screentest.core.codec import to_object
 from screentest.core.errors import UnknownName
 from screentest.core.outcome import Outcome
+from screentest.core.signature import split_model
 from screentest.core.table import Cell, Column, Table
 from screentest.present.notebook import Tabular
 from screentest.present.tables import why
-from screentest.present.text import failure_words, percent
+from screentest.present.text import failure_words, percent, words
 
 if TYPE_CHECKING:  # a job loads what it needs, not what the results of others are made of
     from screentest.analysis.judges.certificate import Accuracy, Certificate
     from screentest.analysis.judges.plan import LostJudgements
+    from screentest.core import Aspect
     from screentest.present.screens import Screen
     from screentest.stats import Finding
     from screentest.testbeds.testbed import Pair, Skip, Testbed
@@ -131,9 +133,11 @@ class Certificates(Tabular):
 
     def of(self, judge: str) -> Certificate:
         """Return the certificate of one judge."""
-        for certificate in self.certificates:
-            if certificate.judge == judge:
-                return certificate
+        named = [one for one in self.certificates if one.judge == judge] or [
+            one for one in self.certificates if split_model(one.judge)[0] == judge
+        ]
+        if len(named) == 1:
+            return named[0]
         available = ", ".join(item.judge for item in self.certificates)
         raise UnknownName(f"{judge!r} was not certified", advice=f"Known: {available}.")
 
@@ -166,24 +170,60 @@ class Certificates(Tabular):
         columns = ("judge", "judgements", "total", "reason", "detail", "advice")
         return Table.of("not_judged", "Not judged", columns, self.lost)
 
-    def filtering(self) -> Table:
-        """By aspect, whether people's filter leaves the order of the judges as it was."""
-        from screentest.analysis.judges.accuracy import filter_agreement
-
-        columns = (
-            Column("aspect", "Aspect", of=lambda pair: pair[0]),
-            Column("r", "Pearson r", of=lambda pair: pair[1].value and pair[1].value.value),
-            Column("p", of=lambda pair: pair[1].value and pair[1].value.p_value),
-            Column("judges", "Judges", of=lambda pair: pair[1].value and pair[1].value.n),
-            Column("why", " ", of=lambda pair: why(pair[1])[1]),
-        )
-        results = filter_agreement(self.certificates).items()
-        note = "Accuracies of the judges on all pairs, and on those that people kept."
-        return Table.of("filter", "Before and after people's filter", columns, results, note)
-
     def documents(self) -> list[Any]:
         """Return the whole certificates, as JSON has them."""
         return [to_object(certificate) for certificate in self.certificates]
+
+
+def paper_tables(certificates: Sequence[Certificate]) -> list[Table]:
+    """Return judges by aspects as SLVMEval prints them, on all pairs and on those that people kept:
+    accuracies, and Spearman's ρ of accuracy and duration; Pearson's r of both accuracies."""
+    from screentest.present.certificates import legend, short_titles
+
+    aspects = dict.fromkeys(part.aspect for each in certificates for part in each.aspects)
+    titles = short_titles([aspect.value for aspect in aspects])
+    columns = [Column(name, title, align="right") for name, title in titles.items()]
+
+    def table(name: str, of: Callable[[Certificate], Mapping[Aspect, Outcome[Any]]]) -> Table:
+        rows = [(one.title, *map(_printed, map(of(one).get, aspects))) for one in certificates]
+        title, note = words("paper_tables")[name]
+        rows = [row for row in rows if any(row[1:])]
+        note = f"{note} {legend(titles)}"
+        return Table(name, title, [Column("judge", "Judge"), *columns], rows, note)
+
+    return [
+        table("accuracy", lambda one: {part.aspect: part.accuracy for part in one.aspects}),
+        table("accuracy_kept", lambda one: one.filtered.aspects if one.filtered else {}),
+        table("duration", lambda one: {part.aspect: part.trend for part in one.aspects}),
+        table("duration_kept", lambda one: one.filtered.trends if one.filtered else {}),
+        *([_filter_table(certificates)] if len(certificates) > 1 else []),
+    ]
+
+
+def _printed(outcome: Outcome[Any] | None) -> str | None:
+    """Return a cell: an accuracy with SLVMEval's ± and our interval, or ρ with its p."""
+    result = outcome.value if outcome is not None else None
+    if result is None:
+        return None
+    if (trend := getattr(result, "correlation", None)) is not None:
+        return f"{trend.value:.3f} {trend.p_value:.4f}".replace("0.", ".")
+    share, reach = 100 * result.value, 100 * result.reach
+    return f"{share:.1f} ±{reach:.1f} {result.interval.percents}"
+
+
+def _filter_table(certificates: Sequence[Certificate]) -> Table:
+    """By aspect, whether people's filter leaves the order of the judges as it was."""
+    from screentest.analysis.judges.accuracy import filter_agreement
+
+    columns = (
+        Column("aspect", "Aspect", of=lambda pair: pair[0]),
+        Column("r", "Pearson r", of=lambda pair: pair[1].value and pair[1].value.value),
+        Column("p", of=lambda pair: pair[1].value and pair[1].value.p_value),
+        Column("judges", "Judges", of=lambda pair: pair[1].value and pair[1].value.n),
+        Column("why", " ", of=lambda pair: why(pair[1])[1]),
+    )
+    title, note = words("paper_tables")["filter"]
+    return Table.of("filter", title, columns, filter_agreement(certificates).items(), note)
 
 
 def _results_of(

@@ -14,6 +14,7 @@ from screentest.core.outcome import Outcome, Point
 from screentest.core.table import Cell, Column, Table
 from screentest.core.verdict import Choice, Verdict
 from screentest.present.notebook import Shown
+from screentest.present.results.certificates import paper_tables
 from screentest.present.screens import Screen, comparison_screen
 from screentest.present.text import because, number, p_value, percent
 
@@ -146,7 +147,7 @@ class Comparison(Shown):
         compared = self._judges
         tables = [self._pair()] if compared.rows else []
         if compared.ranking:
-            tables += [self._ranking(), self._differences()]
+            tables += [self._ranking(), self._differences(), *paper_tables(compared.certificates)]
         return [*tables, *([_agreement(compared.agreement)] if compared.agreement else [])]
 
     def _pair(self) -> Table:
