@@ -153,18 +153,20 @@ def placebo(name: str, shot: Sequence[Image], seed: str) -> list[Image]:
     return encoded(shot)
 
 
-def encoded(shot: Sequence[Image]) -> list[Image]:
+def encoded(shot: Sequence[Image], rate: Fraction = Fraction(RATE)) -> list[Image]:
     """Through the encoder of the testbeds."""
-    frames = (Frame(Fraction(number, RATE), number, one) for number, one in enumerate(shot))
+    frames = (Frame(number / rate, number, one) for number, one in enumerate(shot))
     return list(recompressed(CRF)(frames))
 
 
 # What the metrics make of it.
 
 
-def values_of(shot: Sequence[Image], names: Sequence[str] = METRICS) -> dict[str, float]:
+def values_of(
+    shot: Sequence[Image], names: Sequence[str] = METRICS, rate: Fraction = Fraction(RATE)
+) -> dict[str, float]:
     """The value of each output of the judge's metrics, of one shot."""
-    span = Span(Fraction(0), Fraction(len(shot), RATE))
+    span = Span(Fraction(0), len(shot) / rate)
     item = Item("shot", Path("shot.mp4"))
     resources = SimpleNamespace(shots=lambda _: [Shot(span)])
     metrics = {name: build("metric", name).thing for name in names}
@@ -173,7 +175,7 @@ def values_of(shot: Sequence[Image], names: Sequence[str] = METRICS) -> dict[str
     serving.open(cast("Any", SimpleNamespace(start=Fraction(0))))
     for number, picture in enumerate(shot):
         frame = VideoFrame.from_ndarray(np.ascontiguousarray(picture), format="yuv420p")
-        serving.serve(Fraction(number, RATE), number, frame)
+        serving.serve(number / rate, number, frame)
     found: dict[str, float] = {}
     for name, one in working.items():
         try:
