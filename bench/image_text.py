@@ -4,8 +4,10 @@
 
 For each captioned film, the middle frame of each shot against the captions of all its shots.
 "first" and "in three" are the shares of shots whose own caption comes first, or among the first
-three; "pairs" is how often the own caption beats another one (chance: 0.50). Without the data
-folder (SCREENTEST_DATA) only the packaged sample is measured.
+three; "pairs" is how often the own caption beats another one (chance: 0.50). Words that a picture
+is said to show (detections, ImageNet's label from 0.2, CLIP's words from a share of 0.1) are right
+where the caption has them. Without the data folder (SCREENTEST_DATA) only the packaged sample is
+measured.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from numpy.typing import NDArray
 
 from _figures import Table, publish
 from screentest.core import NoValue, build
+from screentest.models.backends.labels import COCO_STUFF, label_words
 from screentest.models.roles import ImageText
 from screentest.sample import sample_folder
 
@@ -41,7 +44,7 @@ class Film:
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--data", type=Path, default=os.environ.get("SCREENTEST_DATA"))
-    options.add_argument("--backends", default="label_text,colour_words")
+    options.add_argument("--backends", default="label_text,label_text:tags=1,colour_words")
     given = options.parse_args()
     videos = Path(given.data) / "video" if given.data else sample_folder()
     films = list(_films(videos))
@@ -65,7 +68,35 @@ def main() -> None:
     )
     forms = {"film": "", "shots": "", **dict.fromkeys(columns, "{:.2f} / {:.2f} / {:.2f}")}
     table = Table(forms, list(rows))
-    publish("image_text", "python bench/image_text.py", {"films": table})
+    tables = {"films": table}
+    if "label_text:tags=1" in given.backends.split(","):
+        tables["words"] = _words(films)
+    publish("image_text", "python bench/image_text.py", tables)
+
+
+def _words(films: list[Film]) -> Table:
+    """Precision and recall of words against captions, without CLIP's words and with them."""
+    labels = build("image_text", "label_text:tags=1").thing
+    names = labels._labels.names
+    kinds = label_words(names)
+    known = {*kinds, *labels._detector.classes, *COCO_STUFF}
+    counts = np.zeros((2, 3))  # said, right, in the caption
+    for film in films:
+        for picture, caption in zip(film.pictures, film.captions, strict=True):
+            text = re.findall(r"[a-z]+", caption.lower())
+            singles = {*text, *(word.removesuffix("s") for word in text)}
+            told = {word for word in known if set(word.lower().split()) <= singles}
+            best = int(np.argmax(shares := labels._labels.probabilities(picture)))
+            said = {word for word in kinds if shares[best] >= 0.2 and best in kinds[word]}
+            said |= set(labels._found(picture))
+            more = {COCO_STUFF[n] for n in np.flatnonzero(labels.tags(picture) >= 0.1)}
+            for row, words in enumerate((said, said | more)):
+                counts[row] += len(words), len(words & told), len(told)
+    rows = [
+        (name, int(said), right / said, right / told)
+        for name, (said, right, told) in zip(("label_text", "with tags=1"), counts, strict=True)
+    ]
+    return Table({"": "", "words said": "", "precision": "{:.2f}", "recall": "{:.2f}"}, rows)
 
 
 def _shares(backend: ImageText, films: list[Film]) -> Iterator[tuple[float, ...]]:

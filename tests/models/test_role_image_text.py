@@ -113,6 +113,12 @@ def test_tokens_are_counted_beyond_the_limit(backend: ImageText) -> None:
     assert backend.max_tokens >= 64
 
 
+def test_tags_without_their_vectors_are_a_reason(label_text: ImageText) -> None:
+    with pytest.raises(NoValue, match="clip-b16-words") as caught:
+        registry.build("image_text", "label_text:tags=1")
+    assert "models pull clip-b16-words" in caught.value.advice
+
+
 def test_a_long_text_is_cut_only_if_asked(label_text: ImageText) -> None:
     long = "Nothing happens here at all. " * 60
     cut = label_text.embed_texts([long, long + "A cockatoo."])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,11 @@ import pytest
 
 from screentest.core import Filter, FrameRequest, Size, build
 from screentest.models import weights
-from screentest.models.backends.image_features import without_rounding
+from screentest.models.backends.image_features import clip_cut, clip_tower, without_rounding
+from screentest.models.backends.labels import COCO_STUFF
 from screentest.models.backends.text_embedding import fields, message
 from screentest.models.networks.runtimes import onnx_session
+from screentest.models.pictures import read_picture
 from screentest.models.weights import REAL
 from screentest.models.weights.pull import pull
 from screentest.suites.locot2v.metrics.motion import DYNAMIC_DEGREE
@@ -108,6 +111,58 @@ def _text(data: bytes, number: int) -> str:
 def _bytes(tensor: bytes) -> bytes:
     """Its numbers: as floats, as whole numbers, or as they lie in memory."""
     return next(bytes(value) for at, value in fields(tensor) if at in (4, 5, 9))
+
+
+# What these pictures show, by our own eyes, in words of COCO-Stuff; a few would do.
+SHOWN = {
+    "backgrounds/aitzgorri_meadow_1920x1080.jpg": "grass hill mountain",
+    "backgrounds/beach_bridge_cables_1920x1080.jpg": "bridge sea sand river",
+    "backgrounds/beacon_street_sunset_1920x1080.jpg": "building road house clouds sky skyscraper",
+    "backgrounds/colosseum_1920x1080.jpg": "building stone wall-stone",
+    "backgrounds/dandelion_field_1920x1080.jpg": "flower grass",
+    "backgrounds/desert_dune_1920x1080.jpg": "sand",
+    "backgrounds/forest_stream_1920x1080.jpg": "river tree moss rock water",
+    "backgrounds/hilltop_sunset_1920x1080.jpg": "hill sky clouds mountain",
+    "backgrounds/lake_sherburne_1920x1080.jpg": "mountain water river",
+    "backgrounds/picos_de_europa_1920x1080.jpg": "mountain hill rock",
+    "backgrounds/singapore_skyline_1920x1080.jpg": "skyscraper building",
+    "backgrounds/sklearn_china_640x427.jpg": "building roof house",
+    "backgrounds/tea_gardens_1920x1080.jpg": "hill grass plant bush",
+    "singleshot/frenchgp_1906_214x160.ogv": "road car person",
+    "singleshot/his_girl_friday_clip.mp4": "person",
+    "singleshot/imageio_cockatoo.mp4": "bird",
+    "singleshot/intel_bottle_detection.mp4": "bottle",
+    "singleshot/intel_car_detection.mp4": "car road pavement",
+    "singleshot/intel_one_by_one_person.mp4": "person floor ceiling",
+    "singleshot/kivy_cityCC0.mpg": "building road car skyscraper bus",
+    "singleshot/mdn_flower.mp4": "flower",
+    "singleshot/mdn_stream_of_water.mp4": "river water rock waterdrops",
+    "singleshot/moviepy_chaplin.mp4": "person",
+    "singleshot/sam2_bedroom.mp4": "bed pillow person",
+    "singleshot/sam2_blocks.mp4": "person floor",
+    "singleshot/sam2_coffee.mp4": "cup",
+    "singleshot/sam2_cups.mp4": "cup",
+    "singleshot/sam2_dog.mp4": "dog",
+}
+
+
+def test_clip_names_what_pictures_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A word that is right is among the best five of 171 in most real pictures."""
+    data = Path(os.environ.get("SCREENTEST_DATA", "../shared/data"))
+    vectors = data / "weights" / "zegclip_coco_stuff171_multi.npy"
+    if not vectors.exists():
+        pytest.skip("the real pictures are not here")
+    words = np.load(vectors).astype(np.float32)
+    words /= np.linalg.norm(words, axis=1, keepdims=True)
+    tower = clip_tower(clip_cut)
+    right = []
+    for name, shown in SHOWN.items():
+        file = data / "video" / name
+        picture = read_picture(file) if file.suffix == ".jpg" else frame(file, 20, 640)
+        best = np.argsort(-words @ tower.features([picture])[0])[:5]
+        right.append(any(COCO_STUFF[number] in shown.split() for number in best))
+    # Measured: 25 of 28.
+    assert np.mean(right) > 0.6
 
 
 @pytest.fixture(scope="module")

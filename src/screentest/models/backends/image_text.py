@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from screentest._util.optional import optional
 from screentest.core import Image, NoValue, Reason, register
 from screentest.models import weights
 from screentest.models.backends.detection import EfficientDet
-from screentest.models.backends.image_features import OnnxTower, clip_cut
-from screentest.models.backends.labels import LABELS, ImageNetLabels
+from screentest.models.backends.image_features import OnnxTower, clip_cut, clip_tower
+from screentest.models.backends.labels import COCO_STUFF, LABELS, ImageNetLabels
 from screentest.models.backends.text_embedding import LONGEST, WIDTH, MiniLM
 from screentest.models.backends.text_embedding import WEIGHTS as TEXT
 from screentest.models.networks.pretrained import NEUTRAL, TRANSFORMERS, PictureNetwork, unit_rows
@@ -269,7 +270,9 @@ def clip_b32(*, threads: int = 0) -> OnnxPair:
     return OnnxPair(model=str(weights.path(CLIP).parent), threads=threads)
 
 
-THINGS = "efficientdet-lite0"
+THINGS, WORDS = "efficientdet-lite0", "clip-b16-words"
+_LOGIT_SCALE = 100
+"""By which CLIP was taught to multiply cosines."""
 
 
 @register(
@@ -290,10 +293,13 @@ class LabelText:
     docs/evidence/backends.md for figures). Never to be printed as CLIPScore.
 
     ``things`` is how much a thing found with certainty weighs, against 1 for all of ImageNet's
-    labels together; ``score`` the least that counts as found.
+    labels together; ``score`` the least that counts as found. ``tags`` is how much 171 words weigh
+    by CLIP ViT-B/16, whose image tower takes a third of a second for a picture.
     """
 
-    def __init__(self, *, things: float = 0.5, score: float = 0.3, threads: int = 0) -> None:
+    def __init__(
+        self, *, things: float = 0.5, score: float = 0.3, tags: float = 0.0, threads: int = 0
+    ) -> None:
         self._text = MiniLM(threads=threads)
         self._labels = ImageNetLabels(threads=threads)
         self._detector = EfficientDet(score=score, threads=threads)
@@ -309,6 +315,13 @@ class LabelText:
         models = {"text": TEXT, "labels": LABELS, "detector": THINGS}
         self.identity = {part: weights.digest(name) for part, name in models.items()}
         self.identity |= versions(LITERT)
+        self._tags = tags
+        if tags:
+            words = np.load(weights.path(WORDS), allow_pickle=False).astype(np.float32)
+            self._words = words / np.linalg.norm(words, axis=1, keepdims=True)
+            self._word_vectors = self._text.embed_list(COCO_STUFF) - self._middle
+            self._tower = clip_tower(clip_cut, threads)
+            self.identity |= {"tags": weights.digest(WORDS), **self._tower.identity}
 
     @property
     def max_tokens(self) -> int:
@@ -331,8 +344,16 @@ class LabelText:
             mixed = (probabilities / probabilities.sum()) @ self._label_vectors
             for name, score in self._found(image).items():
                 mixed = mixed + np.float32(self._things * score) * self._thing_vectors[name]
+            if self._tags:
+                mixed = mixed + np.float32(self._tags) * (self.tags(image) @ self._word_vectors)
             row[:] = mixed / np.linalg.norm(mixed)
         return rows
+
+    def tags(self, image: Image) -> NDArray[np.float32]:
+        """Return the share of each of ``COCO_STUFF``, by CLIP's softmax."""
+        cosines = self._words @ self._tower.features([image])[0]
+        shares = np.exp(_LOGIT_SCALE * (cosines - cosines.max()))
+        return np.asarray(shares / shares.sum(), np.float32)
 
     def _found(self, image: Image) -> dict[str, float]:
         """Each kind of thing once, by its best score: ten people are no more than one."""

@@ -64,6 +64,9 @@ class ImageNetLabels:
 
 _NAMES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
+COCO_STUFF: list[str] = _NAMES["coco_stuff"]
+"""The 171 words of which CLIP's vectors are published."""
+
 
 def label_words(labels: Sequence[str]) -> dict[str, tuple[int, ...]]:
     """For each word or name the numbers of the labels that it means.
