@@ -200,6 +200,8 @@ class ProcessWorker(Worker[T]):
 
     process: BaseProcess
     pipe: Connection
+    card: str = ""
+    """The GPU it has to itself or shares."""
     unwatched: bool = False
     """Whether the server that would report its end is dead itself."""
 
@@ -239,6 +241,7 @@ class ProcessPool(WorkerPool[ProcessWorker[T], T]):
         self._memory_limit = memory_limit
         self._max_tasks = max_tasks
         self._silent = silent
+        self.card = ""  # of the worker that is started
         self._false_starts = 0
         self._numbers = count()
         self._has_server = preload is not None and sys.platform != "win32"
@@ -280,7 +283,7 @@ class ProcessPool(WorkerPool[ProcessWorker[T], T]):
             )
             with nullcontext() if self._with_main else without_main():
                 process.start()
-        return ProcessWorker(process, ours)
+        return ProcessWorker(process, ours, card=self.card)
 
     def give(self, task: T, parcel: bytes, timeout: float | None, kind: str = "") -> bool:
         for worker in self._idle(kind):

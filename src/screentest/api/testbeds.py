@@ -10,6 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
+from screentest._util.text import lines
 from screentest.api import progress_of
 from screentest.api.options import Videos, items_of, limits_of, refuse_unknown, retry_of
 from screentest.core.aspects import PairKind
@@ -19,7 +20,7 @@ from screentest.core.item import File
 from screentest.core.registry import registry
 from screentest.core.signature import write_options
 from screentest.inputs.importers import read_corpus
-from screentest.inputs.parted import Corpus, in_groups_of
+from screentest.inputs.parted import Corpus, chosen, in_groups_of
 from screentest.models.ask.templates import Prompts
 from screentest.present.results import BuiltTestbed
 from screentest.run.session import Settings, WorkOptions, cap_of, open_engine, settings_of
@@ -39,6 +40,9 @@ def build(
     aspects: str | Sequence[str] = "all",
     placebos: str | Sequence[str] | None = None,
     seed: int = 7,
+    only: File | None = None,
+    limit: int | None = None,
+    min_length: float = 0.0,
     clips: int | Sequence[int] = 5,
     min_clips: int | None = None,
     severities: Sequence[float] = (1.0,),
@@ -65,6 +69,9 @@ def build(
         placebos: Names, ``all`` or ``none``. None: ``reencode`` of videos without captions, else
             none.
         seed: Decides every choice.
+        only: A file with the ids of the films to take, or their paths, one a line.
+        limit: At most so many films, the first ones.
+        min_length: Leave out films of fewer seconds.
         clips: How many clips of a film to degrade; several numbers make a ladder.
         min_clips: Take films with fewer eligible clips than ``clips``, but at least so many. None:
             one clip of videos without captions, else as many as ``clips``.
@@ -107,7 +114,7 @@ def build(
             extract=extract,
         )
         operators, fps, extract = fixed.operators, fixed.options.rate, fixed.options.extract
-    corpus = _corpus(films, form)
+    corpus = chosen(_corpus(films, form), _names_in(only), limit, min_length)
     if not corpus.format and fixed is None:
         one = isinstance(clips, int) or len(set(clips)) == 1
         min_clips = 1 if min_clips is None and one else min_clips
@@ -227,6 +234,17 @@ def _corpus(videos: Videos, form: str | None) -> Corpus:
     if isinstance(videos, str | PathLike):
         return read_corpus(Path(videos), form)
     return Corpus("manifest", tuple(items_of(videos)))
+
+
+def _names_in(file: File | None) -> list[str]:
+    """Read names, one a line."""
+    if file is None:
+        return []
+    try:
+        names = lines(Path(file).read_text("utf-8-sig"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadOption(f"{file} cannot be read: {error}") from None
+    return [name.strip() for name in names if name.strip()]
 
 
 def _sources(

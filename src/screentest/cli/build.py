@@ -15,7 +15,7 @@ from screentest._util.progress import watched
 from screentest._util.text import lines, plural
 from screentest.cli.console import err, shown
 from screentest.cli.errors import until_stopped
-from screentest.cli.options import MODELS, RETRY, WORKERS, JsonOption, numbers, option, shares
+from screentest.cli.options import ENGINE, MODELS, RETRY, WORKERS, JsonOption, numbers, shares
 from screentest.cli.tables import MOST_LINES, print_heading, print_indented, print_models, show
 from screentest.core import BadOption, Reason
 from screentest.present.results import BuiltTestbed
@@ -45,48 +45,12 @@ def _categories(text: str | None) -> tuple[str, ...]:
 @shares(
     MODELS,
     WORKERS,
+    ENGINE,
     RETRY,
     job=screentest.build,
-    operators=option(
-        list[str] | None,
-        None,
-        "paper (one for each aspect), family (the others), all, none, or some, with commas; or "
-        "one with options: appearance_style:style=cartoon.",
-        metavar="NAMES",
-        show_default="paper",
-    ),
-    aspects=option(str, "all", "Only operators that degrade these, with commas.", metavar="NAMES"),
-    placebos=option(
-        str | None,
-        None,
-        "all, none, or some, with commas. If not given: reencode of videos without captions, "
-        "else none.",
-        metavar="NAMES",
-    ),
-    clips=option(
-        str,
-        "5",
-        "How many clips to degrade; several make a ladder.",
-        metavar="N[,N…]",
-        callback=numbers(int, "5 or 1,3,5"),
-    ),
-    severities=option(
-        str,
-        "1",
-        "How strongly, above 0; 1 is the paper's strength. Several make a ladder: 0.25,0.5,1.",
-        "--severity",
-        metavar="S[,S…]",
-        callback=numbers(float, "1 or 0.25,0.5,1"),
-    ),
-    long_side=option(int, 512, "The size of all videos; 0 keeps the source's.", metavar="PIXELS"),
-    fps=option(str | None, None, "Frames a second; the source's if not given.", metavar="K"),
-    categories=option(
-        str | None,
-        None,
-        "Let the chat model sort sources into these categories.",
-        metavar="FILE|A,B…",
-        callback=_categories,
-    ),
+    clips=numbers(int, "5 or 1,3,5"),
+    severities=numbers(float, "1 or 0.25,0.5,1"),
+    categories=_categories,
 )
 def build(
     films: Path,
@@ -100,12 +64,7 @@ def build(
     _run(job, as_json=as_json)
 
 
-@shares(
-    job=screentest.build_prompts,
-    changes=option(
-        str, "all", "all, or of swapped,object,color,number,place,action,order.", metavar="NAMES"
-    ),
-)
+@shares(job=screentest.build_prompts)
 def build_prompts(
     videos: Path,
     out: Path,

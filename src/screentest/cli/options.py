@@ -115,7 +115,9 @@ def option(kind: Any, default: Any, help_: str, *flags: str, **more: Any) -> tup
 ENGINE: OptionSet = {
     "engine": option(str, "local", "Who works: local, or ray (a cluster).", metavar="NAME"),
     "address": option(str, "", "The Ray cluster; else this machine's.", metavar="HOST:PORT"),
-    "gpus": option(float, 1.0, "On Ray: GPUs, or the part of one, for each host of models."),
+    "gpus": option(
+        float, 1.0, "GPUs, or the part of one, for each worker with models, or host on Ray."
+    ),
 }
 RETRY: OptionSet = {
     "retry": option(
@@ -142,6 +144,7 @@ _TYPES: Mapping[str, Any] = {
     "Sequence[File]": list[Path],
     "Sequence[str]": list[str],
     "str | Sequence[str]": list[str],
+    "list[str] | None": list[str] | None,
 }
 """Types of options by the annotations of the API."""
 
@@ -231,21 +234,30 @@ def described(function: F) -> F:
     return function
 
 
-def shares(
-    *sets: OptionSet, job: Callable[..., Any] | None = None, **own: tuple[Any, Any]
-) -> Callable[[F], F]:
+def shares(*sets: OptionSet, job: Callable[..., Any] | None = None, **own: Any) -> Callable[[F], F]:
     """Give a command the options of a job before its own, and of these sets; it gets keywords.
 
     Args:
         *sets: Options that several commands have.
-        job: A function of the API; its options are the texts in ``options.toml``.
-        **own: Annotation and default in place of the job's.
+        job: A function of the API; its options are the texts in ``options.toml``, and tables
+            with a ``type`` there where the command's differ.
+        **own: Annotation and default in place of the job's, or the callback of such a table.
     """
 
     def decorate(function: F) -> F:
         table = _table_of(function)
-        texts = {key: text for key, text in table.items() if isinstance(text, str)}
-        written: dict[str, str | tuple[Any, Any]] = {**texts, **own}
+        written: dict[str, Any] = {}
+        for key, entry in table.items():
+            if isinstance(entry, str):
+                written[key] = entry
+            elif "type" in entry:
+                given, more = own.pop(key, None), dict(entry)
+                kind, default = _TYPES[more.pop("type")], more.pop("default", None)
+                more |= {} if given is None else {"callback": given}
+                written[key] = option(
+                    kind, default, more.pop("help"), *more.pop("flags", ()), **more
+                )
+        written |= own
         first = {} if job is None else options_of(job, **written)
         given = inspect.signature(described(function), eval_str=True).parameters.values()
         mine = [one.replace(kind=one.KEYWORD_ONLY) for one in given if one.kind != one.VAR_KEYWORD]

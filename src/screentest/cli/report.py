@@ -11,20 +11,14 @@ from screentest._util.text import plural
 from screentest.api.reports import export as write_records
 from screentest.cli.console import err, print_json, shown
 from screentest.cli.console import out as console
-from screentest.cli.options import JsonOption, PoolOption, option, shares
+from screentest.cli.options import JsonOption, PoolOption, shares
 from screentest.cli.tables import print_screen, show
 from screentest.core import BadOption
 
 
 @shares(
     job=screentest.report,
-    formats=option(
-        str,
-        "md,tex,csv",
-        "Of the tables: md, tex, csv, parquet.",
-        metavar="NAMES",
-        callback=lambda text: tuple(text.split(",")),
-    ),
+    formats=lambda text: tuple(text.split(",")),
     pool=(PoolOption, "worst"),
 )
 def report(runs: list[Path], **options: Any) -> None:

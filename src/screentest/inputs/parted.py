@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from screentest.core import NATIVE, BadOption, Clip, Item, Script, Size, Span, Time
+from screentest.core import NATIVE, BadOption, Clip, Item, NoValue, Script, Size, Span, Time
 from screentest.inputs.fields import Problem
 
 MOST = 1000
@@ -59,6 +59,45 @@ class Corpus:
     problems: tuple[Problem, ...] = ()
     seen: str = ""
     """What was recognised, in a few words."""
+
+
+def chosen(corpus: Corpus, names: Sequence[str], limit: int | None, min_length: float) -> Corpus:
+    """Leave only films of these ids or paths, if any are given, and the first of those so long.
+
+    A film that cannot be read is long enough: whoever reads it says what is wrong.
+    """
+    if limit is not None and limit < 1:
+        raise BadOption.of("limit", limit, "1 or more")
+    missing, wanted = dict.fromkeys(names), set(names)
+    kept: set[str] = set()
+    films: tuple[Item | PartedSource, ...] = (*corpus.items, *corpus.parted)
+    for film in films:
+        files = [film.video] if isinstance(film, Item) else [part.file for part in film.parts]
+        called = {film.id, *(name for file in files for name in (str(file), file.name))} & wanted
+        for name in called:
+            missing.pop(name, None)
+        if len(kept) != limit and (called or not names) and _is_long(files, min_length):
+            kept.add(film.id)
+    if missing:
+        raise BadOption(
+            f"not in the corpus: {next(iter(missing))!r} ({len(missing):,} of {len(wanted):,} films)",
+            advice=f"Give ids or file names, one a line; the first id is {films[0].id!r}.",
+        )
+    return replace(
+        corpus,
+        items=tuple(film for film in corpus.items if film.id in kept),
+        parted=tuple(film for film in corpus.parted if film.id in kept),
+        problems=tuple(one for one in corpus.problems if not one.id or one.id in kept),
+    )
+
+
+def _is_long(files: Sequence[Path], least: float) -> bool:
+    from screentest.video.probe import probe
+
+    try:
+        return not least or sum(probe(file).duration for file in files) >= least
+    except NoValue:
+        return True
 
 
 def joined(source: PartedSource, out: Path, *, size: Size = NATIVE) -> Item:

@@ -8,6 +8,7 @@ with the workers of a cluster.
 from __future__ import annotations
 
 import json
+import os
 import pickle
 import signal
 from collections import Counter, deque
@@ -15,7 +16,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import Pipe
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 from screentest._util.machine import can_be_watched, memory, processors
 from screentest._util.workers import Done, Lost, ProcessPool, WorkerPool, is_main_needed
@@ -174,6 +176,8 @@ class LocalEngine:
     """Bytes that a worker may hold; else its equal part of the machine's, so that one film or
     model that takes too much ends its own task, and not whatever the system happens to kill.
     Linux only."""
+    cards: tuple[str, ...] = ()
+    """The GPUs that workers are spread over; each sees its own alone."""
 
     def __post_init__(self) -> None:
         if self.workers is not None and self.workers < 1:
@@ -187,7 +191,7 @@ class LocalEngine:
         limits = TaskLimits(self.timeout, self.max_deaths)
         main = _is_main_needed(tasks)
         limit = self.memory_limit or _part_of_memory(size)
-        with Pool(ledger, limit, shares(size), with_main=main) as pool:
+        with Pool(ledger, limit, shares(size), with_main=main, cards=self.cards) as pool:
             yield from work_through(tasks, pool, lambda: size, limits, stop)
 
 
@@ -201,6 +205,7 @@ class Pool(ProcessPool[Task]):
         threads: Mapping[str, str] | None = None,
         *,
         with_main: bool = False,
+        cards: Sequence[str] = (),
     ) -> None:
         # A worker decodes untrusted files: what it says is only ever read as data.
         super().__init__(
@@ -211,14 +216,18 @@ class Pool(ProcessPool[Task]):
             memory_limit=memory_limit,
         )
         self._threads = dict(threads or {})
+        self._cards = cards
         self._server = LedgerServer(ledger)
 
     @contextmanager
     def arguments(self) -> Iterator[tuple[Any, ...]]:
         """Its end of the ledger's pipe, its share of processors, the user's own modules."""
         asks, answers = Pipe()
+        held = Counter(worker.card for worker in self._workers)
+        self.card = min(self._cards, key=lambda card: held[card], default="")
+        share = {**self._threads, **({CARDS: self.card} if self.card else {})}
         with asks:
-            yield asks, self._threads, registry.extra_modules
+            yield asks, share, registry.extra_modules
         self._server.serve(answers)
 
     def close(self) -> None:
@@ -241,6 +250,16 @@ class InlineEngine:
                 return
             done = perform(task.function, task.keys, task.payload, ledger)
             yield [Finished(task, done.outcomes, done.requests, done.elapsed)]
+
+
+CARDS: Final = "CUDA_VISIBLE_DEVICES"
+
+
+def cards_here() -> list[str]:
+    """Return the GPUs of this machine that this process may use, as CUDA names them."""
+    if CARDS in os.environ:
+        return [name.strip() for name in os.environ[CARDS].split(",") if name.strip()]
+    return [str(n) for n, _ in enumerate(Path("/proc/driver/nvidia/gpus").glob("*"))]
 
 
 def _is_main_needed(tasks: Sequence[Task]) -> bool:

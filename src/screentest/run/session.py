@@ -13,20 +13,21 @@ from typing import Any, TypeAlias, TypedDict
 
 from av.video.frame import VideoFrame
 
+from screentest._util.machine import processors
 from screentest._util.workers import when_back
 from screentest.core.calls import LedgerClient, Progress, Silent
 from screentest.core.codec import to_json
 from screentest.core.errors import BadOption
 from screentest.core.frames import Borders, Frame, FrameRequest, VideoInfo
 from screentest.core.item import File, Shot, Time
-from screentest.core.registry import build
+from screentest.core.registry import build, registry
 from screentest.core.signature import Signature
 from screentest.models import ModelChoice, Models, read_models
 from screentest.models.ask.templates import Prompts
 from screentest.models.chat.costs import Prices, read_prices
-from screentest.models.choice import DETECTORS
+from screentest.models.choice import DETECTORS, packages_of
 from screentest.models.roles import CHAT
-from screentest.run.engine import LocalEngine
+from screentest.run.engine import LocalEngine, cards_here
 from screentest.run.inputs import Stamp
 from screentest.run.store import RunStore
 from screentest.run.tasks import Engine
@@ -84,7 +85,7 @@ class WorkOptions(TypedDict, total=False):
     address: str
     """The Ray cluster."""
     gpus: float
-    """On Ray: GPUs, or the part of one, for each host of models."""
+    """GPUs, or the part of one, for each worker with models, and on Ray for each host of them."""
     progress: Progress | bool | None
     """Who shows how far it is; False: nobody. Without one, a terminal or notebook shows it."""
     retry: str
@@ -269,6 +270,16 @@ def close_tools() -> None:
 # Engines: processes of this machine, or a Ray cluster.
 
 
+def _loads_on_cards(settings: Settings) -> bool:
+    """Return whether workers load models that are put on a GPU where there is one."""
+    given = [choice for choice in settings.models if choice.backend and settings.device != "cpu"]
+    return any(
+        choice.backend == "external"
+        or "torch" in packages_of(registry.entry(choice.role, choice.backend))
+        for choice in given
+    )
+
+
 @contextmanager
 def open_engine(
     options: WorkOptions, settings: Settings, *, timeout: float | None = None
@@ -295,4 +306,12 @@ def open_engine(
         raise BadOption("`address` is that of a Ray cluster", advice="Give `engine=ray`.")
     else:
         local = LocalEngine(workers=workers)
+        share, cards = options.get("gpus", 1.0), cards_here()
+        if share and cards and _loads_on_cards(settings):
+            # Each worker has models of its own: no more of them on a card than were asked for.
+            if settings.device.startswith("cuda:"):
+                cards = cards[:1]
+            most = max(1, int(len(cards) / share))
+            spread = tuple(cards) if len(cards) > 1 else ()
+            local = LocalEngine(min(workers or processors(), most), cards=spread)
         yield local if timeout is None else replace(local, timeout=timeout), settings
