@@ -80,7 +80,7 @@ def chosen(corpus: Corpus, names: Sequence[str], limit: int | None, min_length: 
             kept.add(film.id)
     if missing:
         raise BadOption(
-            f"not in the corpus: {next(iter(missing))!r} ({len(missing):,} of {len(wanted):,} films)",
+            f"not in the corpus: {next(iter(missing))!r} ({len(missing):,} of {len(names):,})",
             advice=f"Give ids or file names, one a line; the first id is {films[0].id!r}.",
         )
     return replace(

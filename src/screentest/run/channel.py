@@ -212,8 +212,8 @@ class _Asker:
         self.sending = threading.Lock()
         self.waiting: dict[int, Future[None]] = {}
         """By number, its questions that wait for other workers, and not for the disk."""
-        self.places: dict[int, tuple[AbstractAsyncContextManager[Place], Place, str]] = {}
-        """By the number of the question, its places at endpoints and the requests they are for."""
+        self.places: dict[int, tuple[AbstractAsyncContextManager[Place], Place]] = {}
+        """By the number of the question, its places at endpoints."""
         self.calls: set[str] = set()
         """Its calls without a receipt."""
 
@@ -233,8 +233,6 @@ class LedgerServer:
         self._client = ledger
         self._threads = ThreadPoolExecutor(_MOST_AT_ONCE, thread_name_prefix="screentest-ledger")
         self._limiters: dict[str, Limiter] = {}
-        self._under_way: dict[str, asyncio.Event] = {}
-        """Requests that have a place, or wait for one."""
         self._askers: set[_Asker] = set()
         self._replies: set[Future[None]] = set()
         self._closed = False
@@ -336,22 +334,14 @@ class LedgerServer:
         from screentest.models.chat.faults import SystemClock
         from screentest.models.chat.limiter import Limiter
 
-        again = False
-        while (other := self._under_way.get(request)) is not None:
-            again = True
-            await other.wait()
-        self._under_way[request] = asyncio.Event()
         if endpoint not in self._limiters:
             self._limiters[endpoint] = Limiter(most, SystemClock(), random.Random())
         limiter = self._limiters[endpoint]
         limiter.most = min(limiter.most, most)
-        slot = limiter.slot()
-        try:
-            asker.places[number] = slot, await slot.__aenter__(), request
-        except BaseException:
-            self._under_way.pop(request).set()
-            raise
-        return again
+        slot = limiter.slot(request)
+        place = await slot.__aenter__()
+        asker.places[number] = slot, place
+        return place.again
 
     async def _leave(
         self, asker: _Asker, number: int, well: bool = False, pause: float | None = None
@@ -360,7 +350,6 @@ class LedgerServer:
             if number in asker.waiting:
                 asker.waiting[number].cancel()
             return
-        slot, place, request = asker.places.pop(number)
+        slot, place = asker.places.pop(number)
         place.well, place.pause = well, pause
         await slot.__aexit__(None, None, None)
-        self._under_way.pop(request).set()

@@ -28,22 +28,14 @@ from screentest.run.tasks import Ends, Finished, Stop, Task
 from screentest.run.worker import failed, failed_to_load, live, perform, shares
 
 
-@dataclass(frozen=True, slots=True)
-class TaskLimits:
-    """Limits of a task: its time, and the deaths of its worker."""
-
-    timeout: float | None
-    """Seconds for a task that names none of its own."""
-    max_deaths: int
-    """How often a task may kill its worker before it is given up."""
-
-
 def work_through(
     tasks: Sequence[Task],
     pool: WorkerPool[Any, Task],
     size: Callable[[], int],
-    limits: TaskLimits,
     stop: Stop,
+    *,
+    timeout: float | None,
+    max_deaths: int,
 ) -> Ends:
     """Yield the ends of tasks, as they come. ``size`` says how many workers there may be by now."""
     queue = deque(tasks)
@@ -60,10 +52,10 @@ def work_through(
             # Where such a worker was lost there is a place for a fresh one, beside idle ones.
             wanted = len(queue) + len(shared) + pool.busy
             pool.ensure(size() if suspects else min(size(), wanted))
-            ended += _hand_out(suspects, pool, limits.timeout, "fresh")
-            ended += _hand_out(shared, pool, limits.timeout, "alone")
+            ended += _hand_out(suspects, pool, timeout, "fresh")
+            ended += _hand_out(shared, pool, timeout, "alone")
             if not shared:
-                ended += _hand_out(queue, pool, limits.timeout)
+                ended += _hand_out(queue, pool, timeout)
             work_left = bool(queue or suspects or shared or pool.busy)
         else:
             work_left = bool(pool.busy)
@@ -82,9 +74,9 @@ def work_through(
                     suspects.append(event.task)
                     continue
                 deaths[keys] += 1
-                if not event.limit and deaths[keys] < limits.max_deaths:
+                if not event.limit and deaths[keys] < max_deaths:
                     queue.append(event.task)
-                elif parts := event.task.parts(limits.timeout):
+                elif parts := event.task.parts(timeout):
                     queue.extend(parts)
                 else:
                     ended.append(_give_up(event, deaths[keys]))
@@ -188,11 +180,12 @@ class LocalEngine:
     def run(self, tasks: Sequence[Task], ledger: LedgerClient, stop: Stop) -> Ends:
         """Yield the ends of tasks, as they come."""
         size = min(self.workers or processors(), max(1, len(tasks)))
-        limits = TaskLimits(self.timeout, self.max_deaths)
         main = _is_main_needed(tasks)
         limit = self.memory_limit or _part_of_memory(size)
         with Pool(ledger, limit, shares(size), with_main=main, cards=self.cards) as pool:
-            yield from work_through(tasks, pool, lambda: size, limits, stop)
+            yield from work_through(
+                tasks, pool, lambda: size, stop, timeout=self.timeout, max_deaths=self.max_deaths
+            )
 
 
 class Pool(ProcessPool[Task]):

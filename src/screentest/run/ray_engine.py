@@ -29,7 +29,7 @@ from screentest._util.workers import Done, Errand, Lost, Worker, WorkerPool, dra
 from screentest.core import BadOption, LedgerClient, RunError, ScreentestError, ServiceError
 from screentest.models.remote import use_remote
 from screentest.run.channel import error_message
-from screentest.run.engine import TaskLimits, work_through
+from screentest.run.engine import work_through
 from screentest.run.ray_worker import LedgerListener, RayModels, RayWorker, replicas_of, start_hosts
 from screentest.run.tasks import Ends, Stop, Task
 from screentest.run.worker import shares
@@ -245,9 +245,10 @@ class RayEngine:
             raise RuntimeError("open it first: with RayEngine(…) as engine")
         ray = _connected(self.address)
         room = _Room(ray, self.workers)
-        limits = TaskLimits(self.timeout, self.max_deaths)
         with RayPool(ray, ledger, self._hosts) as pool:
-            yield from work_through(tasks, pool, room.now, limits, stop)
+            yield from work_through(
+                tasks, pool, room.now, stop, timeout=self.timeout, max_deaths=self.max_deaths
+            )
 
 
 class _Room:

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import re
 import threading
-from collections.abc import Hashable
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 
 import pytest
 
-from screentest.core import NoValue, Reason, ServiceError
-from screentest.models.chat.limiter import SharedCalls
+from screentest.core import Reason, ServiceError
+from screentest.models.chat.limiter import Limiter
 from screentest.testing.chat_answers import Act, Answer, Asked, Status
-from tests.models.chat.kit import GOOD, Rating, ledger_of, plain, prices, rating, serving, short
+from tests.models.chat.kit import (
+    GOOD,
+    FakeClock,
+    Rating,
+    ledger_of,
+    plain,
+    prices,
+    rating,
+    serving,
+    short,
+)
 
 
 def test_equal_requests_of_a_batch_are_asked_and_paid_once() -> None:
@@ -98,40 +108,27 @@ def test_each_reads_the_answer_by_its_own_rules_and_equal_repairs_are_one() -> N
 
 
 def test_who_waits_goes_on_where_the_first_was_interrupted() -> None:
-    async def both() -> tuple[str, bool]:
-        shared, begun = SharedCalls[str](), asyncio.Event()
+    async def both() -> list[bool]:
+        limiter, begun = Limiter(8, FakeClock(), random.Random(1)), asyncio.Event()
 
-        async def never() -> str:
-            begun.set()
-            await asyncio.Event().wait()
-            raise AssertionError
+        async def never() -> None:
+            async with limiter.slot("q"):
+                begun.set()
+                await asyncio.Event().wait()
 
-        async def soon() -> str:
-            return "yes"
+        async def soon() -> bool:
+            async with limiter.slot("q") as place:
+                return place.again
 
-        first = asyncio.create_task(shared.once("q", {}, never))
+        first = asyncio.create_task(never())
         await begun.wait()
-        second = asyncio.create_task(shared.once("q", {}, soon))
-        third = asyncio.create_task(shared.once("q", {}, soon))
+        second, third = (asyncio.create_task(soon()) for _ in range(2))
         await asyncio.sleep(0)
         third.cancel()  # who gives up takes nobody along
         await asyncio.sleep(0)
         assert not first.done()
+        assert not second.done()
         first.cancel()
-        return await second
+        return [await second, await soon()]
 
-    assert asyncio.run(both()) == ("yes", True)
-
-
-def test_errors_are_shared_as_they_are() -> None:
-    async def fails() -> str:
-        await asyncio.sleep(0)
-        raise NoValue(Reason.REFUSED, "no")
-
-    async def all_of_them() -> list[object]:
-        shared, batch = SharedCalls[str](), dict[Hashable, asyncio.Future[str]]()
-        asked = [shared.once("q", batch, fails) for _ in range(3)]
-        return [*await asyncio.gather(*asked, return_exceptions=True)]
-
-    errors = asyncio.run(all_of_them())
-    assert [type(one) for one in errors] == [NoValue] * 3
+    assert asyncio.run(both()) == [True, False]

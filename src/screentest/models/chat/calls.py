@@ -11,7 +11,7 @@ import hashlib
 import json
 import logging
 import random
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
@@ -25,7 +25,7 @@ from screentest.core.outcome import Reason
 from screentest.models.chat import wire
 from screentest.models.chat.costs import Price
 from screentest.models.chat.faults import CallFault, Clock, FaultKind, Retries
-from screentest.models.chat.limiter import Limiter, Place, SharedCalls
+from screentest.models.chat.limiter import Limiter, Place
 from screentest.models.chat.messages import ChatAnswer, ChatRequest, ModelReply, Usage
 from screentest.models.chat.parsing import conclude, repair_turns
 from screentest.models.chat.videos import NativeVideo, digests, films, pictures_sent
@@ -66,13 +66,8 @@ class CallLedger:
         self._open_calls = 0
         self._settled = 0
         self._change = asyncio.Event()
-        self.asked: dict[Hashable, asyncio.Future[Got]] = {}
-        """By digest, what was asked through this object: identical requests are asked once."""
-
-    @property
-    def name(self) -> int:
-        """The same for all that write into the same ledger at the same time."""
-        return id(self._ledger)
+        self.asked: dict[str, Got | NoValue] = {}
+        """By digest, what came of the requests made through this object: each is made once."""
 
     def slot(
         self, ours: Limiter, settings: CallSettings, digest: str
@@ -80,7 +75,7 @@ class CallLedger:
         """Wait for a place: where workers share a ledger, its process says when for all of them."""
         shared = getattr(self._ledger, "slot", None)
         if shared is None:
-            return ours.slot()
+            return ours.slot((id(self._ledger), digest))
         place: AbstractAsyncContextManager[Place] = shared(
             settings.endpoint.url, settings.concurrency, digest
         )
@@ -196,7 +191,6 @@ class Caller:
         self._limiter = limiter
         self._clock = clock
         self._rng = rng
-        self._shared = SharedCalls[Got]()
         self._refused: set[type[BaseModel]] = set()
         """Schemas that the server does not take."""
         self._reached = False
@@ -233,16 +227,20 @@ class Caller:
     async def _call(
         self, request: ChatRequest, turns: Sequence[wire.Turn], call_ledger: CallLedger
     ) -> Got:
-        """One reply. Of identical requests at the same time only the first is sent and paid."""
+        """One reply. Of identical requests only the first is sent and paid."""
         digest = call_digest(self._settings, request, turns)
-        got, ours = await self._shared.once(
-            (call_ledger.name, digest),
-            call_ledger.asked,
-            lambda: self._send(request, turns, call_ledger, digest),
-        )
-        if ours:
-            return got
-        return replace(got, attempts=0, cost=None if got.cost is None else Decimal(0))
+        asked = call_ledger.asked.get(digest)
+        if isinstance(asked, NoValue):
+            raise asked
+        if asked is not None:
+            return replace(asked, attempts=0, cost=None if asked.cost is None else Decimal(0))
+        try:
+            got = await self._send(request, turns, call_ledger, digest)
+        except NoValue as error:
+            call_ledger.asked[digest] = error
+            raise
+        call_ledger.asked[digest] = got
+        return got
 
     async def _send(
         self, request: ChatRequest, turns: Sequence[wire.Turn], call_ledger: CallLedger, digest: str

@@ -5,14 +5,11 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Hashable
+from collections.abc import AsyncIterator, Hashable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Generic, TypeVar
 
 from screentest.models.chat.faults import Clock
-
-T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -46,6 +43,8 @@ class Limiter:
         self._rng = rng
         self._active = 0
         self._queue: deque[asyncio.Future[None]] = deque()
+        self._under_way: dict[Hashable, asyncio.Event] = {}
+        """Requests that have a place, or wait for one."""
         self._closed_until = 0.0
         self._last_cut = float("-inf")
 
@@ -55,21 +54,32 @@ class Limiter:
         return max(1, min(self.most, int(self._limit)))
 
     @asynccontextmanager
-    async def slot(self) -> AsyncIterator[Place]:
-        """Wait for a place and for the end of any pause; the place is ours inside."""
+    async def slot(self, request: Hashable = None) -> AsyncIterator[Place]:
+        """Wait for a place and for the end of any pause; the place is ours inside.
+
+        Of those who ask the same ``request`` one has a place at a time.
+        """
         place = Place()
-        await self._enter()
+        while request is not None and (other := self._under_way.get(request)) is not None:
+            place.again = True
+            await other.wait()
+        ended = self._under_way[request] = asyncio.Event()
         try:
-            await self._wait_out_pause()
-            started = self._clock.monotonic()
-            yield place
-            if place.well:
-                self.succeeded()
-            elif place.pause is not None:
-                self.congested(started, place.pause)
+            await self._enter()
+            try:
+                await self._wait_out_pause()
+                started = self._clock.monotonic()
+                yield place
+                if place.well:
+                    self.succeeded()
+                elif place.pause is not None:
+                    self.congested(started, place.pause)
+            finally:
+                self._active -= 1
+                self._admit()
         finally:
-            self._active -= 1
-            self._admit()
+            self._under_way.pop(request, None)
+            ended.set()
 
     def succeeded(self) -> None:
         """Note a call that went well: a little more is allowed."""
@@ -116,47 +126,3 @@ class Limiter:
                 return
             # Spread the return over a quarter of the pause.
             await self._clock.sleep(rest + self._rng.uniform(0, rest / 4))
-
-
-class SharedCalls(Generic[T]):
-    """Calls under way, so that whoever asks the same waits for that answer.
-
-    Lives in one event loop, and so needs no lock: between looking and noting nothing is awaited.
-    """
-
-    def __init__(self) -> None:
-        self._open: dict[Hashable, asyncio.Future[T]] = {}
-
-    async def once(
-        self,
-        place: Hashable,
-        batch: dict[Hashable, asyncio.Future[T]],
-        work: Callable[[], Awaitable[T]],
-    ) -> tuple[T, bool]:
-        """Return the result of ``work``, and whether this caller's work made it.
-
-        What fails fails for all who wait for it. ``batch`` keeps what was asked in it, so that
-        all of a batch counts as asked at the same time.
-        """
-        while (going := batch.get(place) or self._open.get(place)) is not None:
-            await asyncio.wait([going])  # to await it would cancel it with this task
-            if not going.cancelled():
-                batch[place] = going
-                return going.result(), False
-            batch.pop(place, None)  # who asked was interrupted: it is this one's turn
-        ours: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self._open[place] = batch[place] = ours
-        try:
-            result = await work()
-        except Exception as error:
-            ours.set_exception(error)
-            ours.exception()  # it is raised here: nobody else need hear of it
-            raise
-        except BaseException:
-            ours.cancel()
-            raise
-        else:
-            ours.set_result(result)
-            return result, True
-        finally:
-            del self._open[place]
