@@ -52,12 +52,7 @@ def _categories(text: str | None) -> tuple[str, ...]:
     severities=numbers(float, "1 or 0.25,0.5,1"),
     categories=_categories,
 )
-def build(
-    films: Path,
-    out: Path,
-    as_json: JsonOption = False,
-    **options: Any,
-) -> None:
+def build(films: Path, out: Path, as_json: JsonOption = False, **options: Any) -> None:
     """Build pairs of original and degraded videos from captioned films."""
     options["operators"] = options["operators"] or "paper"
     job = partial(screentest.build, films, out=out, **options)
@@ -65,12 +60,7 @@ def build(
 
 
 @shares(job=screentest.build_prompts)
-def build_prompts(
-    videos: Path,
-    out: Path,
-    as_json: JsonOption = False,
-    **options: Any,
-) -> None:
+def build_prompts(videos: Path, out: Path, as_json: JsonOption = False, **options: Any) -> None:
     """Build pairs of one video under its own and a false prompt."""
     _run(partial(screentest.build_prompts, videos, out=out, **options), as_json=as_json)
 

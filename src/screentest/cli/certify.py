@@ -105,11 +105,7 @@ def certify_votes(
     lower=names("none", "The scores of which less is better, with commas."),
 )
 def certify_scores(
-    scores: Path,
-    votes: Path,
-    every: AllOption = False,
-    as_json: JsonOption = False,
-    **options: Any,
+    scores: Path, votes: Path, every: AllOption = False, as_json: JsonOption = False, **options: Any
 ) -> None:
     """Compare scores of another tool with people's votes."""
     job = partial(screentest.certify_scores, scores, votes, **options)
@@ -182,11 +178,7 @@ def _print_lost(made: Certificates) -> None:
     out=option(Path, Path("judged"), "The run's folder.", metavar="DIR"),
 )
 def judge(
-    name: str,
-    first: Path,
-    second: Path,
-    as_json: JsonOption = False,
-    **options: Any,
+    name: str, first: Path, second: Path, as_json: JsonOption = False, **options: Any
 ) -> None:
     """Ask a judge which of two videos is better, in both orders."""
     verdicts = judge_videos(name, first, second, **options)

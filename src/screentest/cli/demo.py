@@ -32,9 +32,7 @@ SERVED = tuple(aspect.value for aspect in BUILTIN_ASPECTS if aspect not in NEED_
 
 
 def demo(
-    out: Path = Path("demo"),
-    workers: WorkersOption = None,
-    as_json: JsonOption = False,
+    out: Path = Path("demo"), workers: WorkersOption = None, as_json: JsonOption = False
 ) -> None:
     """Try screentest on the sample it brings."""
     try:
@@ -136,18 +134,13 @@ def _judges_table(built: BuiltTestbed, made: Certificates) -> Table:
     return Table("certificates", title, columns, rows, note)
 
 
-def copy(
-    folder: Path,
-) -> None:
+def copy(folder: Path) -> None:
     """Copy the packaged films, with a manifest of their prompts and timed scripts."""
     manifest = copy_films(folder)
     print_indented(f"The films are in {folder}; their manifest is {manifest}.", indent=0)
 
 
-def checkpoints(
-    folder: Path,
-    prompts: int = 20,
-) -> None:
+def checkpoints(folder: Path, prompts: int = 20) -> None:
     """Write short clips of two checkpoints, to compare them."""
     texts = copy_checkpoints(folder, prompts)
     words = f"{plural(len(texts), 'prompt')}, {' and '.join(CHECKPOINTS)}, in {folder}."

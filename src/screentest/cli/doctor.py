@@ -97,10 +97,7 @@ class Diagnosis:
     faults: list[Fault] = field(default_factory=list)
 
 
-def doctor(
-    every: bool = False,
-    as_json: JsonOption = False,
-) -> None:
+def doctor(every: bool = False, as_json: JsonOption = False) -> None:
     """Show what is installed and how to get the rest."""
     state = diagnose(registry)
     if as_json:

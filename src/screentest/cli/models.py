@@ -59,11 +59,7 @@ def show_models(
 
 
 @models.command()
-def pull(
-    names: list[str],
-    yes: bool = False,
-    timeout: float = 900.0,
-) -> None:
+def pull(names: list[str], yes: bool = False, timeout: float = 900.0) -> None:
     """Get weights ahead of a run."""
     wanted = weights.expand(names)
     missing = [item for item in wanted if not weights.whole(item.name) and not item.by_hand]
@@ -85,10 +81,7 @@ def pull(
 
 
 @models.command()
-def add(
-    name: str,
-    files: list[Path],
-) -> None:
+def add(name: str, files: list[Path]) -> None:
     """Put weights that came another way into the cache."""
     out().print(f"{name}: {add_weights(name, files)}", soft_wrap=True)
 

@@ -17,9 +17,7 @@ from screentest.core import BadOption
 
 
 @shares(
-    job=screentest.report,
-    formats=lambda text: tuple(text.split(",")),
-    pool=(PoolOption, "worst"),
+    job=screentest.report, formats=lambda text: tuple(text.split(",")), pool=(PoolOption, "worst")
 )
 def report(runs: list[Path], **options: Any) -> None:
     """Make one page of one or several runs."""

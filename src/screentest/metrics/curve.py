@@ -246,11 +246,7 @@ def curve_score(points: Sequence[Point], info: OutputInfo, *, shots: int) -> Sco
     return Score(
         lower_tail(values, durations, higher_is_better=info.higher_is_better),
         tuple(points),
-        {
-            "mean": lower_tail(values, durations, share=1.0),
-            "shots": shots,
-            "measured": len(points),
-        },
+        {"mean": lower_tail(values, durations, share=1.0), "shots": shots, "measured": len(points)},
     )
 
 

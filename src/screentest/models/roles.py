@@ -295,12 +295,7 @@ class Detection:
     box: Box
 
 
-@role(
-    "detection",
-    builtin="saliency",
-    light="efficientdet,text=minilm",
-    paper="grounding_dino",
-)
+@role("detection", builtin="saliency", light="efficientdet,text=minilm", paper="grounding_dino")
 class Detector(Backend, Protocol):
     """Finds the things that phrases name."""
 

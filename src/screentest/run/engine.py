@@ -91,10 +91,7 @@ def work_through(
 
 
 def _hand_out(
-    queue: deque[Task],
-    pool: WorkerPool[Any, Task],
-    timeout: float | None,
-    kind: str = "",
+    queue: deque[Task], pool: WorkerPool[Any, Task], timeout: float | None, kind: str = ""
 ) -> list[Finished]:
     """Give tasks to idle workers; those that cannot be sent have ended already."""
     ended = []

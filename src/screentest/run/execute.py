@@ -126,11 +126,7 @@ def _missing(store: RunStore, tasks: Sequence[Task], retry: Retry) -> list[Task]
 
 
 def _carry_out(
-    store: RunStore,
-    tasks: Sequence[Task],
-    engine: Engine,
-    stop: Stop,
-    progress: Progress,
+    store: RunStore, tasks: Sequence[Task], engine: Engine, stop: Stop, progress: Progress
 ) -> Execution:
     """Do the tasks; of what it returns, the total and what was reused are not counted."""
     done = Execution(0, 0, 0)

@@ -50,11 +50,7 @@ class EvaluatorNote:
 
     @classmethod
     def of_metric(
-        cls,
-        name: str,
-        signature: str,
-        info: MetricInfo,
-        options: Mapping[str, Json] | None = None,
+        cls, name: str, signature: str, info: MetricInfo, options: Mapping[str, Json] | None = None
     ) -> Self:
         """Return the note of a metric; a limit that is infinite is written as none."""
         about: dict[str, Json] = {

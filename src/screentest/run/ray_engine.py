@@ -47,12 +47,7 @@ class ActorWorker(Worker[Task]):
 class RayPool(WorkerPool[ActorWorker, Task]):
     """A number of workers, each replaced when it or its node is lost. Use it as a context."""
 
-    def __init__(
-        self,
-        ray: Any,
-        ledger: LedgerClient,
-        hosts: Sequence[Any] = (),
-    ) -> None:
+    def __init__(self, ray: Any, ledger: LedgerClient, hosts: Sequence[Any] = ()) -> None:
         """``hosts`` have the models that need a GPU."""
         super().__init__()
         self._ray = ray

@@ -179,10 +179,7 @@ class WorkerReport:
     """For review by a person, not for exclusion by itself."""
 
 
-def review_workers(
-    votes: Iterable[Vote],
-    rules: WorkerRules = WorkerRules(),
-) -> list[WorkerReport]:
+def review_workers(votes: Iterable[Vote], rules: WorkerRules = WorkerRules()) -> list[WorkerReport]:
     """Return a report on every worker, by name.
 
     Three signs are those of the SLVMEval paper's appendix A.4; the others are that videos were not

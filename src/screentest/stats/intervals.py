@@ -264,11 +264,7 @@ _NORMAL = NormalDist()
 
 
 def bootstrap_mean(
-    values: Numbers,
-    sources: Labels | None = None,
-    *,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
+    values: Numbers, sources: Labels | None = None, *, resamples: int = RESAMPLES, seed: int = 0
 ) -> Interval:
     """Return the interval of a mean over values that come in clusters, one per source.
 

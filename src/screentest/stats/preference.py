@@ -171,11 +171,7 @@ class Strength:
 
 
 def bradley_terry(
-    first: Sequence[str],
-    second: Sequence[str],
-    points: Numbers,
-    prompts: Labels,
-    workers: Labels,
+    first: Sequence[str], second: Sequence[str], points: Numbers, prompts: Labels, workers: Labels
 ) -> list[Strength]:
     """Strengths such that a model beats another with odds of e to their difference; best first.
 

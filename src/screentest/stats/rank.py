@@ -119,10 +119,7 @@ class ClusteredCorrelation:
 
 
 def clustered(
-    first: Numbers,
-    second: Numbers,
-    sources: Labels,
-    method: Method = "spearman",
+    first: Numbers, second: Numbers, sources: Labels, method: Method = "spearman"
 ) -> Outcome[ClusteredCorrelation]:
     """Return a correlation whose points come in clusters, such as the videos of one prompt.
 

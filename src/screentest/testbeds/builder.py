@@ -142,10 +142,7 @@ def _reader(
 
 
 def _remarks(
-    sources: Sequence[BuildSource],
-    plan: Sequence[Change],
-    options: BuildOptions,
-    testbed: Testbed,
+    sources: Sequence[BuildSource], plan: Sequence[Change], options: BuildOptions, testbed: Testbed
 ) -> Iterable[Fault]:
     others = left_out(options.degradations)
     if others:

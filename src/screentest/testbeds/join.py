@@ -94,9 +94,7 @@ def _join(work: _Work) -> tuple[Item, list[str]]:
             faults.append(f"{part.file.name} is left out: {error.message}")
     if not kept:
         raise VideoError(
-            Reason.UNDECODABLE,
-            "not one of its clips can be decoded",
-            advice="Download them again.",
+            Reason.UNDECODABLE, "not one of its clips can be decoded", advice="Download them again."
         )
     source = replace(work.source, parts=tuple(kept))
     digest = hash_parts({**_content(source.parts), "long_side": str(work.long_side)})[:12]

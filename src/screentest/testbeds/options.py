@@ -67,7 +67,7 @@ class BuildOptions:
                 raise BadOption.of("clips", count, f"1 to {MOST_CLIPS:,}")
         if len(self.rungs) > MOST_RUNGS:
             raise BadOption(
-                f"invalid ladder of {len(self.rungs)} rungs: must have {MOST_RUNGS} or fewer",
+                f"invalid ladder of {len(self.rungs)} rungs: must have {MOST_RUNGS} or fewer"
             )
         self._check_least()
         if self.extract not in EXTRACTORS:

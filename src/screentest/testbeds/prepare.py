@@ -96,9 +96,7 @@ class BuildRun:
             wrong = [path for path, sha256 in files if inputs.of_file(self.out / path) != sha256]
             if wrong:
                 failure = Failure(
-                    Reason.CRASHED,
-                    f"{wrong[0]} is not the file that was made",
-                    "It is made again.",
+                    Reason.CRASHED, f"{wrong[0]} is not the file that was made", "It is made again."
                 )
                 lost = encode({record.key.evaluator: Outcome(failure=failure)})
                 self.store.write(Finished(task.only([record.key]), (lost,)))

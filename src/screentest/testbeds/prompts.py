@@ -210,11 +210,7 @@ def _testbed(
 
 
 def _pair(
-    source: SourceFilm,
-    kind: PairKind,
-    name: str,
-    file: VideoFile,
-    prompts: Outcome[PromptPair],
+    source: SourceFilm, kind: PairKind, name: str, file: VideoFile, prompts: Outcome[PromptPair]
 ) -> Pair | Skip:
     aspect = Aspect.TEXT_ALIGNMENT
     if prompts.failure is not None:

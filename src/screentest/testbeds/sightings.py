@@ -175,8 +175,7 @@ def _in_thing(
     fault = None
     if left > max(1, NOW_AND_THEN * shown) or not changed:
         fault = replace(
-            Fault.of("thing_unchanged", count=left, total=shown, thing=thing),
-            unchanged=not changed,
+            Fault.of("thing_unchanged", count=left, total=shown, thing=thing), unchanged=not changed
         )
     elif figures["inside"] < INSIDE:
         fault = Fault.of("beside_thing", share=1 - figures["inside"], thing=thing)

@@ -83,10 +83,7 @@ class BuildSource:
 
 
 def sources_of(
-    items: Iterable[Item],
-    lost: Mapping[str, Failure],
-    home: Path,
-    limits: Limits,
+    items: Iterable[Item], lost: Mapping[str, Failure], home: Path, limits: Limits
 ) -> list[BuildSource]:
     """Items as sources, and with them those that were lost before they came here.
 

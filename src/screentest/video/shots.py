@@ -170,8 +170,7 @@ def frame_timecode(moment: Time, rate: Fraction) -> str:
     base = round(rate)
     if not 1 <= base < _FRAMES_IN_TWO_DIGITS:
         raise BadOption(
-            f"timecode cannot count {float(rate):g} frames a second",
-            advice="Choose JSON or CSV.",
+            f"timecode cannot count {float(rate):g} frames a second", advice="Choose JSON or CSV."
         )
     seconds, frames = divmod(max(0, round(moment * rate)), base)
     minutes, seconds = divmod(seconds, 60)

@@ -108,13 +108,7 @@ def save_stills(
     try:
         with tempfile.TemporaryDirectory(prefix=".stills-", dir=folder) as staging:
             outcome = supervised(
-                _write,
-                video,
-                choice,
-                Path(staging),
-                suffix,
-                size,
-                progress or Silent(),
+                _write, video, choice, Path(staging), suffix, size, progress or Silent()
             )
             if outcome.ok:
                 for old in earlier:

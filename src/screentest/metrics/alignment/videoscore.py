@@ -35,12 +35,7 @@ PICTURE = FrameRequest(filter=Filter.BICUBIC)
 class VideoScoreMetric:
     """Asks the model once per video; its role says which version it is and its frames."""
 
-    info = MetricInfo(
-        OUTPUTS,
-        Level.VIDEO,
-        roles=("videoscore",),
-        needs=("text",),
-    )
+    info = MetricInfo(OUTPUTS, Level.VIDEO, roles=("videoscore",), needs=("text",))
 
     def start(self, item: Item, resources: Resources) -> _Asking:
         """Begin on one video; a missing model is reported before the video is decoded."""

@@ -79,13 +79,7 @@ def faults(image: Image) -> tuple[float, ...] | None:
     if fine is None:
         return None
     reach = max(4, round(LAGS * image.shape[1]))
-    return (
-        *fine,
-        halos(levels, reach),
-        combing(levels),
-        bands(picture),
-        level(picture),
-    )
+    return (*fine, halos(levels, reach), combing(levels), bands(picture), level(picture))
 
 
 def shares(picture: Image) -> tuple[float, float] | None:
@@ -468,10 +462,7 @@ def steps(grey: Floats) -> tuple[Floats, Floats]:
     across, down = np.abs(np.diff(grey, axis=1)), np.abs(np.diff(grey, axis=0))
     beyond = across[:, 2:-2] - (across[:, :-4] + across[:, 4:]) / 2
     below = down[2:-2] - (down[:-4] + down[4:]) / 2
-    return (
-        np.clip(beyond / detail[:, 3:-2], -2, 2),
-        np.clip(below / detail[3:-2], -2, 2),
-    )
+    return (np.clip(beyond / detail[:, 3:-2], -2, 2), np.clip(below / detail[3:-2], -2, 2))
 
 
 def seams(across: Floats, down: Floats) -> float:

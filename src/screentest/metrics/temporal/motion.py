@@ -31,10 +31,7 @@ if TYPE_CHECKING:
 FASTEST = 0.05
 """The share of the picture that moves most: a small thing that moves is motion too."""
 SMALLEST = 16
-STILL_FILM = (
-    SideEffect("frozen"),
-    SideEffect("steadiness.held"),
-)
+STILL_FILM = (SideEffect("frozen"), SideEffect("steadiness.held"))
 
 
 @metric(

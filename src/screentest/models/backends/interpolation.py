@@ -249,12 +249,7 @@ class Rife:
     """
 
     def __init__(
-        self,
-        *,
-        model: str = "",
-        allow_pickle: bool = False,
-        device: str = "auto",
-        batch: int = 4,
+        self, *, model: str = "", allow_pickle: bool = False, device: str = "auto", batch: int = 4
     ) -> None:
         self._torch = optional("torch")
         self._place = ModelDevice.choose(device)

@@ -33,10 +33,7 @@ SURELY_BEHIND = 0.35
 
 
 @register(
-    "matting",
-    "grabcut",
-    summary="GrabCut from a saliency map; needs no weights",
-    guesses=True,
+    "matting", "grabcut", summary="GrabCut from a saliency map; needs no weights", guesses=True
 )
 class GrabCutMatting(OpenCvBackend):
     """The foreground, without any weights: GrabCut started from a saliency map.

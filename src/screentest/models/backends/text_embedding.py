@@ -211,11 +211,7 @@ class _OneByOne(ABC):
     def __init__(self, name: str) -> None:
         self._tokenizer = load_tokenizer(weights.path(name, "tokenizer.json"))
         self._remembered = lru_cache(_REMEMBERED)(self._embed)
-        self.identity = {
-            "weights": weights.digest(name),
-            "long_texts": IN_PIECES,
-            **versions(ONNX),
-        }
+        self.identity = {"weights": weights.digest(name), "long_texts": IN_PIECES, **versions(ONNX)}
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         rows = [self._remembered(text) for text in texts]

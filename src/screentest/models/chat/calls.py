@@ -374,11 +374,7 @@ class Caller:
 
 
 def call_body(
-    settings: CallSettings,
-    request: ChatRequest,
-    turns: Sequence[wire.Turn] = (),
-    *,
-    enforced: bool,
+    settings: CallSettings, request: ChatRequest, turns: Sequence[wire.Turn] = (), *, enforced: bool
 ) -> bytes:
     """Return the body of a call; ``enforced`` has the server hold the answer to its schema."""
     return wire.body(

@@ -26,11 +26,7 @@ class Session:
     """Open connections to one endpoint. Make and use it in one event loop."""
 
     def __init__(
-        self,
-        settings: CallSettings,
-        secret: Secret,
-        clock: Clock,
-        rng: random.Random,
+        self, settings: CallSettings, secret: Secret, clock: Clock, rng: random.Random
     ) -> None:
         from screentest.models.chat.client import ChatClient
 

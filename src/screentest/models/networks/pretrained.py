@@ -276,9 +276,7 @@ def read_tensors(path: str, *, allow_pickle: bool, device: str = "cpu") -> dict[
     place = Path(path).expanduser()
     if not place.is_file():
         raise NoValue(
-            Reason.MISSING_MODEL,
-            f"no weights at {path}",
-            advice="Give the path of a weights file.",
+            Reason.MISSING_MODEL, f"no weights at {path}", advice="Give the path of a weights file."
         )
     if place.suffix != ".safetensors" and not allow_pickle:
         raise NoValue(

@@ -141,10 +141,7 @@ def videos(
         _about(report, item, page)
         | _scored(results, item, place)
         | _shown(moments[item], taken.get(item, Pictures()), place)
-        | {
-            "pending": len(waiting.get(item, ())),
-            "waiting": ", ".join(waiting.get(item, ())),
-        }
+        | {"pending": len(waiting.get(item, ())), "waiting": ", ".join(waiting.get(item, ()))}
         for item in order
     ]
 

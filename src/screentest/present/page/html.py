@@ -75,11 +75,7 @@ def write_html(
 
 
 def page_data(
-    report: Report,
-    sides: Grid,
-    order: list[str],
-    page: Page,
-    progress: Progress | None = None,
+    report: Report, sides: Grid, order: list[str], page: Page, progress: Progress | None = None
 ) -> dict[str, Any]:
     """Return what the script of the page is given: plain JSON."""
     results = report.results

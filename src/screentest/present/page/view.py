@@ -148,10 +148,7 @@ def page_view(report: Report, order: Sequence[str]) -> View:
             screen = Screen(headline_of_all(report.certificates) if report.certificates else "", ())
         cards = _one_card(report, place) if len(place) > 1 else ()
         rows = [
-            (
-                None if total.info.better else State.DESCRIBED,
-                _total_row(report, total, place),
-            )
+            (None if total.info.better else State.DESCRIBED, _total_row(report, total, place))
             for total in report.totals
             if total.summary is not None
         ]

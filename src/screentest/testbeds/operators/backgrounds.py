@@ -221,11 +221,7 @@ START, SPEED = 0.08, 0.16
 
 @degradation(**BACKGROUND, summary="the background slides away behind the subject")
 def background_drifting(
-    image: Image,
-    mask: Mask,
-    severity: float,
-    seconds: float,
-    clip_rng: np.random.Generator,
+    image: Image, mask: Mask, severity: float, seconds: float, clip_rng: np.random.Generator
 ) -> Image:
     """To a side drawn for each clip; severity is how far and how fast."""
     width = image.shape[1]

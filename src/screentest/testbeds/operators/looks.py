@@ -98,10 +98,7 @@ def tilted(image: Image, severity: float, clip_rng: np.random.Generator) -> Imag
     c = middle_x + 0.5 - a * (middle_x + 0.5) - b * (middle_y + 0.5)
     f = middle_y + 0.5 - d * (middle_x + 0.5) - e * (middle_y + 0.5)
     turned = Pictures.fromarray(image).transform(
-        (width, height),
-        Pictures.Transform.AFFINE,
-        (a, b, c, d, e, f),
-        Pictures.Resampling.BICUBIC,
+        (width, height), Pictures.Transform.AFFINE, (a, b, c, d, e, f), Pictures.Resampling.BICUBIC
     )
     return np.asarray(turned, np.uint8)
 
