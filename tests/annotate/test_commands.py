@@ -34,7 +34,6 @@ COMMANDS = [
     "import",
     "plan",
     "translate",
-    "bundle",
 ]
 
 

@@ -1,4 +1,4 @@
-"""``screentest annotate serve, invite, plan, translate, bundle``: prepare and collect votes."""
+"""``screentest annotate serve, invite, plan, translate``: prepare and collect votes."""
 
 from __future__ import annotations
 
@@ -17,15 +17,12 @@ from screentest.analysis.people.released import read_text
 from screentest.annotate import people
 from screentest.annotate.answers import Unit
 from screentest.annotate.assignment import Rules, share_to_watch
-from screentest.annotate.bundle import write_bundle
-from screentest.annotate.flashes import measure_all
 from screentest.annotate.language import read_language
 from screentest.annotate.language import translate as translate_prompts
 from screentest.annotate.material import read_units
-from screentest.annotate.media import prepare_all
 from screentest.annotate.records import harmed_seconds
 from screentest.annotate.schema import units as units_table
-from screentest.annotate.server import bind, check_address, media_folder, open_project, run
+from screentest.annotate.server import bind, check_address, open_project, run
 from screentest.annotate.store import Database, default_store, open_database
 from screentest.annotate.web.visitor import Finish, Site, allowed_origins
 from screentest.cli.console import err, out, shown
@@ -225,27 +222,6 @@ def translate(
     if done.failures:
         err().print(str(done.failures[0]), soft_wrap=True)
         raise typer.Exit(1)
-
-
-def bundle(
-    place: Path,
-    out: Path,
-    task: VoteTask = VoteTask.PAIRS,
-    language: str = "en",
-    ties: bool = False,
-    questions: Path | None = None,
-    by: str = "model",
-    prompts: PromptsOption = None,
-) -> None:
-    """Make pages for another platform."""
-    words = read_language(language, Prompts(prompts))
-    units = read_units(place, task, questions=questions, by=by)
-    ties = ties or units[0].task is VoteTask.ARENA
-    videos = [video.path for unit in units for video in unit.videos]
-    prepared = prepare_all(videos, media_folder(place), progress=watched())
-    flashes = dict(measure_all(videos, progress=watched()))
-    keys = write_bundle(units, prepared, out, words, ties=ties, flashes=flashes)
-    err().print(f"{plural(len(keys), 'page')} in {out / 'pages'}", soft_wrap=True)
 
 
 def opened(place: Path, store: str | None) -> closing[Database]:

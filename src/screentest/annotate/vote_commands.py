@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import closing
 from pathlib import Path
 
 from sqlalchemy import select
@@ -12,7 +11,6 @@ from screentest._util.atomic import atomic_output
 from screentest._util.text import plural
 from screentest.analysis.people.arena import arena_of
 from screentest.annotate import people
-from screentest.annotate.bundle import read_answers, task_of
 from screentest.annotate.commands import opened, wanted_task
 from screentest.annotate.quality import AspectAgreement, WorkerState, agreement, review, rules_for
 from screentest.annotate.records import (
@@ -24,7 +22,6 @@ from screentest.annotate.records import (
 )
 from screentest.annotate.records import without_excluded as reliable
 from screentest.annotate.schema import units
-from screentest.annotate.server import open_project
 from screentest.annotate.store import default_store
 from screentest.cli.console import err, out, shown
 from screentest.cli.options import JsonOption
@@ -129,23 +126,11 @@ def export(
     err().print(f"{plural(len(records), 'row')} in {out}", soft_wrap=True)
 
 
-def import_(
-    place: Path,
-    votes: Path,
-    store: str | None = None,
-    key: Path | None = None,
-    questions: Path | None = None,
-) -> None:
+def import_(place: Path, votes: Path, store: str | None = None) -> None:
     """Import votes that were cast elsewhere."""
-    if key is not None:  # the store for answers to a bundle is made if needed
-        where = store or default_store(place)
-        database, asked = open_project(place, where, task_of(key), questions=questions)
-        with closing(database):
-            done = import_records(database, read_answers(votes, key, asked))
-    else:
-        records = read_votes(votes, whole=True)
-        with opened(place, store) as database:
-            done = import_records(database, records)
+    records = read_votes(votes, whole=True)
+    with opened(place, store) as database:
+        done = import_records(database, records)
     message = f"{done.added:,} added, {done.known:,} known already"
     err().print(message + (f", {done.unfinished:,} unfinished skipped" * bool(done.unfinished)))
 
