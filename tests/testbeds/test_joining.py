@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 from screentest.core import BadOption, Item, Reason
+from screentest.core.frames import NATIVE
 from screentest.inputs.parted import PartedSource, SourcePart, in_groups_of
 from screentest.sample import sample_videos
 from screentest.testbeds.join import FOLDER, join_sources
+from screentest.video.edit.normalize import normalize
 from tests.video.outside import Outside
 
 
@@ -58,6 +61,27 @@ def test_films_keep_their_scripts(tmp_path: Path) -> None:
     assert own is not None
     assert second.start == own.start + 15.5  # the length of the five shots
     assert second.duration == own.duration
+
+
+@pytest.mark.parametrize("rate", [Fraction(1), Fraction(8), Fraction(30_000, 1001)])
+def test_at_a_rate_only_the_frames_are_kept_that_a_film_of_this_rate_shows(
+    rate: Fraction, shorts: list[Item], tmp_path: Path
+) -> None:
+    """Pictures and boundaries are those of the film that was joined with all its frames."""
+    sources = list(in_groups_of([*shorts, replace(shorts[0], id="third")], 3))
+    made, sizes = [], []
+    for name, wanted in (("all", None), ("some", rate)):
+        (item,) = join_sources(sources, tmp_path / name, long_side=64, rate=wanted).items
+        assert item.script is not None
+        sizes.append(item.video.stat().st_size)
+        starts = [clip.span.start for clip in item.script.clips if clip.span]
+        film = normalize(
+            item.video, tmp_path / f"{name}.mp4", keyframes_at=starts, rate=rate, size=NATIVE
+        )
+        made.append((film.frames, film.checksums, [cut.time for cut in film.cuts], film.duration))
+    assert made[0] == made[1]
+    assert len(made[0][2]) == 3
+    assert sizes[1] < sizes[0] or rate > 24
 
 
 def test_a_source_that_fails_harms_only_itself(shorts: list[Item], tmp_path: Path) -> None:

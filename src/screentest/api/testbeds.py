@@ -264,6 +264,7 @@ def _sources(
             out.absolute(),
             long_side=options.long_side,
             gaps=bool(corpus.parted),
+            rate=options.rate,
             workers=work.get("workers"),
             limits=limits,
             progress=progress_of(work.get("progress")),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from pathlib import Path
 
 from screentest.core import NATIVE, BadOption, Clip, Item, NoValue, Script, Size, Span, Time
@@ -100,7 +101,9 @@ def _is_long(files: Sequence[Path], least: float) -> bool:
         return True
 
 
-def joined(source: PartedSource, out: Path, *, size: Size = NATIVE) -> Item:
+def joined(
+    source: PartedSource, out: Path, *, size: Size = NATIVE, rate: Fraction | None = None
+) -> Item:
     """Write the parts to ``out`` as one film without loss, and give the item with its timed script.
 
     The films of a testbed are normalised from that file, so it is only an intermediate.
@@ -109,10 +112,11 @@ def joined(source: PartedSource, out: Path, *, size: Size = NATIVE) -> Item:
     from screentest.video.probe import probe
 
     files = [part.file for part in source.parts]
-    film = join(files, out, size=size)
+    film = join(files, out, size=size, rate=rate)
     clips = [
         clip
         for part, span in zip(source.parts, film.spans, strict=True)
+        if span is not None
         for clip in part.clips(span, probe(part.file).start if part.script else Time(0))
     ]
     return Item(source.id, out, script=Script(tuple(clips)), groups=dict(source.groups))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from pathlib import Path
 
 from screentest._util.atomic import write_whole
@@ -47,6 +48,7 @@ class _Work:
     testbed: Path
     long_side: int | None
     gaps: bool
+    rate: Fraction | None
 
 
 def join_sources(
@@ -55,6 +57,7 @@ def join_sources(
     *,
     long_side: int | None = None,
     gaps: bool = False,
+    rate: Fraction | None = None,
     workers: int | None = None,
     limits: Limits = DEFAULT_LIMITS,
     progress: Progress | None = None,
@@ -62,10 +65,11 @@ def join_sources(
     """Join the files of every source; the films are kept in ``testbed`` and found again.
 
     The film has the shape of its first part; parts of another shape get black bars. With
-    ``gaps``, a part that cannot be decoded is left out; without, the source fails.
+    ``gaps``, a part that cannot be decoded is left out; without, the source fails. Frames that
+    ``rate`` does not show are not kept.
     """
     (testbed / FOLDER).mkdir(parents=True, exist_ok=True)
-    work = [_Work(source, testbed, long_side, gaps) for source in sources]
+    work = [_Work(source, testbed, long_side, gaps, rate) for source in sources]
     made, failed, faults = [], {}, []
     count = min(workers or processors(), max(1, len(work)))
     with Supervisor(count) as supervisor, progress or Silent() as shown:
@@ -97,13 +101,15 @@ def _join(work: _Work) -> tuple[Item, list[str]]:
             Reason.UNDECODABLE, "not one of its clips can be decoded", advice="Download them again."
         )
     source = replace(work.source, parts=tuple(kept))
-    digest = hash_parts({**_content(source.parts), "long_side": str(work.long_side)})[:12]
+    settings = {"long_side": str(work.long_side)}
+    settings |= {} if work.rate is None else {"rate": str(work.rate)}
+    digest = hash_parts({**_content(source.parts), **settings})[:12]
     out = work.testbed / FOLDER / f"{folder_name(source.id)}-{digest}.mp4"
     record = out.with_suffix(".json")
     if out.exists() and record.exists():  # both are whole: they were put in place in one step
         script = from_json(Script, record.read_bytes())
         return Item(source.id, out, script=script, groups=dict(source.groups)), faults
-    item = joined(source, out, size=Size(long_side=work.long_side))
+    item = joined(source, out, size=Size(long_side=work.long_side), rate=work.rate)
     write_whole(record, to_json(item.script, Script))
     return item, faults
 

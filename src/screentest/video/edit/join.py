@@ -43,14 +43,18 @@ class JoinedVideo:
     """A film and where in it each part is."""
 
     path: Path
-    spans: tuple[Span, ...]
+    spans: tuple[Span | None, ...]
+    """None of a part that is too short for the rate to show a frame of it."""
     faults: tuple[Fault, ...] = ()
 
 
-def join(parts: Sequence[Path], out: Path, *, size: Size = NATIVE) -> JoinedVideo:
+def join(
+    parts: Sequence[Path], out: Path, *, size: Size = NATIVE, rate: Fraction | None = None
+) -> JoinedVideo:
     """Write ``parts`` one after another to ``out`` (MP4). Sound is dropped.
 
-    ``size`` is what becomes of the first part's; all others are fitted into it.
+    ``size`` is what becomes of the first part's; all others are fitted into it. With ``rate`` only
+    those frames are written that a normalised file of this rate shows, and it shows the same ones.
 
     Raises VideoError where a part has no picture: leave that part out and join again.
     """
@@ -61,8 +65,9 @@ def join(parts: Sequence[Path], out: Path, *, size: Size = NATIVE) -> JoinedVide
     DEFAULT_LIMITS.check_duration(
         sum((table.end - table.start for _, table in tables), Fraction(0))
     )
-    form = _format(parts[0], tables[0][0], [table for _, table in tables], size)
-    spans: list[Span] = []
+    form = _format(parts[0], tables[0][0], [table for _, table in tables], size, rate)
+    step = 1 if rate is None else int(form.timescale / rate)
+    spans: list[Span | None] = []
     faults: list[Fault] = []
     at = 0
     with atomic_output(out) as file, Mp4Writer(file, LOSSLESS, form) as writer:
@@ -72,36 +77,47 @@ def join(parts: Sequence[Path], out: Path, *, size: Size = NATIVE) -> JoinedVide
             fit = _Boxed(info, form)
             with VideoSource(part) as source:
                 for frame, tick, duration in _timed(source, table, form.timescale):
-                    clips.add(fit(frame), begins + tick, duration, begins_clip=at == begins)
+                    first = _on_grid(begins + tick, step)
                     at = begins + tick + duration
+                    if first < (end := _on_grid(at, step)):
+                        new = first == _on_grid(begins, step)
+                        clips.add(fit(frame), first, end - first, begins_clip=new)
                 faults += source.faults
             if at == begins:
                 raise no_picture(part, "Leave it out, or download it again.")
-            spans.append(Span(begins * form.time_base, at * form.time_base))
+            span = [_on_grid(tick, step) * form.time_base for tick in (begins, at)]
+            spans.append(Span(*span) if span[0] < span[1] else None)
         clips.finish()
     return JoinedVideo(out, tuple(spans), tuple(dict.fromkeys(faults)))
 
 
-def _format(path: Path, info: VideoInfo, tables: Sequence[Survey], size: Size) -> StreamFormat:
+def _on_grid(tick: int, step: int) -> int:
+    """Return the nearest multiple of ``step``, the later of two: as a constant rate rounds."""
+    return (2 * tick + step) // (2 * step) * step
+
+
+def _format(
+    path: Path, info: VideoInfo, tables: Sequence[Survey], size: Size, rate: Fraction | None
+) -> StreamFormat:
     """Return the format of the film: that of its first part, on a clock for all of them."""
-    same_rate = len({table.nominal_rate for table in tables}) == 1
+    same_rate = rate is None and len({table.nominal_rate for table in tables}) == 1
     with VideoSource(path) as source:
         return format_of(
             source,
             next((frame for _, frame in source.frames()), None),
             info,
             size,
-            timescale=_timescale(tables),
+            timescale=_timescale(tables, 1 if rate is None else rate.numerator),
             rate=info.rate.limit_denominator(1001),
             constant_rate=same_rate and info.constant_rate,
         )
 
 
-def _timescale(tables: Sequence[Survey]) -> int:
-    """Ticks per second: whole for every part where that is not too fine."""
-    scale = lcm(*(table.time_base.denominator for table in tables))
+def _timescale(tables: Sequence[Survey], per: int) -> int:
+    """Ticks per second, a multiple of ``per``: whole for every part where that is not too fine."""
+    scale = lcm(per, *(table.time_base.denominator for table in tables))
     if scale > _FINEST:
-        return 90_000
+        return lcm(90_000, per) if lcm(90_000, per) <= _FINEST else per
     while scale < _COARSEST:
         scale *= 2
     return scale
