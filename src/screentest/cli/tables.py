@@ -66,7 +66,7 @@ def show(*tables: core.Table, as_json: bool = False, **facts: Any) -> None:
         else:
             print_json({**facts, **{table.name: table.records() for table in tables}})
         return
-    filled = [table for table in tables if table.rows]
+    filled = [table for table in tables if table.rows and table.short().columns]
     for table in filled:
         if len(filled) > 1:
             print_heading(table.title)

@@ -85,6 +85,7 @@ def test_three_chat_models_end_in_one_table(
     tables = tmp_path / "tables"
     told = invoke("report", out, "--out", tmp_path / "r.html", "--tables", tables)
     assert told.exit_code == 0, told.output
+    assert '<table class="accuracy">' in (tmp_path / "r.html").read_text(encoding="utf-8")
     with (tables / "accuracy.csv").open(newline="", encoding="utf-8") as file:
         rows = {row.pop("judge"): row for row in csv.DictReader(file)}
     assert set(rows) == set(NAMES)
@@ -96,6 +97,7 @@ def test_three_chat_models_end_in_one_table(
     assert set(compare_runs([out], ()).names) == set(NAMES)
     printed = invoke("compare", out)
     assert all(len(line) <= 80 for line in printed.stdout.splitlines())
+    assert "Every two" not in printed.stdout  # for records and files alone
     others = [tmp_path / model.replace("/", "_") for model in MODELS]
     for model, other in zip(MODELS, others, strict=True):
         assert certify(testbed, other, server, model).exit_code == 0

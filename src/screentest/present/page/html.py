@@ -158,6 +158,10 @@ def tile_labels(report: Report, row: GridRow) -> dict[str, str]:
 _FOLDS = (
     ("Votes of people: win rates and strengths", ("people", "people_pairs")),
     ("Means, intervals and coverage of every metric", ("models", "comparisons", "summary")),
+    (
+        "Judges by aspects, as SLVMEval prints them",
+        ("accuracy", "accuracy_kept", "duration", "duration_kept", "filter"),
+    ),
     ("Missing values", ("missing",)),
     ("Signatures", ("signatures",)),
     ("Runs and costs", ("runs",)),
