@@ -131,7 +131,7 @@ def test_a_hundred_pairs_killed_and_resumed(
     assert 0 < certificate["order"]["value"]["consistent_share"] < 1
 
     # The same questions again, without a kill and in this process: the same answers.
-    plan = few_of(hundred, judge, most=4)
+    plan = few_of(hundred, judge.replace(":", f"@{seeing_coin.name}:", 1), most=4)
     certified(
         tmp_path / "whole", plan, Settings((ModelChoice.parse(f"chat=hf:{seeing_coin}"),), "cpu")
     )
