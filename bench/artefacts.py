@@ -28,7 +28,7 @@ import cv2
 import numpy as np
 
 from _figures import ROOT, Table, publish
-from core_artefacts import FIRST, SECOND, SEEN_BY, Frame
+from core_artefacts import ALL, FIRST, SECOND, SEEN_BY, Frame
 from screentest.analysis.models.comparison import compare_models
 from screentest.analysis.results import POOLS, Margin, Pool, Results, Value
 from screentest.core import Aspect, Item, Outcome, Score, build
@@ -91,8 +91,10 @@ def decoded(path: Path, start: float) -> tuple[list[Frame], Fraction]:
 
 
 def measure(data: Path, out: Path, part: int | None = None) -> None:
-    """A line of JSON for each clip and what was done to it."""
+    """A line of JSON for each clip and what was done to it; what is there is not done again."""
     cv2.setNumThreads(1)
+    lines = out.read_text(encoding="utf-8").splitlines() if out.exists() else []
+    known = {(row["clip"], row["what"]) for row in map(json.loads, lines)}
     with out.open("a", encoding="utf-8") as file:
         for number, (name, start) in enumerate(CLIPS):
             if part is not None and number % 2 != part:
@@ -105,8 +107,11 @@ def measure(data: Path, out: Path, part: int | None = None) -> None:
                 changed = placebo(what, given, f"artefacts/{number}")
                 made[what] = changed if what == "reencode" else encoded(changed, rate)
             for what, shot in made.items():
-                keep(file, number, what, shot, rate)
-            for what, fault in (FIRST | SECOND).items():
+                if (number, what) not in known:
+                    keep(file, number, what, shot, rate)
+            for what, fault in ALL.items():
+                if (number, what) in known:
+                    continue
                 damaged = fault(frames, float(rate), np.random.default_rng(1000 + number))
                 shot = [converted(frame, "rgb24", "yuv420p") for frame in damaged]
                 keep(file, number, what, encoded(shot, rate), rate)
@@ -159,7 +164,7 @@ def results(values: Values, clips: Sequence[int], fault: str) -> Results:
 def compared(values: Values, fault: str, draws: int) -> tuple[float, float, float]:
     """Shares of draws in which it is found and in which a claim is wrong; of clips, how many have
     more of it."""
-    name = (FIRST | SECOND)[fault].__name__.partition("_")[0]
+    name = ALL[fault].__name__.partition("_")[0]
     clips = sorted(
         {
             clip
@@ -203,13 +208,13 @@ def judged(values: Values, aspect: Aspect) -> Iterator[tuple[str, float, float]]
     lost = {
         (clip, what): rated[clip, "intact"] - rated[clip, what]
         for clip in clips
-        for what in (*FIRST, *SECOND, *PLACEBOS)
+        for what in (*ALL, *PLACEBOS)
         if (clip, what) in rated
     }
     least = BaselineJudge().info.margin
     moved = [(aspect, str(clip), gap) for (clip, what), gap in lost.items() if what in PLACEBOS]
     learnt = PlaceboSpreads.learnt(moved)
-    for what in (*FIRST, *SECOND, *PLACEBOS):
+    for what in (*ALL, *PLACEBOS):
         shares = []
         for wide in (False, True):
             points = []
@@ -223,21 +228,27 @@ def judged(values: Values, aspect: Aspect) -> Iterator[tuple[str, float, float]]
         yield what, shares[0], shares[1]
 
 
+def order(fault: str) -> str:
+    """Which implementation of its fault it is."""
+    places = {"first": FIRST, "second": SECOND, "third": ALL}
+    return next((name for name, faults in places.items() if fault in faults), "")
+
+
 def write(path: Path, draws: int = 20) -> None:
     values: Values = {}
     for line in path.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         values[row["clip"], row["what"]] = row["values"]
-    found = [
-        (fault, "yes" if fault in FIRST else "no", *compared(values, fault, draws))
-        for fault in FIRST | SECOND
-    ]
+    # A clip that is not measured in full, as where measuring was stopped, is left out.
+    last = {clip for clip, what in values if what == list(ALL)[-1]}
+    values = {key: value for key, value in values.items() if key[0] in last}
+    found = [(fault, order(fault), *compared(values, fault, draws)) for fault in ALL]
     quality = {name: cells for name, *cells in judged(values, Aspect.TECHNICAL_QUALITY)}
     dynamics = {name: cells for name, *cells in judged(values, Aspect.DYNAMICS_DEGREE)}
     seen = [
         (
             name,
-            "" if name in PLACEBOS else "yes" if name in FIRST else "no",
+            order(name),
             *cells,
             dynamics[name][1],
         )
@@ -246,8 +257,8 @@ def write(path: Path, draws: int = 20) -> None:
     clips = len({clip for clip, _ in values})
     faults = [row[2:] for row in seen if row[0] not in PLACEBOS]
     seen.append((f"mean of {len(faults)} faults, {clips} clips", "", *np.mean(faults, axis=0)))
-    compare = {"fault": "", "made on it": "", "found": "{:.0%}", "wrong claims": "{:.0%}"}
-    judge = {"fault, or placebo": "", "made on it": "", "technical quality": "{:.0f}"}
+    compare = {"fault": "", "implementation": "", "found": "{:.0%}", "wrong claims": "{:.0%}"}
+    judge = {"fault, or placebo": "", "implementation": "", "technical quality": "{:.0f}"}
     judge |= dict.fromkeys(("technical quality, margin of placebos", "dynamics degree"), "{:.0f}")
     tables = {
         "compare": Table(compare | {"clips that have more of it": "{:.0%}"}, found),
