@@ -19,7 +19,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built_in(tmp_path_factory.getbasetemp())
 
 
-@pytest.mark.parametrize("command", ["", "show", "verify", "stats", "sample", "page"])
+@pytest.mark.parametrize("command", ["", "show", "verify", "stats", "sample", "merge", "page"])
 def test_help_fits_the_screen_and_has_examples(command: str) -> None:
     words = ["testbed", command] if command else ["testbed"]
     result = CliRunner().invoke(app, [*words, "--help"], env={"COLUMNS": "80"})

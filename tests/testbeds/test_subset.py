@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
+from screentest.cli import app
 from screentest.core import BadOption, PairKind, UserError
-from screentest.testbeds.subset import sample_testbed
+from screentest.testbeds.subset import merge_testbeds, sample_testbed, subset_of, write_subset
 from screentest.testbeds.testbed import Testbed, draw_evenly, find_pair, pair_name, read_testbed
 from screentest.testbeds.verify import verify_testbed
 from tests.testbeds.test_statistics import film, pair
@@ -92,6 +95,54 @@ def test_a_testbed_cannot_make_a_sample_of_other_files(built: Path, tmp_path: Pa
     rewrite(bed, reach_out)
     with pytest.raises(UserError, match="out of the testbed"):
         sample_testbed(bed, tmp_path / "small", 3)
+
+
+def parts_of(built: Path, folder: Path) -> list[Path]:
+    """Make a testbed of each film, as two machines would."""
+    testbed, parts = read_testbed(built), []
+    for source in testbed.sources[:2]:
+        pairs = [one for one in testbed.pairs if one.source == source.id]
+        write_subset(built, folder / source.id, replace(subset_of(testbed, pairs, {}), pending=1))
+        parts.append(folder / source.id)
+    return parts
+
+
+def test_parts_become_a_whole(built: Path, tmp_path: Path) -> None:
+    parts = parts_of(built, tmp_path)
+    (parts[0] / "annotate").mkdir()
+    done = CliRunner().invoke(
+        app, ["testbed", "merge", *map(str, parts), "--out", str(tmp_path / "all")]
+    )
+    assert done.exit_code == 0, done.output
+    assert f"votes on {parts[0]} are not in it" in " ".join(done.output.split())
+    made, testbed = read_testbed(tmp_path / "all"), read_testbed(built)
+    films = {source.id for source in testbed.sources[:2]}
+    assert {source.id for source in made.sources} == films
+    assert [*made.pairs] == [one for one in testbed.pairs if one.source in films]
+    assert made.pending == 2
+    assert [one.check for one in verify_testbed(tmp_path / "all").findings] == ["unfinished"]
+    assert (
+        merge_testbeds([parts[0], parts[0]], tmp_path / "same").pairs
+        == read_testbed(parts[0]).pairs
+    )
+
+
+def test_what_differs_is_not_merged(built: Path, tmp_path: Path) -> None:
+    one, two = parts_of(built, tmp_path)
+    other = copy_of(one, tmp_path / "other")
+
+    def other_hash(data: Any) -> None:
+        data["pairs"][0]["changed"]["sha256"] = "0" * 64
+
+    rewrite(other, other_hash)
+    with pytest.raises(UserError, match="is not that of the others"):
+        merge_testbeds([one, other], tmp_path / "all")
+    with pytest.raises(UserError, match="is not the file of its testbed"):
+        merge_testbeds([other, two], tmp_path / "all")
+    rewrite(other, lambda data: data.update(seed=8))
+    with pytest.raises(UserError, match="were not built alike: seed"):
+        merge_testbeds([one, other], tmp_path / "all")
+    assert not (tmp_path / "all").exists()
 
 
 def test_a_folder_in_use_is_not_touched(built: Path, tmp_path: Path) -> None:

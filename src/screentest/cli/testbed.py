@@ -32,7 +32,7 @@ from screentest.present.charts import charts_of_testbed
 from screentest.testbeds.catalogue import operators_table
 from screentest.testbeds.page import write_page
 from screentest.testbeds.statistics import Statistics, duration_of, statistics_of
-from screentest.testbeds.subset import sample_testbed
+from screentest.testbeds.subset import merge_testbeds, sample_testbed
 from screentest.testbeds.testbed import (
     Pair,
     SourceFilm,
@@ -114,6 +114,21 @@ def sample(
     else:
         pairs, films = plural(len(made.pairs), "pair"), plural(len(made.sources), "source")
         print_indented(f"{pairs} of {films}, in {into}", indent=0)
+
+
+def merge_parts(
+    folders: list[Path], into: Path, copy: bool = False, as_json: JsonOption = False
+) -> None:
+    """Make one testbed of several that were built alike."""
+    made = merge_testbeds(folders, into, copy=copy)
+    if as_json:
+        print_testbed_as_json(made)
+        return
+    pairs, films = plural(len(made.pairs), "pair"), plural(len(made.sources), "source")
+    print_indented(f"{pairs} of {films}, in {into}", indent=0)
+    for folder in folders:
+        if (folder / "annotate").is_dir():
+            print_indented(f"votes on {folder} are not in it: they stay there", indent=0)
 
 
 def page(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""A smaller testbed of some pairs of another, with all that it needs, whole or not at all."""
+"""A smaller testbed of some pairs, or one of several, with all it needs, whole or not at all."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
+from typing import TypeVar
 
 from screentest._util.atomic import storage_error
 from screentest.core import BadOption, NoValue, UserError
@@ -19,12 +20,16 @@ from screentest.testbeds.page import write_page
 from screentest.testbeds.testbed import (
     FILE,
     Pair,
+    Skip,
+    SourceFilm,
     Testbed,
     draw_evenly,
     of_prompts,
     read_testbed,
     write_testbed,
 )
+
+_T = TypeVar("_T")
 
 
 def sample_testbed(
@@ -93,16 +98,83 @@ def _needed(testbed: Testbed) -> Iterator[str]:
 
 def write_subset(folder: Path, out: Path, testbed: Testbed, *, copy: bool = False) -> None:
     """Fill a folder out of sight with all that ``testbed`` needs of ``folder``, then name it."""
+    _write(dict.fromkeys(_needed(testbed), folder), out, testbed, copy=copy)
+
+
+def merge_testbeds(folders: Sequence[Path], out: Path, *, copy: bool = False) -> Testbed:
+    """Put the films and pairs of testbeds that were built alike into the new folder ``out``.
+
+    Every video is checked against its hash. Runs and votes stay where they are.
+    """
+    parts = [read_testbed(folder) for folder in folders]
+    first, places = parts[0], dict[str, Path]()
+    sources, pairs, skips = dict[object, SourceFilm](), dict[object, Pair](), dict[object, Skip]()
+    for folder, part in zip(folders, parts, strict=True):
+        built = [
+            {**one.recipe, "seed": one.seed, "version": one.screentest} for one in (first, part)
+        ]
+        differing = sorted(
+            key for key in {**built[0], **built[1]} if built[0].get(key) != built[1].get(key)
+        )
+        if differing:
+            raise UserError(
+                f"{folders[0]} and {folder} were not built alike: {', '.join(differing)}",
+                advice="Build both with the same options and the same version.",
+            )
+        for source in part.sources:
+            _take(sources, source.id, source, folder)
+        for pair in part.pairs:
+            _take(pairs, _identity(pair), pair, folder)
+        for skip in part.skips:
+            skips.setdefault(_identity(skip), skip)
+        places = dict.fromkeys(_needed(part), folder) | places
+    if len({source.folder for source in sources.values()}) < len(sources):
+        raise UserError("two films have the same folder", advice="Give them other ids.")
+    whole = replace(
+        first,
+        sources=tuple(sources.values()),
+        pairs=tuple(pairs.values()),
+        skips=tuple(skip for identity, skip in skips.items() if identity not in pairs),
+        pending=sum(part.pending for part in parts),
+    )
+    _write(places, out, whole, copy=copy, checked=True)
+    return whole
+
+
+def _identity(one: Pair | Skip) -> object:
+    return one.source, one.kind, one.name, one.severity, one.clips
+
+
+def _take(table: dict[object, _T], key: object, value: _T, folder: Path) -> None:
+    if table.setdefault(key, value) != value:
+        name = " ".join(str(part) for part in key) if isinstance(key, tuple) else key
+        raise UserError(
+            f"{name} of {folder} is not that of the others",
+            advice="Two films need two ids: rename one, and build it again.",
+        )
+
+
+def _write(
+    places: Mapping[str, Path], out: Path, testbed: Testbed, *, copy: bool, checked: bool = False
+) -> None:
+    """Fill a folder out of sight from these folders by path, then name it."""
     out = out.absolute()
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise BadOption(f"{out} exists and is not empty", advice="Give a new folder.")
+    videos = [file for source in testbed.sources for file in source.intact]
+    hashes = {file.path: file.sha256 for file in (*videos, *(p.changed for p in testbed.pairs))}
     with hidden_folder(out) as hidden:
-        for path in _needed(testbed):
+        for path, folder in places.items():
             try:
                 place = file_in(folder, path)
             except NoValue as error:
                 raise UserError(f"{path}: {error.message}", advice=error.advice) from None
             take_file(place, hidden / path, copy=copy)
+            if checked and path in hashes and hash_file(hidden / path) != hashes[path]:
+                raise UserError(
+                    f"{place} is not the file of its testbed",
+                    advice="See `screentest testbed verify`; build it again.",
+                )
         finish_folder(hidden, out, testbed)
 
 
