@@ -37,13 +37,7 @@ from screentest.stats import Claim, Finding
 from screentest.stats.claims import WhyUnsettled
 from screentest.stats.trend import DoseResponse
 
-MARKS = {
-    Claim.SEES: "+",
-    Claim.PREFERS_DEGRADED: "−",
-    Claim.CHANCE: "=",
-    Claim.UNDECIDED: "?",
-    Claim.MIXED: "±",
-}
+MARKS = {Claim[name.upper()]: sign for name, sign in words("claims").items()}
 LEGEND = ", ".join(f"{mark} {claim.value}" for claim, mark in MARKS.items())
 _THRESHOLD = 0.75
 _MOST_ANSWERED = 0.9

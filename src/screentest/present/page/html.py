@@ -22,6 +22,7 @@ from screentest.present.page.drilldown import Page, videos
 from screentest.present.page.tables import sections, tables
 from screentest.present.page.view import page_view
 from screentest.present.screens import artefact_words, why_words
+from screentest.present.text import words
 
 ASSETS = Path(__file__).parent / "assets"
 _SCRIPTS = ("base", "player", "curves", "against", "grid", "drawer", "certificates")
@@ -155,22 +156,10 @@ def tile_labels(report: Report, row: GridRow) -> dict[str, str]:
     return labels
 
 
-_FOLDS = (
-    ("Votes of people: win rates and strengths", ("people", "people_pairs")),
-    ("Means, intervals and coverage of every metric", ("models", "comparisons", "summary")),
-    (
-        "Judges by aspects, as SLVMEval prints them",
-        ("accuracy", "accuracy_kept", "duration", "duration_kept", "filter"),
-    ),
-    ("Missing values", ("missing",)),
-    ("Signatures", ("signatures",)),
-    ("Runs and costs", ("runs",)),
-)
-
-
 def _folds(every: list[Table]) -> list[tuple[str, list[Table]]]:
     """Return all tables but those of suites, which have sections, and of single values."""
-    folds = [(title, [table for table in every if table.name in names]) for title, names in _FOLDS]
+    parts = words("folds").items()
+    folds = [(title, [table for table in every if table.name in names]) for title, names in parts]
     certificates = [table for table in every if table.name.startswith("certificate_")]
     folds.insert(1, ("Certificates in numbers", certificates))
     return [(title, behind) for title, behind in folds if behind]

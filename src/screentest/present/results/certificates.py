@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from screentest.core.codec import to_object
 from screentest.core.errors import UnknownName
 from screentest.core.outcome import Outcome
-from screentest.core.signature import split_model
 from screentest.core.table import Cell, Column, Table
 from screentest.present.notebook import Tabular
 from screentest.present.tables import why
@@ -133,11 +132,9 @@ class Certificates(Tabular):
 
     def of(self, judge: str) -> Certificate:
         """Return the certificate of one judge."""
-        named = [one for one in self.certificates if one.judge == judge] or [
-            one for one in self.certificates if split_model(one.judge)[0] == judge
-        ]
-        if len(named) == 1:
-            return named[0]
+        for certificate in self.certificates:
+            if certificate.judge == judge:
+                return certificate
         available = ", ".join(item.judge for item in self.certificates)
         raise UnknownName(f"{judge!r} was not certified", advice=f"Known: {available}.")
 
