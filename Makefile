@@ -21,7 +21,7 @@ export NO_MKDOCS_2_WARNING := 1
 # make test TORCH="torch==2.13.0 torchvision==0.28.0 --index-url URL"
 TORCH ?= torch==2.13.0 torchvision==0.28.0
 
-.PHONY: demo docs test test-latest test-slow test-core test-wheel test-ray test-real coverage lint types collect pytest wheel lock bench testbed clean help
+.PHONY: demo evidence docs test test-latest test-slow test-core test-wheel test-ray test-real coverage lint types collect pytest wheel lock bench testbed clean help
 
 help:  ## list what can be made
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -99,6 +99,10 @@ lock:  ## renew constraints.txt: the newest versions that pyproject.toml allows
 	PIP_CONSTRAINT= .venv-lock/bin/python $(PIP) install uv
 	.venv-lock/bin/uv pip compile --quiet --universal --upgrade --python-version 3.11 --all-extras \
 	  --custom-compile-command "make lock" --output-file constraints.txt pyproject.toml tests/others.txt
+
+# Resumable: start it again after a stop. SCREENTEST_DATA names the folder of real films.
+evidence: $(TEST)/installed  ## measure what every metric sees: src/screentest/evidence/, docs/evidence/matrix.md
+	$(TEST)/bin/python bench/evidence.py make bench/out/evidence
 
 bench: $(TEST)/installed  ## figures and ratios, each against a reference measured in the same run
 	@for script in bench/[a-z]*.py; do echo "== $$script"; \

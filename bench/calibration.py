@@ -2,11 +2,13 @@
 
 Each row names a promise, its nominal rate, and the rate found over simulated runs:
 
+    python bench/calibration.py --claims [RUNS]
     python bench/calibration.py [RUNS]
-    python bench/calibration.py --films
+    python bench/calibration.py --films [RUNS]
     python bench/calibration.py --testbed DIR…
 
-The second says how many films a claim needs. The third puts twenty metrics that hash the file to a
+The first is about claims, the second about all else. The third says how many films a claim needs.
+The last puts twenty metrics that hash the file to a
 testbed: none may see anything in it.
 
 False claims must not exceed 5%, and 95% intervals must cover, both up to the error of the
@@ -17,7 +19,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
@@ -48,13 +50,13 @@ from screentest.judges.cases import Case, Judgement, Order
 from screentest.judges.spread import PlaceboSpreads
 from screentest.judges.votes import VoteRecord, VoteTask
 from screentest.metrics.functions import metric
-from screentest.present.certificates import brief
+from screentest.present.certificates import claim_lines
 from screentest.present.screens import SENSIBLE
 from screentest.run.engine import InlineEngine
 from screentest.run.store import RunStore
 from screentest.stats.agreement import Vote, review_workers
 from screentest.stats.claims import Claim, Finding, Placebos, Points, claims
-from screentest.stats.intervals import by_source, share_interval, source_interval
+from screentest.stats.intervals import Interval, by_source, share_interval, source_interval
 from screentest.stats.paired import holm
 from screentest.stats.power import COIN, films_needed
 from screentest.stats.preference import POINTS
@@ -63,6 +65,8 @@ from screentest.stats.signflip import sign_flip_p
 from screentest.stats.trend import source_trend
 
 RUNS = 2000
+UNSEEN = Interval(0, 1)
+"""In place of an interval: what is seen does not hang on it, and it takes most of the time."""
 Measure = Callable[[np.ndarray, np.ndarray], Outcome[Correlation]]
 
 
@@ -179,6 +183,14 @@ def escape(rng: np.random.Generator, films: int, operators: int) -> Judged:
     return rows, {**placebos, **dict.fromkeys(KINDS, dict.fromkeys(rows[0]))}
 
 
+def one_kind(rng: np.random.Generator, films: int, operators: int) -> Judged:
+    """Takes one kind of harmless edit for harm in seven films of ten, and every operator alike; on
+    the other kinds it tosses coins."""
+    shares = np.full(operators + len(KINDS), 0.7)
+    shares[1 : len(KINDS)] = 0.5
+    return _judged(rng.random((operators + len(KINDS), films)) < shares[:, None])
+
+
 def copied(runs: int, films: int = 6, copies: int = 3, operators: int = 10) -> float:
     """Scores drawn for each file, where every film is there under several names: the share of
     certificates with a claim."""
@@ -215,7 +227,7 @@ def claimed(judge: Judge, films: int, operators: int, runs: int, seed: int = 1) 
     said = 0
     for _ in range(runs):
         groups, placebos = judge(rng, films, operators)
-        found = claims(groups, [placebos] * operators)
+        found = claims(groups, [placebos] * operators, intervals=[UNSEEN] * operators)
         said += any(one.claim in (Claim.SEES, Claim.PREFERS_DEGRADED) for one in found)
     return said / runs
 
@@ -235,7 +247,10 @@ def power(
         groups, _ = coin(rng, films, operators - 1)
         fair = {str(kind): drawn(0.5) for kind in range(tossed)}
         fair["tied"] = {str(film): 0.5 for film in range(films)}
-        found += claims([drawn(accuracy), *groups], [fair] * operators)[0].claim is Claim.SEES
+        made = claims(
+            [drawn(accuracy), *groups], [fair] * operators, intervals=[UNSEEN] * operators
+        )
+        found += made[0].claim is Claim.SEES
     return found / runs
 
 
@@ -542,7 +557,7 @@ def coins(testbeds: list[Path], count: int = 20) -> int:
             said = bool(claims_made & {Claim.SEES, Claim.PREFERS_DEGRADED, Claim.MIXED})
             bad += said or trend
             if said or trend:
-                print(f"{one.judge}: {brief(one)}; duration {one.duration.value}")
+                print(f"{one.judge}: {claim_lines(one)}; duration {one.duration.value}")
     return bad
 
 
@@ -717,10 +732,10 @@ def named_found(prompts: int, shifts: Sequence[float], runs: int) -> tuple[float
     return kept / runs, float(np.median(asked))
 
 
-def rows(runs: int = RUNS) -> Iterator[Row]:
-    """Every promise."""
+def claim_rows(runs: int) -> Iterator[Row]:
+    """What is promised of claims."""
     blind = (coin, tossing, hashed, measured, first)
-    for judge in (*blind, originals, failing, escaping, purist, escape):
+    for judge in (*blind, originals, failing, escaping, purist, escape, one_kind):
         for films, operators in ((12, 10), (24, 50), (70, 10)):
             words = f"certificate: {judge.__name__}, {films} films, {operators} operators"
             yield Row(words, 0.05, claimed(judge, films, operators, runs), runs)
@@ -731,7 +746,7 @@ def rows(runs: int = RUNS) -> Iterator[Row]:
         for operators in (1, 10):
             for kinds in (0, 1, 2, 4):
                 level, noise = 0.05 / operators, COIN * bool(kinds)
-                films = films_needed(accuracy, level=level, noise=noise, kinds=max(1, kinds))
+                films = films_needed(accuracy, level=level, noise=noise)
                 plural = "s" * (kinds > 1)
                 what = f"{kinds} kind{plural} of placebo tossed" if kinds else "placebos tied"
                 words = f"found: {accuracy:.0%} right, {what}, 1 of {operators}, {films} films"
@@ -744,6 +759,10 @@ def rows(runs: int = RUNS) -> Iterator[Row]:
             f"found: right in {accuracy:.0%}, as many as {films} films ask for, median {median:.0f}"
         )
         yield Row(words, 0.5, share, some // 2, at_least=True)
+
+
+def rows(runs: int = RUNS) -> Iterator[Row]:
+    """Every other promise."""
     for sources in (2, 3, 4, 6, 10, 30):
         for each, share, alike in ((1, 0.5, 0), (10, 0.6, 0.3), (5, 0.9, 0.3), (4, 0.8, 1)):
             words = f"interval of {share:.0%}: {sources} films of {each} pairs, alike {alike:g}"
@@ -809,11 +828,9 @@ def rows(runs: int = RUNS) -> Iterator[Row]:
         yield Row(words, 0.6, share, fewer // 2, at_least=True)
 
 
-def main(runs: int) -> int:
-    found = []
-    for row in rows(runs):
-        print(row, flush=True)
-        found.append(row)
+def table(found: Sequence[Row]) -> Table:
+    """The rows as a page shows them."""
+    columns = {"promise": "", "nominal": "", "found": "{:.1f}% ± {:.1f}", "holds": "", "runs": ""}
     promised = [
         (
             row.promise,
@@ -824,37 +841,112 @@ def main(runs: int) -> int:
         )
         for row in found
     ]
-    columns = {"promise": "", "nominal": "", "found": "{:.1f}% ± {:.1f}", "holds": "", "runs": ""}
+    return Table(columns, promised)
+
+
+def printed(found: Iterable[Row]) -> Iterator[Row]:
+    for row in found:
+        print(row, flush=True)
+        yield row
+
+
+def of_claims(runs: int) -> int:
+    """Run the rows of claims alone."""
+    found = list(printed(claim_rows(runs)))
+    publish("claims", f"python bench/calibration.py --claims {runs}", {"promises": table(found)})
+    return sum(not row.holds for row in found)
+
+
+def main(runs: int) -> int:
+    found = list(printed(rows(runs)))
     paces = ((0.9, 1.0), (0.9, 0.3), (0.5, 1.0), (0.5, 0.3), (0.1, 1.0), (0.1, 0.2))
     workers = [(right, pace, flagged(right, pace, max(100, runs // 10))) for right, pace in paces]
     worker = {"right in": "{:.0%}", "time, of the others'": "{:g}", "flagged": "{:.0%}"}
     tables = {
-        "promises": Table(columns, promised),
+        "promises": table(found),
         "workers": Table(worker, workers),
     }
     publish("calibration", f"python bench/calibration.py {runs}", tables)
     return sum(not row.holds for row in found)
 
 
-def needed() -> None:
-    """Films for a claim, with placebos tied, one kind tossed, and four."""
-    ways = ((0.0, 1), (COIN, 1), (COIN, 4))
+MATRIX, SEEN = 48, 8
+"""Operators of a matrix, and those of them that a judge sees."""
+
+
+def before(groups: Sequence[Points], placebos: Placebos) -> list[float]:
+    """The p-values of the rule until 2026-11: each kind of placebo by itself, Holm for all."""
+    ps = []
+    for points in groups:
+        names = list(points)
+        own = np.array([points[name] for name in names])
+        bars = [np.array([kind[name] for name in names]) for kind in placebos.values()]
+        beyond = [own - 0.5, *(own - bar for bar in bars)]
+        signs = {float(np.sign(np.round(gaps.sum(), 9))) for gaps in beyond}
+        ps.append(max(map(sign_flip_p, beyond)) if len(signs) == 1 else 1.0)
+    return holm(ps)
+
+
+def matrix_power(accuracy: float, films: int, kinds: int, runs: int) -> tuple[float, float]:
+    """Of the operators that a judge sees with this accuracy, the share that is found, before and
+    now: so many of a matrix, the others tossed; on ``kinds`` of placebo it tosses coins."""
+    rng = np.random.default_rng(21)
+    found = np.zeros(2)
+    for _ in range(runs):
+        shares = np.where(np.arange(MATRIX) < SEEN, accuracy, 0.5)
+        rows = rng.random((MATRIX, films)) < shares[:, None]
+        groups = [{str(film): float(one) for film, one in enumerate(row)} for row in rows]
+        fair: Placebos = {"tied": dict.fromkeys(groups[0], 0.5)}
+        for kind in range(kinds):
+            tosses = rng.integers(0, 2, films)
+            fair = {**fair, str(kind): {str(n): float(one) for n, one in enumerate(tosses)}}
+        found[0] += sum(p <= 0.05 for p in before(groups[:], fair)[:SEEN])
+        now = claims(groups, [fair] * MATRIX, intervals=[UNSEEN] * MATRIX)
+        found[1] += sum(one.claim is Claim.SEES for one in now[:SEEN])
+    return float(found[0] / runs / SEEN), float(found[1] / runs / SEEN)
+
+
+def films_for(accuracy: float, kinds: int, runs: int) -> tuple[int, int]:
+    """Films on which four of five such operators are found, before and now, to a twentieth."""
+    least = [0, 0]
+    films = 8.0
+    while not all(least):
+        share = matrix_power(accuracy, round(films), kinds, runs)
+        least = [
+            many or (round(films) if one >= 0.8 else 0)
+            for many, one in zip(least, share, strict=True)
+        ]
+        films *= 1.05
+    return least[0], least[1]
+
+
+def needed(runs: int) -> None:
+    """Films for a claim: by the formula, and of a matrix before and now, by simulation."""
+    ways = (0.0, COIN)
     rows = [
         (
             accuracy,
             *(
-                [
-                    films_needed(accuracy, level=0.05 / operators, noise=noise, kinds=kinds)
-                    for noise, kinds in ways
-                ]
+                [films_needed(accuracy, level=0.05 / operators, noise=noise) for noise in ways]
                 for operators in (1, 10, 50)
             ),
         )
         for accuracy in (0.6, 0.75, 0.9)
     ]
-    form = "{} / {} / {}"
+    form = "{} / {}"
     columns = {"right in": "{:.0%}", "1 operator": form, "10 operators": form, "50 operators": form}
-    publish("films_needed", "python bench/calibration.py --films", {"films": Table(columns, rows)})
+    both = []
+    for accuracy in (0.7, 0.8, 0.9):
+        (tied, tied_now), (tossed, tossed_now) = (films_for(accuracy, k, runs) for k in (0, 4))
+        both.append((accuracy, tied, tied_now, tossed, tossed_now))
+        print(both[-1], flush=True)
+    names = ("ties: before", "ties: now", "tosses on four kinds: before", "tosses: now")
+    shown = Table({"right in": "{:.0%}", **dict.fromkeys(names, "{}")}, both)
+    publish(
+        "films_needed",
+        f"python bench/calibration.py --films {runs}",
+        {"films": Table(columns, rows), "matrix": shown},
+    )
 
 
 if __name__ == "__main__":
@@ -862,7 +954,9 @@ if __name__ == "__main__":
         many = coins([Path(folder) for folder in sys.argv[2:]])
         print(f"{many} of 20 metrics that hash the file earn a claim or a trend")
         sys.exit(min(1, many))
-    needed()
     if sys.argv[1:2] == ["--films"]:
+        needed(int(sys.argv[2]) if len(sys.argv) > 2 else 200)
         sys.exit(0)
+    if sys.argv[1:2] == ["--claims"]:
+        sys.exit(min(1, of_claims(int(sys.argv[2]) if len(sys.argv) > 2 else RUNS)))
     sys.exit(min(1, main(int(sys.argv[1]) if len(sys.argv) > 1 else RUNS)))

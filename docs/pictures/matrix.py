@@ -1,10 +1,10 @@
 """The matrix of all metrics and all degradations: figures of matrix.md, and its picture.
 
-    python docs/pictures/matrix.py run --out RUN TESTBED…    # certify every metric, or go on
-    python docs/pictures/matrix.py draw CERTIFICATES.json…   # figures and picture of them
+    python docs/pictures/matrix.py CERTIFICATES.json…   # figures and picture of them
 
-The files are what `screentest certify --json` prints, or what `run` leaves in its folder. Metrics
-that ask a chat model are left out: their certificates are of one model, on one day.
+The files are what `screentest certify --json` prints; `bench/evidence.py` draws those of the
+package's evidence. Metrics that ask a chat model are left out: their certificates are of one model,
+on one day.
 """
 
 from __future__ import annotations
@@ -16,13 +16,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-import screentest
 from screentest.analysis.judges.certificate import Certificate
 from screentest.analysis.judges.matrix import PLACEBO, Matrix, matrix
-from screentest.core.codec import from_object, to_json
-from screentest.core.errors import BadOption
+from screentest.core.codec import from_object
 from screentest.core.registry import build, registry
-from screentest.core.signature import split_value_name, value_name
+from screentest.core.signature import split_value_name
 from screentest.present.charts import matrix_chart, save
 from screentest.stats import Claim
 
@@ -31,6 +29,7 @@ sys.path.insert(0, str(HERE.parents[1] / "bench"))
 from _figures import Table, publish  # noqa: E402
 
 PICTURE = HERE / "matrix.svg"
+COMMAND = "python docs/pictures/matrix.py certificates.json"
 LEAST = 12
 """Pairs of a cell; fewer say nothing that would be worth a colour."""
 MOST_NAMED = 5
@@ -40,19 +39,6 @@ MOST_NAMED = 5
 def asks_chat(roles: Iterable[str]) -> bool:
     """Tell if a chat model is among the roles."""
     return any(role.partition(".")[0] == "chat" for role in roles)
-
-
-def judges() -> list[str]:
-    """Every value of every metric that can be had without options and without a chat model."""
-    found = []
-    for entry in registry.entries("metric"):
-        try:
-            thing = build("metric", entry.name).thing
-        except BadOption:
-            continue  # it needs to be told what to measure
-        if not asks_chat(thing.info.roles):
-            found += [value_name(entry.name, output) for output in thing.info.outputs]
-    return found
 
 
 def read(files: Sequence[Path]) -> list[Certificate]:
@@ -150,38 +136,24 @@ def tables(found: Matrix) -> dict[str, Table]:
     }
 
 
-def draw(files: Sequence[Path], picture: Path = PICTURE) -> Matrix:
+def draw(
+    certificates: Sequence[Certificate], picture: Path = PICTURE, command: str = COMMAND
+) -> Matrix:
     """Keep the page's figures, and draw the picture."""
-    found = at_least(matrix(read(files)), LEAST)
+    found = at_least(matrix(certificates), LEAST)
     if not found.columns:
         raise SystemExit(f"no cell has {LEAST} pairs")
-    publish("matrix", "python docs/pictures/matrix.py draw matrix/certificates.json", tables(found))
+    publish("matrix", command, tables(found))
     save(matrix_chart(found), picture)
     return found
 
 
-def run(testbeds: Sequence[Path], out: Path, options: dict[str, object]) -> Path:
-    """Certify all of them, and keep the certificates as JSON."""
-    made = screentest.certify(judges(), list(testbeds), out=out, **options)  # type: ignore[arg-type]
-    file = out / "certificates.json"
-    file.write_text(f"[{','.join(to_json(one) for one in made.certificates)}]", encoding="utf-8")
-    return file
-
-
 def main(arguments: Sequence[str]) -> None:
-    """Certify, or draw."""
+    """Draw."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("run", "draw"))
     parser.add_argument("files", nargs="+", type=Path)
-    parser.add_argument("--out", type=Path, default=Path("matrix"))
-    parser.add_argument("--models", default="builtin", help="A profile, or a TOML file.")
-    parser.add_argument("--workers", type=int, default=None)
-    given = parser.parse_args(arguments)
-    if given.what == "run":
-        print(run(given.files, given.out, {"models": given.models, "workers": given.workers}))
-    else:
-        found = draw(given.files)
-        print(f"{len(found.rows)} values by {len(found.columns)} columns: {PICTURE}")
+    found = draw(read(parser.parse_args(arguments).files))
+    print(f"{len(found.rows)} values by {len(found.columns)} columns: {PICTURE}")
 
 
 if __name__ == "__main__":

@@ -81,7 +81,8 @@ def test_rows_of_chat_models_and_thin_cells_are_left_out(
     assert list(found.rows) == ["good", "backwards", "flow_based[a_model]"]
     assert found.columns == ("aesthetics", "aesthetics/blur", "aesthetics/noise", "placebo trim")
     assert {name: cell.claim for name, cell in found.rows["backwards"].items()} == {
-        "aesthetics": Claim.UNDECIDED,
+        # On the six films of all three two of three are seen: 2 / 2^6, third of four.
+        "aesthetics": Claim.MIXED,
         "aesthetics/blur": Claim.SEES,
         "aesthetics/noise": Claim.PREFERS_DEGRADED,
         "placebo trim": None,

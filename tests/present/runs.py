@@ -129,7 +129,10 @@ def accuracy(points: float, judged: int, total: int, ties: int = 0) -> Outcome[A
 
 
 def finding(claim: Claim, films: int, share: float | None) -> Finding:
-    return Finding(claim, films, share, 0.001 if claim is Claim.SEES else 1.0, 54)
+    seen = claim is Claim.SEES
+    return Finding(
+        claim, films, share, 0.001 if seen else 1.0, 54, strict=seen, wins=int((share or 0) * films)
+    )
 
 
 def certificate(judge: str = "calm", testbed: str = "bed") -> Certificate:

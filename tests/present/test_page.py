@@ -87,7 +87,7 @@ def test_the_answer_comes_first(page: Page) -> None:
     assert row.locator("circle").count() == 16
     calm = page.locator("#differ tr", has_text="how calm it is").first
     assert "theirs lacks 1 of 8 values" in str(calm.text_content())
-    assert "degraded aesthetics" in str(calm.locator(".sees-cell").text_content())
+    assert "inverted tones" in str(calm.locator(".sees-cell").text_content())
     assert calm.locator("circle").count() == 14  # the prompts that both have
     assert page.locator(".strip img").first.get_attribute("src").startswith("data:image/webp")  # type: ignore[union-attr]
 

@@ -15,9 +15,8 @@ from screentest.analysis.models.comparison import ModelComparison
 from screentest.analysis.results import Value
 from screentest.core import Outcome, OutputInfo, Reason, Score
 from screentest.present.screens import LONGEST, comparison_screen, scores_screen
-from screentest.present.sentences import SENTENCES, say
 from screentest.present.tables import WIDTH, comparison_table, table_lines
-from screentest.present.text import frames_words, labels, number, words
+from screentest.present.text import SENTENCES, frames_words, labels, number, say, words
 from screentest.video.arrays import read_frames
 from tests.analysis.test_comparison import (
     compared,
@@ -33,7 +32,7 @@ from tests.analysis.test_comparison import (
 MOST = 40
 GOLDEN = Path(__file__).with_name("sentences.txt")
 EXAMPLES: Mapping[str, object] = {
-    "basis": "12 films, both orders, 95% intervals",
+    "basis": "12 films, both orders, p < 0.05 after Holm",
     "better": "a",
     "count": 1,
     "films": 8,
@@ -82,6 +81,7 @@ OTHERS: Mapping[str, Mapping[str, object]] = {
     "beats_each": {"others": "4 others"},
     "left_out": {"part": "charts", "why": "install matplotlib"},
     "certified": {"metrics": "14 metrics"},
+    "sees": {"films": 41},
     "certificate_open": {"basis": "4 films, up to 18 more needed"},
     "certificate_untested": {"basis": "missing model"},
     "certificates": {"verb": "see a degradation", "tested": 5, "basis": "12 films"},

@@ -331,12 +331,13 @@ def test_certificates_and_borders_stand_among_the_reasons(tmp_path: Path) -> Non
     report = read_report([run, judged])
     made = {check.label: check for check in checks(report)}
     certified = made["certificates"]
-    assert certified.text == "1 of 1 metric certified"
-    assert certified.more[0].startswith("calm: sees degraded aesthetics")
+    assert certified.text == "1 of 1 metric known to see a degradation"
+    assert certified.more == ("calm: inverted tones",)
     borders = "1 of 2 videos (50% of the frame; pictures are measured inside)"
     assert made["borders"] == Check("Note", "borders", borders, ("a: 50%",))
     (row,) = view_of(report).rows
-    assert row.sees == "degraded aesthetics"
+    assert row.sees == "inverted tones"
+    assert ("sees", "inverted tones (18 of 20)") in row.card
 
 
 def test_a_certificate_that_cannot_tell_certifies_nothing(tmp_path: Path) -> None:
@@ -356,7 +357,7 @@ def test_a_certificate_that_cannot_tell_certifies_nothing(tmp_path: Path) -> Non
     report = read_report([run, judged])
     (check,) = (check for check in checks(report) if check.label == "certificates")
     assert check.kind == "Warning"
-    assert view_of(report).rows[0].sees == "inconclusive"
+    assert view_of(report).rows[0].sees == "nothing shown on 20 films"
 
 
 def test_people_stand_beside_the_metrics(tmp_path: Path) -> None:

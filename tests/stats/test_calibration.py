@@ -55,7 +55,7 @@ def test_judges_that_see_are_told_from_chance(calibration: ModuleType) -> None:
     found = calibration.power(0.9, needed, 10, 100)
     assert calibration.Row("", 0.8, found, 100, at_least=True).holds
     # The same beside four kinds of placebo on which the judge tosses a coin.
-    needed = calibration.films_needed(0.9, noise=calibration.COIN, kinds=4)
+    needed = calibration.films_needed(0.9, noise=calibration.COIN)
     found = calibration.power(0.9, needed, 1, 100, tossed=4)
     assert calibration.Row("", 0.8, found, 100, at_least=True).holds
 

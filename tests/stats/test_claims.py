@@ -12,6 +12,7 @@ from screentest.stats import Interval
 from screentest.stats.claims import Claim, Unsettled, claims
 from screentest.stats.claims import WhyUnsettled as Why
 from screentest.stats.power import COIN, films_needed
+from screentest.stats.signflip import sign_flip_p
 
 
 def films(*points: float) -> dict[str, float]:
@@ -32,6 +33,19 @@ def test_many_groups_need_more_films() -> None:
     assert claims([films(*[1] * 8), *others])[0].claim is Claim.UNDECIDED
     others = [films(*[1, 0] * 4, 0.5)] * 9
     assert claims([films(*[1] * 9), *others])[0].claim is Claim.SEES
+
+
+def test_of_many_claims_one_in_twenty_may_be_wrong_and_strict_ones_may_not() -> None:
+    # Eight of twelve see ten films of ten: 2 / 2^10 = 0.00195. Holm's first step is 12 times that,
+    # and so are all of his, 0.0234; on eight films 12 · 2 / 2^8 = 0.094 is too much for Holm, while
+    # Benjamini and Hochberg's 12 / 8 · 2 / 2^8 = 0.0117 is not.
+    others = [films(*[0.5] * 8)] * 4
+    found = claims([*[films(*[1] * 8)] * 8, *others])
+    assert [each.claim for each in found[:8]] == [Claim.SEES] * 8
+    assert found[0].p_value == pytest.approx(12 / 8 * 2 / 2**8)
+    assert not any(each.strict for each in found)
+    found = claims([*[films(*[1] * 10)] * 8, *others])
+    assert [each.strict for each in found] == [True] * 8 + [False] * 4
 
 
 def test_a_judge_that_prefers_the_degraded() -> None:
@@ -57,6 +71,33 @@ def test_each_kind_of_placebo_has_to_be_beaten_by_itself() -> None:
         claims([films(*[1] * 6)], [dict.fromkeys(names, ties)])[0] for names in ("a", "abc")
     )
     assert one.p_value == three.p_value == 2 / 2**6
+
+
+def test_a_placebo_on_part_of_the_films_does_not_block_a_claim_on_all() -> None:
+    every, ties = films(*[1] * 40), films(*[0.5] * 40)
+    some = dict(list(ties.items())[:5])
+    found = claims([every, ties], [{"container": ties, "noise": some}] * 2)
+    assert found[0].claim is Claim.SEES
+    # Where the judge takes that kind for harm, it is a bar all the same.
+    harm = dict.fromkeys(some, 1.0)
+    assert claims([every], [{"container": ties, "noise": harm}])[0].claim is Claim.UNDECIDED
+
+
+def test_placebos_that_toss_coins_are_compared_together() -> None:
+    # 50 of 60 are right; the coins of three kinds come out at 28, 27 and 29 of 60: each is beaten
+    # in the mean, none leans the way of the pairs.
+    right = films(*[1] * 50, *[0] * 10)
+    fair = {
+        name: films(*[0, 1] * n, *[0] * (60 - 2 * n))
+        for name, n in zip("abc", (28, 27, 29), strict=True)
+    }
+    (found,) = claims([right], [fair])
+    mean = [
+        sum(points) / 3 for points in zip(*(kind.values() for kind in fair.values()), strict=True)
+    ]
+    gaps = [one - two for one, two in zip(right.values(), mean, strict=True)]
+    assert found.p_value == pytest.approx(sign_flip_p(np.array(gaps)), rel=0.2)
+    assert found.claim is Claim.SEES
 
 
 def test_a_kind_without_answers_is_not_made_up_for_by_another() -> None:
@@ -91,6 +132,18 @@ def test_chance_is_claimed_only_on_enough_films() -> None:
     (found,) = claims([films(*[1.0, 0.0] * 50)])
     assert (found.claim, found.unsettled) == (Claim.CHANCE, None)
     assert found.at_most == pytest.approx(0.6, abs=0.01)
+
+
+def test_few_films_show_that_a_judge_does_not_react() -> None:
+    # 14 ties: with 95% confidence at most 23.2% of films have more than half their points (Clopper
+    # and Pearson), so that at most 61.6% are right.
+    (found,) = claims([films(*[0.5] * 14)])
+    most = binomtest(0, 14).proportion_ci(0.95).high
+    assert (found.claim, found.at_most) == (Claim.CHANCE, pytest.approx(0.5 + most / 2))
+    # Of 9 it may be a third.
+    assert claims([films(*[0.5] * 9)])[0].claim is Claim.UNDECIDED
+    # Nor is it said of one that reacts, the wrong way, on a third of 14.
+    assert claims([films(*[0] * 4, *[0.5] * 10)])[0].claim is Claim.UNDECIDED
 
 
 def test_who_may_be_right_in_65_percent_is_not_called_chance() -> None:

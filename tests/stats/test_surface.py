@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import types
 from fractions import Fraction
 
 import pytest
@@ -19,15 +18,6 @@ from screentest.stats import (
     share_interval,
     spearman,
 )
-
-
-def test_what_is_visible_is_what_is_listed() -> None:
-    visible = {
-        name
-        for name, value in vars(screentest.stats).items()
-        if not name.startswith("_") and not isinstance(value, types.ModuleType)
-    }
-    assert visible == set(screentest.stats.__all__)
 
 
 def test_importing_it_is_light() -> None:

@@ -9,15 +9,3 @@ try:
     VERSION = version("screentest")
 except PackageNotFoundError:  # running from a source tree that is not installed
     VERSION = "0+unknown"
-
-__all__ = [
-    "VERSION",
-    "OutputFile",
-    "atomic_output",
-    "escaped",
-    "one_line",
-    "printable",
-    "shown_path",
-    "storage_error",
-    "write_whole",
-]

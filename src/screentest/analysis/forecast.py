@@ -310,7 +310,10 @@ def _price_of(role: str, settings: Settings, models: Models) -> Price | None:
 def _power(plan: Plan) -> Power:
     apart = _groups(strongest(plan.cases))
     level = LEVEL / max(1, len(apart))
-    noises = _noises(plan, list(apart))
+    # Were each placebo the toss of a coin. An operator with a control of its own is put against it.
+    fair = grouped((case.name, case) for case in plan.cases if case.is_harmless or case.control_of)
+    per = [len({c.id for c in kind}) / len({c.cluster for c in kind}) for kind in fair.values()]
+    noise = COIN / max(1.0, min(per)) if per else 0.0
     groups = tuple(
         GroupPower(
             aspect,
@@ -318,54 +321,17 @@ def _power(plan: Plan) -> Power:
             len({case.id for case in selected}),
             films := len({case.cluster for case in selected}),
             smallest_found(films, level=level),
-            smallest_found(films, level=level, noise=noise, kinds=kinds),
+            smallest_found(films, level=level, noise=noise),
         )
         for (aspect, operator), selected in apart.items()
-        for noise, kinds in [noises[aspect, operator]]
     )
-    noise, kinds = max(noises.values(), default=(0.0, 1))
     return Power(
         groups,
         len({case.id for case in plan.cases if case.kind is PairKind.PLACEBO}),
         {share: films_needed(share, level=level) for share in ACCURACIES},
-        {share: films_needed(share, level=level, noise=noise, kinds=kinds) for share in ACCURACIES},
+        {share: films_needed(share, level=level, noise=noise) for share in ACCURACIES},
         "prompt" if any(case.kind is PairKind.PROMPT for case in plan.cases) else "film",
     )
-
-
-def _noises(
-    plan: Plan, groups: Sequence[tuple[Aspect, str]]
-) -> dict[tuple[Aspect, str], tuple[float, int]]:
-    """By group: the variance of a film's points on one kind of placebo, and the number of kinds,
-    were each placebo the toss of a coin.
-
-    A judge that asks a model is put each placebo in one aspect, which then counts in all.
-    """
-    cases = {case.id: case for case in plan.cases}.values()
-    put = grouped((case.name, case) for case in cases if case.is_harmless or case.control_of)
-    controls = {
-        selected[0].control_of: name for name, selected in put.items() if selected[0].control_of
-    }
-    harmless = set(put) - set(controls.values())
-
-    def noise(aspect: Aspect, operator: str) -> tuple[float, int]:
-        family = [
-            controls[name] for selected, name in groups if selected is aspect and name in controls
-        ]
-        if operator in controls:
-            kinds = [put[controls[operator]]]
-        else:
-            kinds = [put[kind] for kind in sorted(harmless)]
-            # The controls of all operators of a family are one bar.
-            kinds += [[case for kind in family for case in put[kind]]] * (not operator)
-        each = [
-            len(selected) / len({case.cluster for case in selected})
-            for selected in kinds
-            if selected
-        ]
-        return (COIN / min(each), len(each)) if each else (0.0, 1)
-
-    return {(aspect, operator): noise(aspect, operator) for aspect, operator in groups}
 
 
 def _groups(cases: Sequence[Case]) -> dict[tuple[Aspect, str], list[Case]]:

@@ -137,6 +137,8 @@ class Results:
     """By the name of the value: facts for the comparison of models."""
     margins: Mapping[tuple[str, Pool], Margin] = field(default_factory=dict)
     """Measured on clips of this run, by the name of the value."""
+    certified: tuple[str, ...] = ()
+    """Runs of ``certify`` with evidence of the user's own."""
 
     @cached_property
     def _by_name(self) -> Mapping[str, list[Value]]:
@@ -280,6 +282,7 @@ class Results:
     @classmethod
     def join(cls, parts: Iterable[Results]) -> Results:
         """Several as one; a later value of the same item and name takes the place of the first."""
+        given = list(parts)
         items: dict[str, Item] = {}
         outputs: dict[str, OutputInfo] = {}
         traits: dict[str, Traits] = {}
@@ -288,7 +291,7 @@ class Results:
         pending: dict[tuple[str, str], None] = {}
         suites: dict[str, None] = {}
         margins: dict[tuple[str, Pool], Margin] = {}
-        for part in parts:
+        for part in given:
             items |= part.items
             outputs |= part.outputs
             traits |= part.traits
@@ -308,6 +311,7 @@ class Results:
             contents,
             traits,
             margins,
+            tuple(dict.fromkeys(folder for part in given for folder in part.certified)),
         )
 
     def as_run(self, name: str) -> Results:

@@ -5,10 +5,9 @@ A suite is registered by a factory, whose keywords are its options (``--suite na
     @register("suite", "name", version=1, summary="…")
     def name(*, option: int = 1) -> Suite: ...
 
-Metrics of it that run on the base install alone may be named in the decorator, ``demo=(…)``:
-`screentest demo` takes them. Its dimensions are added up, printed and drawn by
-``scores.standings`` and the report. What a suite has beyond that (other aggregation, own tables,
-charts, file layout, commands) it says here: nothing outside its own folder knows its name.
+Its dimensions are added up, printed and drawn by ``scores.standings`` and the report. What a suite
+has beyond that (other aggregation, own tables, charts, file layout, commands) it says here: nothing
+outside its own folder knows its name.
 """
 
 from __future__ import annotations

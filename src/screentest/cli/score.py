@@ -13,6 +13,7 @@ import typer
 
 import screentest
 from screentest._util.text import plural
+from screentest.analysis.evidence import evidence_of
 from screentest.analysis.models.coverage import broken_videos
 from screentest.api.scores import forecast_score
 from screentest.cli.console import out as console
@@ -72,6 +73,9 @@ def score(
         if scores.layout:
             facts["layout"] = scores.layout
         facts["not_covered"] = asdict(scores.not_covered)
+        facts["evidence"] = {
+            name: known.document() for name, known in evidence_of(scores.results).items()
+        }
         if scores.borders:
             facts["borders"] = asdict(scores.borders)
         if scores.unread:

@@ -8,14 +8,23 @@ from pathlib import Path
 import typer
 
 from screentest._util.collect import grouped
+from screentest.analysis.evidence import (
+    Evidence,
+    Standing,
+    is_current,
+    people_of,
+    recipe,
+    values_named,
+)
 from screentest.api.reports import show as show_video
 from screentest.cli.console import out as console
 from screentest.cli.console import shown
 from screentest.cli.options import JsonOption
 from screentest.cli.tables import print_facts, print_heading, print_indented, rendered, show
-from screentest.core import Failure, Reason, timecode
+from screentest.core import Failure, Reason, build, registry, timecode
 from screentest.core.signature import split_value_name
 from screentest.present.results import ItemScores
+from screentest.present.tables import evidence_lines, evidence_table, people_lines
 
 MOMENTS = 3
 WIDTH = 14
@@ -40,6 +49,40 @@ def show_item(
         _print(scores, every=every)
     if not any(value.outcome.ok for value in scores.values):
         raise typer.Exit(1)
+
+
+def evidence(metric: str = "", as_json: JsonOption = False) -> None:
+    """Show what metrics are known to see, and what fools them."""
+    known = [one for one in values_named(metric) if is_current(one)]
+    people = people_of(metric) if metric else []
+    if not known and not people:
+        registry.entry("metric", metric.partition(".")[0])  # an unknown name is refused
+        why = Standing.OTHER_VERSION if values_named(metric) else Standing.NONE
+        known = [Evidence(metric, why)]
+    if as_json:
+        show(
+            evidence_table(known),
+            as_json=True,
+            values=[one.document() for one in known],
+            people=people,
+            recipe=recipe(),
+        )
+        return
+    if not metric:
+        show(evidence_table(known))
+        return
+    for one in known:
+        print_heading(one.value)
+        print_facts(evidence_lines(one, _has_direction(one.value)))
+    if people:
+        print_heading(people[0]["score"])
+        print_facts(people_lines(people))
+
+
+def _has_direction(value: str) -> bool:
+    metric, output = split_value_name(value)
+    infos = build("metric", metric).thing.info.outputs if registry.has("metric", metric) else {}
+    return output not in infos or not infos[output].descriptive
 
 
 def _print(scores: ItemScores, *, every: bool) -> None:

@@ -40,18 +40,8 @@ _MARKS = {True: ("✓", "green"), False: ("✗", "red"), None: ("–", "dim")}
 def columns(
     table: str, of: Mapping[str, Callable[[Any], Any]] | None = None, **shown: Callable[[Any], str]
 ) -> list[core.Column]:
-    """Return the columns of a table as ``columns.toml`` declares them.
-
-    ``of`` and ``shown`` have functions by column: where a cell comes from, how people see it.
-    """
-    made = []
-    for name, given in _COLUMNS[table].items():
-        fields = {"title": given} if isinstance(given, str) else dict(given)
-        if name in (of or {}):
-            fields["of"] = (of or {})[name]
-        form = {"count": COUNT, "share": SHARE}.get(fields.get("show", ""))
-        made.append(core.Column(name, **fields | {"show": shown.get(name, form)}))
-    return made
+    """Return the columns of a table of ``columns.toml``."""
+    return core.columns_of(_COLUMNS[table], of, **shown)
 
 
 def show(*tables: core.Table, as_json: bool = False, **facts: Any) -> None:

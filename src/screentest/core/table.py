@@ -24,6 +24,12 @@ Align: TypeAlias = Literal["left", "right"]
 Better: TypeAlias = Literal["higher", "lower", ""]
 
 ARROWS: Mapping[str, str] = {"higher": "↑", "lower": "↓", "": ""}
+FORMS: Mapping[str, Callable[[Any], str]] = {
+    "count": "{:,}".format,
+    "share": "{:.1%}".format,
+    "percent": "{:.0%}".format,
+}
+"""How columns show numbers: 12,345; 45.2%; 45%."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +75,25 @@ class Column:
             elif thing is not None:
                 thing = getattr(thing, part)
         return _plain(thing)
+
+
+def columns_of(
+    declared: Mapping[str, Any],
+    of: Mapping[str, Callable[[Any], Any]] | None = None,
+    **shown: Callable[[Any], str],
+) -> list[Column]:
+    """Return the columns of a table as a TOML file declares them: a title, or fields of ``Column``.
+
+    ``of`` and ``shown`` have functions by column: where a cell comes from, how people see it.
+    """
+    made = []
+    for name, given in declared.items():
+        fields_ = {"title": given} if isinstance(given, str) else dict(given)
+        if name in (of or {}):
+            fields_["of"] = (of or {})[name]
+        form = FORMS.get(fields_.get("show", ""))
+        made.append(Column(name, **fields_ | {"show": shown.get(name, form)}))
+    return made
 
 
 def _plain(value: Any) -> Cell:

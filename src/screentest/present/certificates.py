@@ -19,7 +19,6 @@ from screentest.analysis.judges.certificate import (
     PlaceboResult,
     Remark,
     RemarkKind,
-    is_of_other_settings,
 )
 from screentest.analysis.judges.frames import InFrames
 from screentest.analysis.judges.matrix import PLACEBO, Matrix, Reaction
@@ -31,8 +30,7 @@ from screentest.core.table import Cell, Column, Table
 from screentest.judges.cases import ELSEWHERE, HINTED
 from screentest.judges.spread import PlaceboSpread
 from screentest.present.screens import LONGEST, Screen
-from screentest.present.sentences import say
-from screentest.present.text import because, names, percent, shortened, words
+from screentest.present.text import because, names, percent, say, shortened, words
 from screentest.stats import Claim, Finding
 from screentest.stats.claims import WhyUnsettled
 from screentest.stats.trend import DoseResponse
@@ -44,8 +42,6 @@ _MOST_ANSWERED = 0.9
 """Of questions that were asked: below that share the number of answers is shown."""
 _NAMES = 4
 """Names in a line of the first screen; the rest is counted."""
-_SEEN = 2
-"""Degradations that a cell names."""
 _LETTERS = 4
 """Of a column's name on the terminal; more where two would be the same."""
 LineKind: TypeAlias = Literal["sees", "prefers", "chance", "unknown", "fails", "fair"]
@@ -81,7 +77,10 @@ def headline(certificate: Certificate) -> str:
     things = "aspect" if certificate.people or claims.tested <= claims.aspects else "degradation"
     films = plural(max((part.finding.films for part in certificate.aspects), default=0), unit)
     orders = "both orders" if certificate.order.ok else "one order"
-    basis = [films, *([orders] if not certificate.people else []), "95% intervals"]
+    # Of the claims of a matrix that is explored: those that hold with every error ruled out.
+    strict = sum(each.finding.strict for each in claims.sees)
+    sure = "p < 0.05 after Holm" if strict == len(claims.sees) else f"{strict} of them after Holm"
+    basis = [films, *([orders] if not certificate.people else []), sure]
     name = "certificate"
     if not claims.tested:
         failure = certificate.overall.failure
@@ -161,36 +160,6 @@ def claim_lines(certificate: Certificate) -> list[Line]:
     if any(person.raters == 1 for person in certificate.people):
         lines.append(Line("votes", "all by one person", "unknown"))
     return [line for line in lines if line.words]
-
-
-def brief(certificate: Certificate) -> str:
-    """Return all claims on one line: ``sees blur; fooled by sharpening``."""
-    lines = claim_lines(certificate)
-    return "; ".join(f"{line.label} {line.words}" for line in lines) or "not tested"
-
-
-def trust(certificate: Certificate, signature: str = "") -> str:
-    """Return the claims about a judge on one line; ``signature`` is that of the value measured
-    by it."""
-    judge = f"{certificate.title}: " if certificate.models else ""
-    other = signature and is_of_other_settings(certificate, signature)
-    return f"{judge}{brief(certificate)}{' (tested with other settings)' if other else ''}"
-
-
-def sees_words(certificates: Sequence[Certificate]) -> str:
-    """Return the degradations that a value sees, and those that fool it, in a cell of a table."""
-    if not certificates:
-        return "not certified"
-    claims = [certificate.claims for certificate in certificates]
-    sees = dict.fromkeys(each.label for claim in claims for each in claim.sees)
-    fooled = dict.fromkeys(each.label for claim in claims for each in claim.fooled)
-    tested = sum(claim.tested for claim in claims)
-    parts = [listed(list(sees)) if len(sees) <= _SEEN else f"{len(sees)} of {tested} degradations"]
-    if fooled:
-        parts.append(f"fooled by {listed(list(fooled), _SEEN)}")
-    if any(placebo.bias for item in certificates for placebo in item.placebos):
-        parts.append("biased on a placebo")
-    return "; ".join(filter(None, parts)) or "inconclusive"
 
 
 def certificate_screen(certificate: Certificate, table: Table | None = None) -> Screen:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from screentest.core.table import Column, Table
-from screentest.present.sentences import say
+from screentest.present.text import columns, say
 
 if TYPE_CHECKING:  # `score` loads this module, and not what a forecast is made with
     from screentest.analysis.forecast import Forecast, PeopleForecast, Power, Work
@@ -20,15 +20,9 @@ def forecast_tables(forecast: Forecast) -> list[Table]:
     power = forecast.power
     if power is None:
         return [_score_table(forecast)]
-    columns = (
-        Column("judge", "Judge", of="name"),
-        Column("models", "Models", show=_models),
-        Column("judgements", "Judgements", show=_COUNT, align="right"),
-        *_COLUMNS,
-        Column("seconds", detail=True),
-    )
     title, note = "What would be judged", "\n".join(_notes(forecast))
-    table = Table.of("judges", title, columns, forecast.work, note)
+    shown = columns("judges", _OF, models=_models)
+    table = Table.of("judges", title, shown, forecast.work, note)
     return [table, _groups(power), _needed(power)]
 
 
@@ -37,19 +31,10 @@ def _cost(work: Work) -> str | None:
     return free if work.cost is None else f"{work.cost:.2f}"
 
 
-_COLUMNS = (
-    Column("videos", "Videos", show=_COUNT, align="right"),
-    Column("calls", "Calls", show=_COUNT, align="right"),
-    Column(
-        "tokens",
-        "Tokens in",
-        show=_COUNT,
-        align="right",
-        of=lambda work: work.tokens if work.calls != 0 else 0,
-    ),
-    Column("cost", "Cost", align="right", of=_cost),
-    Column("measured", detail=True),
-)
+_OF: Mapping[str, Callable[[Work], Any]] = {
+    "tokens": lambda work: work.tokens if work.calls != 0 else 0,
+    "cost": _cost,
+}
 
 
 def _score_table(forecast: Forecast) -> Table:
@@ -61,10 +46,10 @@ def _score_table(forecast: Forecast) -> Table:
         videos = max(other.videos for other in others)
         rest = replace(others[0], name=name, models={}, videos=videos, tokens=None, cost=None)
         asking.append(replace(rest, measured=False))
-    models = Column("models", "Models", show=_models)
-    columns = (Column("metric", "Metric", of="name"), models, *_COLUMNS)
     note = "\n".join(_notes(forecast))
-    return Table.of("forecast", "What would be scored", columns, asking, note)
+    return Table.of(
+        "forecast", "What would be scored", columns("forecast", _OF, models=_models), asking, note
+    )
 
 
 def _notes(forecast: Forecast) -> Iterator[str]:
@@ -144,14 +129,5 @@ def _models(models: Mapping[str, str]) -> str:
 def people_table(plans: Sequence[tuple[str, PeopleForecast]], currency: str) -> Table:
     """Time and money of people's votes, by aspect."""
     money = f" {currency}" if currency else ""
-    columns = (
-        Column("aspect", "Aspect"),
-        Column("units", "Items", show=_COUNT),
-        Column("tasks", "Tasks", show=_COUNT),
-        Column("minutes_per_task", "Min each", digits=1),
-        Column("longest_minutes", "Longest", digits=1),
-        Column("price_per_task", "Price each", digits=2),
-        Column("hours", "Hours", digits=1),
-        Column("cost", "Cost", show=lambda cost: f"{cost:,.2f}{money}"),
-    )
-    return Table("plan", "Plan", columns, [(name, *astuple(plan)) for name, plan in plans])
+    shown = columns("plan", cost=lambda cost: f"{cost:,.2f}{money}")
+    return Table("plan", "Plan", shown, [(name, *astuple(plan)) for name, plan in plans])

@@ -6,9 +6,8 @@ import math
 
 from screentest._util.text import plural
 from screentest.analysis.people.arena import Arena, ArenaPair, WhyOpen
-from screentest.core.table import Cell, Column, Table
-from screentest.present.sentences import say
-from screentest.present.text import names
+from screentest.core.table import Cell, Table
+from screentest.present.text import columns, names, say
 from screentest.stats import Interval
 
 _NAMES = 4
@@ -46,19 +45,6 @@ def people_tables(arena: Arena | None) -> list[Table]:
 
 
 def _models_table(arena: Arena) -> Table:
-    columns = (
-        Column("model", "Model"),
-        Column("strength", "Strength", digits=0),
-        Column("strength_low", detail=True),
-        Column("strength_high", detail=True),
-        Column("strength_range", "95% of it", derived=True, align="right"),
-        Column("win_rate", "Wins", show="{:.0%}".format),
-        Column("low", detail=True),
-        Column("high", detail=True),
-        Column("range", "95% of it", derived=True, align="right"),
-        Column("votes", "Votes"),
-        Column("best", detail=True),
-    )
     rows: list[tuple[Cell, ...]] = []
     for model in arena.models:
         strength: tuple[Cell, ...] = (None, None, None, "")
@@ -76,26 +62,12 @@ def _models_table(arena: Arena) -> Table:
         worth = _rounded_down(arena.effective_workers)
         busiest = plural(arena.busiest, "person", "people")
         notes.append(f"Most votes by {busiest}: {arena.workers:,} are worth {worth}")
-    return Table("people", "People", columns, rows, ". ".join(notes) + ".")
+    return Table("people", "People", columns("people"), rows, ". ".join(notes) + ".")
 
 
 def _pairs_table(arena: Arena) -> Table:
-    columns = (
-        Column("better", "Model"),
-        Column("worse", "against"),
-        Column("win_rate", "Wins", show="{:.0%}".format, of="rate.share"),
-        Column("low", detail=True, of="interval.low"),
-        Column("high", detail=True, of="interval.high"),
-        Column("range", "Interval", derived=True, align="right", of=_between),
-        Column("votes", "Votes", of="rate.votes"),
-        *(Column(name, detail=True, of=f"rate.{name}") for name in ("prompts", "workers")),
-        Column("effective_prompts", detail=True, of="rate.effective_prompts"),
-        Column("effective_workers", detail=True, of="rate.effective_workers"),
-        Column("p", detail=True, of="p_value"),
-        Column("adjusted_p", "p (Holm)"),
-        Column("holds", "Holds"),
-    )
-    return Table.of("people_pairs", "People, every two models", columns, arena.pairs)
+    shown = columns("people_pairs", {"range": _between})
+    return Table.of("people_pairs", "People, every two models", shown, arena.pairs)
 
 
 def _between(pair: ArenaPair) -> str:

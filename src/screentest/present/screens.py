@@ -10,6 +10,7 @@ from textwrap import wrap
 
 from screentest._util.collect import grouped
 from screentest._util.text import plural
+from screentest.analysis.evidence import Evidence, evidence_of
 from screentest.analysis.models.comparison import ModelComparison
 from screentest.analysis.models.coverage import (
     BrokenVideo,
@@ -38,7 +39,6 @@ from screentest.analysis.models.rows import (
 from screentest.analysis.results import Pool, Results
 from screentest.core.outcome import Reason, last_line
 from screentest.core.table import Table
-from screentest.present.sentences import say
 from screentest.present.tables import (
     WIDTH,
     comparison_table,
@@ -50,13 +50,16 @@ from screentest.present.tables import (
 from screentest.present.text import (
     about,
     because,
+    degradation_words,
     failure_words,
     label,
     labels,
     names,
     number,
     percent,
+    phrase,
     row_labels,
+    say,
     shortened,
     words,
 )
@@ -367,7 +370,9 @@ def artefact_words(explanation: Explanation, label_of: Mapping[str, str], ahead:
     """Return the artefact that explains a lead, and the model that has it."""
     value = explanation.value
     word = words("artefacts").get(value) or label_of.get(value) or label(value)
-    return f"due to its {word}" if explanation.model == ahead else f"{word} in {explanation.model}"
+    why = f"due to its {word}" if explanation.model == ahead else f"{word} in {explanation.model}"
+    tests = names(map(degradation_words, explanation.tests), 2)
+    return phrase("known_to_prefer", why=why, tests=tests) if tests else why
 
 
 def _looks(comparison: ModelComparison) -> str:
@@ -542,6 +547,7 @@ def file_and_reason(unread: UnreadVideo) -> tuple[str, str]:
 
 def _notes(comparison: ModelComparison) -> Iterator[str]:
     values = [value for row in comparison.rows for value in row.values]
+    yield from sees_note([row.evidence for row in comparison.rows if row.shows])
     if any(row.shows and row.p is not None for row in comparison.rows):
         yield say("star")
     if any(value.explained for value in values):
@@ -559,15 +565,24 @@ def _notes(comparison: ModelComparison) -> Iterator[str]:
         yield say("get_models")
 
 
+def sees_note(known: Sequence[Evidence | None]) -> Iterator[str]:
+    """Yield what the column of evidence means, where anything is known."""
+    films = [each.films for each in known if each is not None and each.operators]
+    if films:
+        yield say("sees", films=max(films))
+
+
 # One model.
 
 
 def scores_screen(results: Results, pool: Pool = "worst") -> Screen:
     """Return the first screen of videos without rivals: the one that ranks worst most often."""
     results = results.pooled(pool)
+    known = evidence_of(results)
     notes = [pool_note(results, pool), say("get_models") * get_models(not_covered(results))]
+    notes = [*sees_note(list(known.values())), *filter(None, notes)]
     headline, lines = scores_headline(results, pool), tuple(_worst_lines(results, pool))
-    return Screen(headline, lines, scores_table(results, pool), tuple(filter(None, notes)))
+    return Screen(headline, lines, scores_table(results, pool, known), tuple(notes))
 
 
 def scores_headline(results: Results, pool: Pool = "worst") -> str:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from screentest._util.collect import grouped
+from screentest._util.text import plural
+from screentest.analysis.evidence import Evidence
+from screentest.analysis.evidence import Standing as Known
 from screentest.analysis.models.comparison import GROUPS, MissingValues, ModelComparison
 from screentest.analysis.models.coverage import lowest_videos
 from screentest.analysis.models.rows import MetricRow, ModelValue, Part, Place, State
@@ -16,36 +19,31 @@ from screentest.analysis.suites import Suite, suites_in
 from screentest.core import Outcome
 from screentest.core.signature import short_signature
 from screentest.core.table import ARROWS, Cell, Column, Table, cell_text
-from screentest.present.sentences import say
 from screentest.present.text import (
     aligned,
     because,
+    columns,
+    degradation_words,
     failure_words,
     labels,
     names,
     number,
     p_value,
+    percent,
+    phrase,
     row_labels,
+    say,
     shortened,
     words,
 )
+from screentest.stats.claims import Claim
 
+Lines: TypeAlias = Iterator[tuple[str, str]]
 WIDEST = 9
 """Columns of dimensions in one table; a wider tree is printed as rows only."""
-_BESIDE = (
-    Column("low", "Low", detail=True),
-    Column("high", "High", detail=True),
-    Column("interval", "95%", derived=True, align="right"),
-    Column("scored", "Scored", detail=True),
-    Column("total", "Of", detail=True),
-    Column("coverage", "Scored", derived=True, align="right"),
-)
+_BESIDE = columns("beside")
 """The interval and the coverage beside a mean."""
-PARTS = (
-    Column("parts", "Parts", detail=True),
-    Column("of_parts", "Of parts", detail=True),
-    Column("share_of_parts", "Parts", derived=True, align="right"),
-)
+PARTS = columns("parts")
 """How many parts of a suite a mean is of."""
 _SHOWN_BESIDE = (("interval", "95%"), ("coverage", "videos"))
 MOST_LEVELS = 24
@@ -58,7 +56,12 @@ MOST_BESIDE = 4
 
 WIDTH = 80
 """Characters of a line on the first screen."""
-_LEAST_NEEDED = ("about", "scored", "interval")
+_LEAST_NEEDED = (
+    ("about", "scored", "interval"),
+    ("about", "wins", "video"),
+    ("about", "wins", "scored", "video", "sees"),
+    ("about", "scored", "interval", "sees"),
+)
 _HEAD = 8
 """Letters of a model's name beside a mean."""
 
@@ -450,6 +453,86 @@ def missing_why(metric: MissingValues) -> str:
     return next(iter(metric.inapplicable), failure)
 
 
+def sees_brief(evidence: Evidence | None) -> str:
+    """Return how many degradations a value is known to see, of how many, and to prefer."""
+    if evidence is None or evidence.standing is not Known.MEASURED:
+        return str(words("standings")[evidence.standing]) if evidence else ""
+    wrong = len(evidence.having(Claim.PREFERS_DEGRADED))
+    count = f"{len(evidence.having(Claim.SEES))}/{len(evidence.operators)}"
+    return f"{count} −{wrong}" if wrong else count
+
+
+def sees_words(evidence: Evidence | None, most: int = 3) -> str:
+    """Return the degradations that a value is known to see, and to prefer."""
+    if evidence is None or evidence.standing is not Known.MEASURED:
+        return sees_brief(evidence)
+    sees, prefers = (
+        names(map(degradation_words, evidence.having(claim)), most)
+        for claim in (Claim.SEES, Claim.PREFERS_DEGRADED)
+    )
+    parts = [sees, *([f"prefers {prefers}"] if prefers else [])]
+    return "; ".join(filter(None, parts)) or f"nothing shown on {plural(evidence.films, 'film')}"
+
+
+def evidence_lines(evidence: Evidence, better: bool = True) -> Lines:
+    """Yield what is known of a value: what it sees, what fools it, what moves nothing, people and
+    cost; of a value without a better direction, what lowers and what raises it."""
+    if evidence.standing is not Known.MEASURED:
+        yield "evidence", sees_brief(evidence)
+        return
+    operators = evidence.operators
+    labels_of = ("sees", "prefers") if better else ("falls with", "rises with")
+    for text, claim in zip(labels_of, (Claim.SEES, Claim.PREFERS_DEGRADED), strict=True):
+        found = evidence.having(claim)
+        count = [(operators[name].wins, operators[name].losses) for name in found]
+        if found:
+            listed = [
+                because(degradation_words(name), f"{max(both)} of {operators[name].films}")
+                for name, both in zip(found, count, strict=True)
+            ]
+            yield text, names(listed, len(listed))
+    for text, claim in (("no reaction", Claim.CHANCE), ("undecided", Claim.UNDECIDED)):
+        if found := evidence.having(claim):
+            yield text, names(map(degradation_words, found), 8)
+    moved = [
+        because(name.replace("_", " "), f"{each.films - each.ties} of {each.films}")
+        for name, each in evidence.placebos.items()
+        if each.films > each.ties
+    ]
+    if evidence.placebos:
+        yield "placebos", names(moved) or phrase("all_tie")
+    if evidence.cost is not None:
+        yield "cost", phrase("cost", seconds=number(evidence.cost))
+    settings = [f"{name} {text}" for name, text in evidence.settings.items()]
+    source = evidence.source or phrase("shipped", films=plural(evidence.films, "film"))
+    yield "tested", names([source, *settings], 9)
+
+
+def people_lines(agreements: Sequence[Mapping[str, Any]]) -> Lines:
+    """Yield in how many pairs a released score agrees with people, and one person does."""
+    for release, about in grouped((each["release"], each) for each in agreements).items():
+        listed = [
+            f"{percent(each['in_place'] or each['right'])} on {each['about']}"
+            + (f" (a person {percent(each['person'])})" if each["person"] else "")
+            for each in about
+        ]
+        yield "people", because(f"{about[0]['score']} agrees in {names(listed)}", release)
+
+
+def evidence_table(known: Iterable[Evidence]) -> Table:
+    """Return a row for each value: what it sees and prefers, films and cost."""
+    rows = [
+        (
+            *(one.value, one.films, f"{len(one.having(Claim.SEES))}/{len(one.operators)}"),
+            *(len(one.having(Claim.PREFERS_DEGRADED)), len(one.having(Claim.CHANCE))),
+            *(one.cost, dict(one.settings)),
+        )
+        for one in known
+    ]
+    shown = columns("evidence", cost=number)
+    return Table("evidence", "What metrics are known to see", shown, rows, phrase("cost_unit"))
+
+
 def _ends(row: MetricRow, heads: Mapping[str, str]) -> Iterator[str]:
     """Yield the best of the models that have a value, and the worst; several that share it are
     counted."""
@@ -481,6 +564,7 @@ def _comparison_table(
         *columns,
         Column("wins", "place" if brief else "wins", align="right", detail=bare),
         Column("p", align="right", show=p_value, detail=bare),
+        Column("sees", detail=not any(row.evidence and row.evidence.operators for row in rows)),
     )
     lines = [
         (
@@ -489,6 +573,7 @@ def _comparison_table(
             *own,
             row_wins(row, heads, brief=brief),
             row.p,
+            sees_brief(row.evidence) if row.better else "",
         )
         for row, own, title, last in zip(rows, cells, titles, before, strict=False)
     ]
@@ -505,7 +590,7 @@ def _comparison_table(
 
 def _fitted(table: Table) -> Table | None:
     """Return a table that a terminal has room for, without some columns if need be; else None."""
-    for hidden in ((), ("about",), ("about", "wins"), ("about", "scored"), _LEAST_NEEDED):
+    for hidden in ((), ("about",), ("about", "wins"), ("about", "scored"), *_LEAST_NEEDED):
         columns = [replace(c, detail=c.detail or c.name in hidden) for c in table.columns]
         fitted = replace(table, columns=tuple(columns))
         if max(map(len, table_lines(fitted))) <= WIDTH:
@@ -557,9 +642,9 @@ def _letter(place: int) -> str:
     return chr(ord("A") + place % 26) * (place // 26 + 1)
 
 
-def scores_table(results: Results, pool: Pool = "worst") -> Table:
-    """Return the mean of every value that there is, with its interval and the worst video; where
-    there are others, without those that only describe."""
+def scores_table(results: Results, pool: Pool, known: Mapping[str, Evidence]) -> Table:
+    """Return the mean of every value that there is, with its interval, the worst video and what it
+    is known to see; where there are others, without those that only describe."""
     label_of = labels(results)
     totals = [total for total in results.totals() if total.summary is not None]
     totals = [total for total in totals if total.info.better] or totals
@@ -575,9 +660,16 @@ def scores_table(results: Results, pool: Pool = "worst") -> Table:
         Column("worst", "worst", align="right", detail=not several),
         Column("video", "video", detail=not several),
         Column("scored", "scored", align="right", detail=not partly),
+        Column("sees", detail=not any(each.operators for each in known.values())),
     )
     titles = [(group_of[total.name] or "other").capitalize() for total in totals]
-    cells = [_total_cells(each, lowest.get(each.name), label_of[each.name]) for each in totals]
+    cells = [
+        (
+            *_total_cells(each, lowest.get(each.name), label_of[each.name]),
+            sees_brief(known.get(each.name)) if each.info.better else "",
+        )
+        for each in totals
+    ]
     rows = [
         ("" if title == last else title, *row)
         for row, title, last in zip(cells, titles, ["", *titles], strict=False)

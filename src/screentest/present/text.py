@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -15,9 +15,31 @@ from screentest.analysis.models.rows import MetricRow
 from screentest.analysis.results import Results, plain_name
 from screentest.core.metric import OutputInfo
 from screentest.core.outcome import Failure, Point
+from screentest.core.table import Column, columns_of
 
 if TYPE_CHECKING:
     from screentest.video.arrays import Frames
+
+
+@cache
+def _read(name: str) -> Any:
+    return tomllib.loads(files("screentest.present").joinpath(name).read_text(encoding="utf-8"))
+
+
+SENTENCES: Mapping[str, str] = _read("sentences.toml")
+"""Every sentence that people may see, errors aside."""
+
+
+def say(sentence: str, **values: object) -> str:
+    """Return a sentence with its values filled in."""
+    return SENTENCES[sentence].format_map(values)
+
+
+def columns(
+    table: str, of: Mapping[str, Callable[[Any], Any]] | None = None, **shown: Callable[[Any], str]
+) -> list[Column]:
+    """Return the columns of a table of ``columns.toml``."""
+    return columns_of(_read("columns.toml")[table], of, **shown)
 
 
 def number(value: float) -> str:
@@ -81,6 +103,15 @@ def names(given: Iterable[str], most: int = 6, *, last: str = ", ") -> str:
     return last.join([", ".join(listed[:-1]), listed[-1]]) if len(listed) > 1 else "".join(listed)
 
 
+def degradation_words(name: str) -> str:
+    """Return a short name for a degradation.
+
+    >>> degradation_words("oversharpened"), degradation_words("motion_blur")
+    ('sharpening', 'motion blur')
+    """
+    return str(words("degradations").get(name, name.replace("_", " ")))
+
+
 def because(what: str, why: str) -> str:
     """Something with its reason.
 
@@ -128,12 +159,15 @@ def aligned(rows: Sequence[Sequence[str]], sides: Sequence[str]) -> list[str]:
     ]
 
 
-@cache
 def words(section: str) -> Mapping[str, Any]:
     """One section of ``labels.toml``."""
-    text = files("screentest.present").joinpath("labels.toml").read_text(encoding="utf-8")
-    entries: Mapping[str, Any] = tomllib.loads(text)[section]
+    entries: Mapping[str, Any] = _read("labels.toml")[section]
     return entries
+
+
+def phrase(name: str, **values: object) -> str:
+    """Return a phrase beside what is known of a value, with its numbers."""
+    return str(words("evidence")[name]).format_map(values)
 
 
 def label(name: str, info: OutputInfo | None = None, stand_ins: Sequence[str] = ()) -> str:

@@ -1,13 +1,14 @@
 """Copies of the sample to work on: the films with a manifest, and clips of two checkpoints.
 
 Of the checkpoints one has the shots of the films as they are, the other the same shots blurred and
-flickering: whoever compares them knows what ought to come out.
+flickering: whoever compares them knows what ought to come out. The models of the demo have one
+fault each, or none.
 """
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -27,6 +28,21 @@ PROMPTS = "prompts.txt"
 LICENCES = "ATTRIBUTION.md"
 WORSE, BETTER = "step-1000", "step-2000"
 CHECKPOINTS = (WORSE, BETTER)
+MODELS = ("soft", "flickering", "intact")
+_BLURRED, _FLICKERING = {WORSE, "soft"}, {WORSE, "flickering"}
+METRIC = "my_metric"
+OWN_METRIC = '''"""A metric of your own: how much neighbouring pixels differ."""
+
+import numpy as np
+import screentest
+
+
+@screentest.metric(unit="levels", high=255, rate=2, long_side=256)
+def my_metric(image: np.ndarray) -> float:
+    """Mean step from each pixel to the next."""
+    return float(np.abs(np.diff(image.mean(axis=2), axis=1)).mean())
+'''
+"""What the demo writes, and certifies."""
 _SECONDS = Fraction(3, 2)
 _LEAST_FRAMES = 16
 _WIDTH = 320
@@ -47,15 +63,17 @@ def copy_films(folder: Path) -> Path:
     return folder / MANIFEST
 
 
-def copy_checkpoints(folder: Path, prompts: int = 20) -> list[str]:
-    """Clips of so many prompts by each of two checkpoints, numbered; gives the prompts."""
+def copy_checkpoints(
+    folder: Path, prompts: int = 20, models: Sequence[str] = CHECKPOINTS
+) -> list[str]:
+    """Clips of so many prompts by each of some models, numbered; gives the prompts."""
     shots = list(_shots())
     if not 2 <= prompts <= len(shots):
         raise BadOption.of("prompts", prompts, f"2 to {len(shots)}")
-    _make(folder, CHECKPOINTS)
+    _make(folder, models)
     # Spread over the films: the first few would all be of one.
     chosen = sorted(range(len(shots)), key=lambda place: (place * 7) % len(shots))[:prompts]
-    for name in CHECKPOINTS:
+    for name in models:
         (folder / name).mkdir()
     wanted: dict[Path, dict[int, Clip]] = {}
     for number, place in enumerate(sorted(chosen), start=1):
@@ -64,10 +82,10 @@ def copy_checkpoints(folder: Path, prompts: int = 20) -> list[str]:
     for film, clips in wanted.items():
         rate, pictures = _cut(film, clips)
         for number, images in pictures.items():
-            rng = np.random.default_rng(number)
-            worse = [_worse(image, rng) for image in images]
-            _write(folder / WORSE / f"{number:04}.mp4", worse, rate)
-            _write(folder / BETTER / f"{number:04}.mp4", images, rate)
+            for name in models:
+                rng = np.random.default_rng(number)
+                made = [_as_made_by(name, image, rng) for image in images]
+                _write(folder / name / f"{number:04}.mp4", made, rate)
     texts = [shots[place][1].caption for place in sorted(chosen)]
     shutil.copyfile(sample_folder() / LICENCES, folder / LICENCES)
     # Last: whoever was stopped before has no list of prompts.
@@ -75,7 +93,7 @@ def copy_checkpoints(folder: Path, prompts: int = 20) -> list[str]:
     return texts
 
 
-def _make(folder: Path, names: list[str] | tuple[str, ...]) -> None:
+def _make(folder: Path, names: Sequence[str]) -> None:
     """Refuse a folder that has files of these names: nothing of anybody's is overwritten."""
     there = [name for name in names if (folder / name).exists()]
     if there:
@@ -114,11 +132,13 @@ def _cut(film: Path, clips: dict[int, Clip]) -> tuple[Fraction, dict[int, list[I
         return stream.average_rate, result
 
 
-def _worse(image: Image, rng: np.random.Generator) -> Image:
-    """Blurred, and each frame brighter or darker than the one before."""
-    blurred = cv2.GaussianBlur(image, (0, 0), 1.5).astype(np.float32)
-    worse: Image = np.clip(blurred * rng.uniform(0.9, 1.1), 0, 255).astype(np.uint8)
-    return worse
+def _as_made_by(model: str, image: Image, rng: np.random.Generator) -> Image:
+    """Blurred by some, by some each frame brighter or darker than the one before."""
+    if model in _BLURRED:
+        image = cv2.GaussianBlur(image, (0, 0), 1.5).astype(np.uint8)
+    if model in _FLICKERING:
+        image = np.clip(image * np.float32(rng.uniform(0.9, 1.1)), 0, 255).astype(np.uint8)
+    return image
 
 
 def _write(target: Path, images: list[Image], rate: Fraction) -> None:

@@ -5,21 +5,22 @@ of them are not ten witnesses. Each group of pairs (an operator, or an aspect wi
 operators) has one of four claims:
 
 - *sees*: the original is preferred more often than by chance, and more often than the judge
-  prefers an untouched copy to an edited one in which nothing is wrong (its placebos), for each
-  kind of placebo by itself;
+  prefers an untouched copy to an edited one in which nothing is wrong (its placebos), of all kinds
+  together and of each kind on which it leans the same way;
 - *prefers the degraded*: the same, the other way round;
-- *no better than chance*: neither, the interval holds chance and ends below 65%, and the films are
-  enough that a judge which is right in three of four would have been found by all tests;
+- *no better than chance*: neither, and the interval holds chance and ends between 35% and 65%; of
+  a judge that mostly ties, few films show that;
 - *undecided*: anything else, with the reason, and how many more films would settle it.
 
 All comparisons are sign-flip tests over films, exact for points of pairs; a claim needs every one,
-so its p-value is the largest. The p-values of all groups of a certificate are corrected
-together by Holm's method: a judge that chooses blindly earns any claim at all in at most one
-certificate of twenty. ``bench/calibration.py`` measures that.
+so its p-value is the largest. Of all groups of a certificate the false discovery rate is held at 5%
+(Benjamini and Hochberg): a judge that chooses blindly earns any claim at all in at most one
+certificate of twenty, and of many claims about one that sees something one in twenty may be wrong.
+``strict`` are those that Holm's correction leaves. ``bench/calibration.py`` measures both.
 
 >>> right = {f"film {n}": 1.0 for n in range(12)}
 >>> [(each.claim.value, each.more) for each in claims([right, dict(list(right.items())[:4])])]
-[('sees', 0), ('undecided', 18)]
+[('sees', 0), ('undecided', 15)]
 """
 
 from __future__ import annotations
@@ -31,16 +32,23 @@ from enum import StrEnum
 
 import numpy as np
 
+from screentest._util.collect import grouped
 from screentest.stats.arrays import Floats
-from screentest.stats.intervals import Interval, share_interval
-from screentest.stats.paired import holm
-from screentest.stats.power import CHANCE, MOST_FILMS, films_beyond, films_needed, power_of_each
+from screentest.stats.intervals import Interval, exact_interval, share_interval
+from screentest.stats.paired import false_discovery, holm
+from screentest.stats.power import CHANCE, MOST_FILMS, films_beyond, films_needed, power_of_both
 from screentest.stats.signflip import LEVEL, POWER, sign_flip_p
 
 WORTH_FINDING = 0.75
 """Half-way between chance and always right: a judge that is as good as that should be found."""
 NEARLY_CHANCE = 0.65
 """Who may be right as often as that is not called no better than chance."""
+TAIL = 0.975
+LEANS = 2.0
+"""A kind of placebo on which a judge leans the way that it does on the pairs is a bar of its own:
+on the mean of all kinds, one that it takes for harm hides. It leans where its points on that kind
+differ from fair with a p of at most this over the number of kinds on which they differ at all, so
+that of kinds that it tosses coins on one is a bar on average."""
 ANSWERED = 0.5
 """Of the films whose placebos of one kind a judge was put, those on which it must answer."""
 
@@ -97,7 +105,8 @@ class Finding:
     accuracy: float | None
     """The mean over films of the share of points; None where there are none."""
     p_value: float
-    """The largest of those against chance and each kind of placebo, Holm's over all groups."""
+    """The largest of those against chance and the placebos, Benjamini and Hochberg's over all
+    groups."""
     needed: int | None
     """Films, in all, on which a judge is found four times in five: one that is as good as this one
     seems, or right in three of four, whichever takes fewer. None: more films would not help."""
@@ -110,6 +119,13 @@ class Finding:
     """Why nothing can be claimed; None of other claims."""
     at_most: float | None = None
     """Of a judge that is no better than chance: the upper end of its interval."""
+    strict: bool = False
+    """The claim holds with Holm's correction too: none of the strict claims of a certificate is
+    wrong, 19 times of 20."""
+    wins: int = 0
+    """Films with more than half of their points."""
+    losses: int = 0
+    """Films with less."""
 
     @property
     def more(self) -> int:
@@ -118,6 +134,7 @@ class Finding:
         return 0 if settled else max(0, (self.needed or 0) - self.films)
 
 
+_LEANINGS = (Claim.SEES, Claim.PREFERS_DEGRADED)
 Points = Mapping[str, float]
 """By source film: the mean points that a judge earned on its pairs, ½ being chance."""
 PlaceboPoints = Mapping[str, float | None]
@@ -136,21 +153,24 @@ def claims(
     """One finding for each group, corrected together.
 
     ``placebos``, one for each group, are the points that the judge gave to untouched copies of the
-    same films against harmless edits, by kind of edit. Each kind has to be beaten by itself: on
-    their average, edits that change nothing would hide those that the judge takes for harm. A film
-    without an answer there is no witness in that comparison; a judge that fails on most of one
-    kind earns no claim. ``intervals`` are those that are shown beside the claims; else they are
-    computed from the points.
+    same films against harmless edits, by kind of edit. Their mean has to be beaten, over the films
+    that have any, and each kind on which the judge leans the same way: on the mean, edits that
+    change nothing would hide those that it takes for harm. A film without an answer is no witness
+    there; a judge that fails on most of one kind earns no claim. ``intervals`` are those that are
+    shown beside the claims; else they are computed from the points.
     """
     harmless = placebos or [{}] * len(groups)
     tests = [_Test.of(*both) for both in zip(groups, harmless, strict=True)]
-    adjusted = holm([item.p_value for item in tests])
-    beyond_chance = holm([item.p_chance for item in tests])
+    adjusted = false_discovery([item.p_value for item in tests])
+    strict = holm([item.p_value for item in tests])
+    beyond_chance = false_discovery([item.p_chance for item in tests])
     shown = list(intervals) or [None] * len(groups)
-    each = LEVEL / max(1, len(groups))
+    # One more is claimed at the level of those that are, and its own.
+    claimed = sum(p <= LEVEL for p in adjusted)
+    each = LEVEL * min(1.0, (claimed + 1) / max(1, len(groups)))
     findings = []
-    for points, test, beside, p, chance_p in zip(
-        groups, tests, shown, adjusted, beyond_chance, strict=True
+    for points, test, beside, p, chance_p, strict_p in zip(
+        groups, tests, shown, adjusted, beyond_chance, strict, strict=True
     ):
         interval = beside
         if interval is None and points:
@@ -159,8 +179,8 @@ def claims(
         unsettled, at_most = None, None
         if p <= LEVEL and test.toward:
             claim = Claim.SEES if test.toward > 0 else Claim.PREFERS_DEGRADED
-        elif interval and test.could_tell(each) and _is_chance(test, interval):
-            claim, at_most = Claim.CHANCE, interval.high
+        elif interval and test.against_chance.size and _is_chance(test, interval):
+            claim, at_most = Claim.CHANCE, _narrow(test, interval).high
         else:
             claim = Claim.UNDECIDED
             needed, unsettled = _unsettled(test, interval, each, beyond=chance_p <= LEVEL)
@@ -168,7 +188,8 @@ def claims(
         findings.append(
             Finding(
                 *(claim, len(points), mean, p, needed, fair.mean if fair else None, unit),
-                *(unsettled, at_most),
+                *(unsettled, at_most, bool(claim in _LEANINGS and strict_p <= LEVEL)),
+                *(int(np.count_nonzero(way * test.against_chance > 0)) for way in (1, -1)),
             )
         )
     return findings
@@ -176,8 +197,20 @@ def claims(
 
 def _is_chance(test: _Test, interval: Interval) -> bool:
     """Tell whether neither the test, uncorrected, nor the interval speaks against chance, and the
-    interval leaves out whoever is much better."""
-    return test.p_chance > LEVEL and interval.low <= CHANCE <= interval.high < NEARLY_CHANCE
+    interval leaves out whoever is much better, or much worse."""
+    if test.p_chance <= LEVEL or not interval.low <= CHANCE <= interval.high:
+        return False
+    narrow = _narrow(test, interval)
+    return narrow.low > 1 - NEARLY_CHANCE and narrow.high < NEARLY_CHANCE
+
+
+def _narrow(test: _Test, interval: Interval) -> Interval:
+    """Return what a judge that mostly ties can be right in: a film of ties has half its points, so
+    that only the share of films with more can lift the mean (Clopper and Pearson's bound)."""
+    count = test.against_chance.size
+    less, more = (int(np.count_nonzero(way * test.against_chance > 0)) for way in (-1, 1))
+    low, high = (exact_interval(many / count, count, TAIL).high / 2 for many in (less, more))
+    return Interval(max(interval.low, CHANCE - low), min(interval.high, CHANCE + high))
 
 
 def _unsettled(
@@ -190,11 +223,10 @@ def _unsettled(
         kinds = silent if len(silent) < len(test.kinds) else ()
         return None, Unsettled(WhyUnsettled.PLACEBO_UNANSWERED, kinds)
     enough = test.enough(level)
-    least = min(test.kinds, key=lambda item: (not item.failed, item.beyond.size), default=None)
+    failed = [kind for kind in test.kinds if kind.failed]
+    least = min(failed or test.bars, key=lambda item: item.beyond.size, default=None)
     # A film or two without an answer matter where all together would have been enough.
-    if least and (
-        least.failed or least.beyond.size < ANSWERED * count or least.beyond.size < enough <= count
-    ):
+    if least and (failed or least.beyond.size < enough <= count):
         kinds = tuple(filter(None, [least.name]))
         return None, Unsettled(WhyUnsettled.PLACEBO_RARELY_ANSWERED, kinds, least.beyond.size)
     seen = test.needed_as_seen(level)
@@ -221,18 +253,20 @@ def _films_below(mean: float, interval: Interval | None, count: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """The comparison with one kind of placebo."""
+    """The comparison with one kind of placebo, or with all."""
 
     name: str
     beyond: Floats
     """Of the films with an answer on both: the points, less those on the placebo."""
     points: float
     """The mean points of these films."""
-    mean: float | None
-    """Their mean points on the placebo; None where there are no such films."""
+    mean: float
+    """Their mean points on the placebo; a half where there are no such films."""
     noise: float
     """The variance of a film's points on it."""
     p_value: float
+    unfair: float
+    """The p-value of the points on the placebo itself: does the judge lean on it?"""
     failed: bool
     """It was put to the judge, which has an answer on too few films."""
 
@@ -246,19 +280,11 @@ class _Kind:
         # Who fails where it would be unfair must not be judged by where it does not.
         failed = len(both) < ANSWERED * len(asked)
         if not both:
-            return cls(name, np.array([]), 0.0, None, 0.0, 1.0, failed)
+            return cls(name, np.array([]), CHANCE, CHANCE, 0.0, 1.0, 1.0, failed)
         selected, fair = np.array(both).T
-        beyond = selected - fair
-        p_value = sign_flip_p(beyond)
-        return cls(
-            name,
-            beyond,
-            float(selected.mean()),
-            float(fair.mean()),
-            float(fair.var()),
-            p_value,
-            failed,
-        )
+        p_value = sign_flip_p(selected - fair)
+        means = (float(selected.mean()), float(fair.mean()), float(fair.var()))
+        return cls(name, selected - fair, *means, p_value, sign_flip_p(fair - CHANCE), failed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,12 +294,22 @@ class _Test:
     against_chance: Floats
     p_chance: float
     kinds: tuple[_Kind, ...]
+    bars: tuple[_Kind, ...]
+    """Those that have to be beaten: all kinds together, and each that the judge leans on."""
 
     @classmethod
     def of(cls, points: Points, placebos: Placebos) -> _Test:
         chance = np.array([points[film] - CHANCE for film in sorted(points)])
-        kinds = (_Kind.of(name, points, placebos[name]) for name in sorted(placebos))
-        return cls(chance, sign_flip_p(chance), tuple(kind for kind in kinds if kind is not None))
+        way = _sign(float(chance.sum()))
+        found = (_Kind.of(name, points, placebos[name]) for name in sorted(placebos))
+        kinds = tuple(kind for kind in found if kind is not None)
+        together = _Kind.of("", points, _mean_placebo(placebos)) if len(kinds) > 1 else None
+        bars = kinds
+        if together is not None:
+            level = LEANS / max(1, sum(kind.noise > 0 for kind in kinds))
+            own = (k for k in kinds if k.unfair <= level and way * (k.mean - CHANCE) > 0)
+            bars = (together, *own)
+        return cls(chance, sign_flip_p(chance), kinds, bars)
 
     @property
     def failed(self) -> bool:
@@ -283,7 +319,7 @@ class _Test:
     @property
     def toward(self) -> int:
         """Direction in which the judge leans; 0 where two comparisons disagree."""
-        every = (self.against_chance, *(kind.beyond for kind in self.kinds))
+        every = (self.against_chance, *(kind.beyond for kind in self.bars))
         leanings = {_sign(float(item.sum())) for item in every}
         return leanings.pop() if len(leanings) == 1 else 0
 
@@ -292,41 +328,31 @@ class _Test:
         """The largest: a claim needs every comparison, which is no choice to correct for."""
         if not self.toward or self.failed:
             return 1.0
-        return max([self.p_chance, *(kind.p_value for kind in self.kinds)])
+        return max([self.p_chance, *(kind.p_value for kind in self.bars)])
 
     @property
     def hardest(self) -> _Kind | None:
-        """The kind from which the judge differs the least."""
+        """The bar from which the judge differs the least."""
         way = _sign(float(self.against_chance.sum())) or 1
 
         def closeness(one: _Kind) -> tuple[float, float]:
             gap = way * float(one.beyond.mean())
             return one.p_value if gap > 0 else 2 - one.p_value, -gap
 
-        available = [kind for kind in self.kinds if kind.mean is not None]
-        return max(available, key=closeness, default=None)
+        return max((bar for bar in self.bars if bar.beyond.size), key=closeness, default=None)
 
     @property
     def mean(self) -> float:
         return CHANCE + float(self.against_chance.mean()) if self.against_chance.size else CHANCE
 
-    @property
-    def noisy(self) -> int:
-        """Kinds on which its points differ from film to film: any of them may stop a claim."""
-        return sum(kind.noise > 0 for kind in self.kinds)
-
     def enough(self, level: float) -> int:
         """Films on which a judge that is right in three of four is found beside such placebos."""
         noise = max((kind.noise for kind in self.kinds), default=0.0)
-        return films_needed(
-            WORTH_FINDING, level=level, noise=round(noise, 3), kinds=max(1, self.noisy)
-        )
+        return films_needed(WORTH_FINDING, level=level, noise=round(noise, 3))
 
     def could_tell(self, level: float) -> bool:
         """Tell whether the films are enough for such a judge, in all comparisons."""
-        fewest = min(
-            self.against_chance.size, *(kind.beyond.size for kind in self.kinds), MOST_FILMS
-        )
+        fewest = min(self.against_chance.size, *(bar.beyond.size for bar in self.bars), MOST_FILMS)
         return not self.failed and fewest >= self.enough(level)
 
     def needed_as_seen(self, level: float) -> int | None:
@@ -335,14 +361,21 @@ class _Test:
         if not self.toward or self.failed:
             return None
         needed = 0
-        power = power_of_each(POWER, max(1, self.noisy))
-        for seen in (self.against_chance, *(kind.beyond for kind in self.kinds)):
+        power = power_of_both(POWER) if any(kind.noise > 0 for kind in self.kinds) else POWER
+        for seen in (self.against_chance, *(bar.beyond for bar in self.bars)):
             result = np.append(seen, (CHANCE, -CHANCE))
             gap, square = abs(float(result.mean())), float(np.mean(result**2))
             if gap < 1e-6 or (many := films_beyond(gap, square, level, power)) > MOST_FILMS:
                 return None
             needed = max(needed, many)
         return needed
+
+
+def _mean_placebo(placebos: Placebos) -> dict[str, float | None]:
+    """By film, the mean points on all its placebos that have an answer; None where none has."""
+    given = grouped(pair for kind in placebos.values() for pair in kind.items())
+    answered = {film: [item for item in given[film] if item is not None] for film in given}
+    return {film: sum(has) / len(has) if has else None for film, has in answered.items()}
 
 
 def _sign(value: float) -> int:

@@ -109,6 +109,22 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
+def false_discovery(p_values: Sequence[float]) -> list[float]:
+    """Adjust p-values so that of those below a level the expected share of errors stays below it.
+
+    Benjamini and Hochberg's correction: where nothing differs at all it is as strict as Holm's.
+
+    >>> false_discovery([0.01, 0.04, 0.03])
+    [0.03, 0.04, 0.04]
+    """
+    from scipy.stats import false_discovery_control
+
+    if not p_values:
+        return []
+    adjusted = false_discovery_control(p_values)
+    return [float(min(1.0, p)) for p in adjusted]
+
+
 def holm_levels(adjusted: Sequence[float]) -> list[float]:
     """Return the level at which Holm's correction tests each of the comparisons it adjusted.
 

@@ -77,9 +77,7 @@ COIN = 0.25
 MOST_FILMS = 100_000
 
 
-def films_needed(
-    accuracy: float, *, level: float = LEVEL, noise: float = 0.0, kinds: int = 1
-) -> int:
+def films_needed(accuracy: float, *, level: float = LEVEL, noise: float = 0.0) -> int:
     """Films, with one pair each, on which a judge of this accuracy is distinguished from chance.
 
     The smallest number from which on the exact sign test at ``level`` finds it four times in
@@ -88,39 +86,35 @@ def films_needed(
 
     A claim has to beat the placebos, too. ``noise`` is the variance of a fair judge's points on the
     placebos of one film and kind: 0 where it ties on them, ``COIN`` where it tosses a coin on one.
-    That comparison is McNemar's, and its films those of Connor's formula. Of several such ``kinds``
-    each has to be beaten, so that each is missed in only so small a part of the certificates.
+    That comparison is McNemar's, and its films those of Connor's formula. Two of them are asked
+    for: of kinds that it tosses coins on, about one is a bar of its own beside the mean.
 
     >>> films_needed(0.9), films_needed(0.75), films_needed(0.6)
     (12, 35, 210)
     >>> films_needed(0.9, noise=COIN), films_needed(0.75, noise=COIN), films_needed(0.6, noise=COIN)
-    (25, 67, 422)
+    (31, 85, 536)
     """
     if not 0.5 < accuracy <= 1:
         raise ValueError(f"invalid accuracy {accuracy}: must be in (0.5, 1]")
     if not 0 <= noise <= COIN:
         raise ValueError(f"invalid noise {noise}: must be in [0, {COIN}]")
     alone = _films_alone(accuracy, proportion(level, "level"))
-    if not noise:
-        return alone
-    return max(alone, _films_beside(accuracy, level, noise, kinds))
+    return max(alone, _films_beside(accuracy, level, noise)) if noise else alone
 
 
 @cache
-def _films_beside(accuracy: float, level: float, noise: float, kinds: int) -> int:
-    """Films on which so many kinds of placebo are beaten, and chance as well."""
+def _films_beside(accuracy: float, level: float, noise: float) -> int:
+    """Films on which the placebos are beaten, and chance as well."""
     gap, square = accuracy - CHANCE, COIN + noise
-    subset = films_beyond(gap, square, level, power_of_each(POWER, kinds))
+    subset = films_beyond(gap, square, level, power_of_both(POWER))
     # Where chance is not told, the placebos are beaten in vain.
     missed = min((1 - POWER) / 2, 1 - found(accuracy, subset, level))
-    return films_beyond(gap, square, level, power_of_each(POWER + missed, kinds))
+    return films_beyond(gap, square, level, power_of_both(POWER + missed))
 
 
-def power_of_each(power: float, kinds: int) -> float:
-    """Power that each of several tests needs for all to succeed with this power, at the worst."""
-    if kinds < 1:
-        raise ValueError(f"invalid number of kinds {kinds}: must be at least 1")
-    return 1 - (1 - power) / kinds
+def power_of_both(power: float) -> float:
+    """Power that each of two tests needs for both to succeed with this power, at the worst."""
+    return 1 - (1 - power) / 2
 
 
 @cache
@@ -154,13 +148,11 @@ def found(accuracy: float, films: int, level: float = LEVEL) -> float:
 
 
 @cache
-def smallest_found(
-    films: int, *, level: float = LEVEL, noise: float = 0.0, kinds: int = 1
-) -> float | None:
+def smallest_found(films: int, *, level: float = LEVEL, noise: float = 0.0) -> float | None:
     """Return the lowest accuracy, in whole per cent, that so many films tell from chance.
 
     None where not even a judge that is always right is found: that takes six films at the least.
-    ``noise`` is that of the placebos, of so many ``kinds``, which it has to beat as well.
+    ``noise`` is that of the placebos, which it has to beat as well.
 
     >>> smallest_found(12), smallest_found(35), smallest_found(5), smallest_found(35, noise=COIN)
     (0.87, 0.74, None, 0.84)
@@ -169,7 +161,7 @@ def smallest_found(
     def is_found(accuracy: float) -> bool:
         if found(accuracy, films, level) < POWER:
             return False
-        return not noise or _films_beside(accuracy, level, noise, kinds) <= films
+        return not noise or _films_beside(accuracy, level, noise) <= films
 
     accuracies = (percent / 100 for percent in range(51, 101))
     return next((item for item in accuracies if films and is_found(item)), None)

@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 
@@ -76,6 +77,14 @@ def duration_trend(durations: Numbers, points: Numbers, *, bins: int = BINS) -> 
 FEWEST_DURATIONS = 10
 
 
+def too_few_durations(durations: Numbers) -> Outcome[Any] | None:
+    """Return why so few distinct durations show no trend; None where they are enough."""
+    distinct = np.unique(np.round(np.asarray(durations, dtype=np.float64), 6)).size
+    if distinct >= FEWEST_DURATIONS:
+        return None
+    return undefined(f"a trend needs {FEWEST_DURATIONS} distinct durations, not {distinct}")
+
+
 def source_trend(durations: Numbers, points: Numbers, sources: Labels) -> Outcome[Correlation]:
     """Spearman's ρ between the duration of a source and what was earned on all its pairs.
 
@@ -89,9 +98,8 @@ def source_trend(durations: Numbers, points: Numbers, sources: Labels) -> Outcom
     sums, sizes = by_source(right, sources)
     lengths, _ = by_source(times, sources)
     length, earned = lengths / sizes, np.round(sums / sizes, 12)
-    distinct = np.unique(np.round(length, 6)).size
-    if distinct < FEWEST_DURATIONS:
-        return undefined(f"a trend needs {FEWEST_DURATIONS} distinct durations, not {distinct}")
+    if (few := too_few_durations(length)) is not None:
+        return few
     result = spearman(np.round(length, 6), earned)
     if result.value is None:
         return result

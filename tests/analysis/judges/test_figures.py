@@ -166,6 +166,17 @@ def test_a_trend_takes_each_pair_once() -> None:
     assert found.correlation.value < -0.8
 
 
+def test_bins_of_few_films_make_no_trend() -> None:
+    # Nine films of six pairs each are 27 bins: perfectly ordered, and of nine durations.
+    judgements = []
+    for film in range(9):
+        for pair in range(6):
+            judged = replace(case(f"s{film}", duration=10.0 * film), id=f"{film}/{pair}")
+            judgements += both(judged, film < 5, film < 5)
+    assert trend(judgements).failure == duration_effect(judgements).failure
+    assert trend(judgements).failure is not None
+
+
 def test_before_and_after_people_s_filter() -> None:
     judgements = []
     # By hand: before 3/4, 2/4, 1/4; after 2/2, 1/2, 0/2; a straight line.

@@ -99,9 +99,7 @@ def test_what_the_films_can_tell_is_the_power_of_the_test(bed: Path) -> None:
     assert power(finds) >= 0.8 > power(finds - 0.01)
     assert list(found.needed) == [0.6, 0.75, 0.9]
     # Where its placebos, two kinds of each film, are tosses, the claim has to beat each as well.
-    tossed = {
-        share: films_needed(share, level=0.05 / 3, noise=COIN, kinds=2) for share in found.needed
-    }
+    tossed = {share: films_needed(share, level=0.05 / 3, noise=COIN) for share in found.needed}
     assert found.needed_at_worst == tossed
     assert all(many > 1.3 * found.needed[share] for share, many in tossed.items())
     assert all((one.finds_at_worst or 1) > finds for one in found.groups)

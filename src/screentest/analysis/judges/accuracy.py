@@ -33,7 +33,13 @@ from screentest.stats import (
     wald,
 )
 from screentest.stats.claims import PlaceboPoints, Points
-from screentest.stats.trend import DoseResponse, Trend, dose_response, duration_trend
+from screentest.stats.trend import (
+    DoseResponse,
+    Trend,
+    dose_response,
+    duration_trend,
+    too_few_durations,
+)
 from screentest.testbeds.testbed import CHANGES
 
 
@@ -359,11 +365,15 @@ def duration_effect(judgements: Sequence[Judgement]) -> Outcome[Correlation]:
 
 
 def trend(judgements: Sequence[Judgement]) -> Outcome[Trend]:
-    """Accuracy in the paper's bins of duration: one value per pair, whichever film it is of."""
+    """Accuracy in the paper's bins of duration: one value per pair, whichever film it is of.
+
+    Bins of pairs of few films would say more than the films do: of those there is none.
+    """
     pairs = by_pair(judgements).values()
-    return duration_trend(
-        [item.case.duration for item, _ in pairs], [points for _, points in pairs]
-    )
+    lengths = {item.case.cluster: item.case.duration for item, _ in pairs}
+    few = too_few_durations(list(lengths.values())) if lengths else None
+    durations, points = [item.case.duration for item, _ in pairs], [earned for _, earned in pairs]
+    return few or duration_trend(durations, points)
 
 
 def placebo_results(judgements: Sequence[Judgement]) -> tuple[PlaceboResult, ...]:

@@ -396,18 +396,6 @@ def read_certificates(run: RunReader) -> list[Certificate]:
     ]
 
 
-def sees_something(certificates: Iterable[Certificate]) -> bool:
-    """Tell whether any of them claims that the judge sees a degradation: only that certifies it."""
-    return any(
-        finding.claim is Claim.SEES
-        for certificate in certificates
-        for finding in (
-            *(operator.finding for operator in certificate.operators),
-            *(aspect.finding for aspect in certificate.aspects),
-        )
-    )
-
-
 def certificates_of(
     value: str, certificates: Iterable[Certificate], names: Sequence[str]
 ) -> list[Certificate]:

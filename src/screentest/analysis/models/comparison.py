@@ -20,6 +20,7 @@ from typing import Any, Literal
 import numpy as np
 
 from screentest._util.text import natural
+from screentest.analysis.evidence import evidence_of
 from screentest.analysis.models.coverage import (
     BrokenVideo,
     NotCovered,
@@ -286,7 +287,8 @@ class _Work:
             if not test.gaps.any():
                 pairs.setdefault(test.row, []).append(pair_of(test, JointTest(1.0, 1.0, math.inf)))
         rows = [concluded(row, pairs.get(place, []), fewest) for place, row in enumerate(bare)]
-        rows = with_explanations(rows)
+        known = evidence_of(self.results)
+        rows = with_explanations([replace(row, evidence=known.get(row.name)) for row in rows])
         rows.sort(
             key=lambda row: (
                 *(GROUPS.index(row.group), row.info.descriptive, row_order(row)),

@@ -22,6 +22,7 @@ from screentest.analysis.models.rows import (
     apart,
 )
 from screentest.core.metric import SideEffect
+from screentest.stats.claims import Claim
 from screentest.stats.signflip import LEVEL, sign_flip_p
 
 
@@ -68,7 +69,8 @@ def _pair(row: MetricRow, pair: ModelPair, rows: Mapping[str, MetricRow]) -> Mod
                 continue
         fault = _fault(effect, pair.better, pair.worse, rows)
         if fault is not None and fault.kind is Explained.ARTEFACT:
-            return replace(pair, explanation=fault)
+            tests = _tests(row, rows[effect.value], effect.more)
+            return replace(pair, explanation=replace(fault, tests=tests))
         ambiguous = ambiguous or fault
     return replace(pair, explanation=ambiguous)
 
@@ -97,6 +99,16 @@ def _fault(
     if Explained.ARTEFACT in kinds:
         return None
     return other_side if kinds else sure
+
+
+def _tests(row: MetricRow, cause: MetricRow, more: bool | None) -> tuple[str, ...]:
+    """Return the degradations that one metric is known to prefer, and another to show."""
+    if row.evidence is None or cause.evidence is None:
+        return ()
+    # A judge made of the cause prefers the original where the degradation is the worse way.
+    worse = more is None or more is not cause.info.higher_is_better
+    shown = cause.evidence.having(Claim.SEES if worse else Claim.PREFERS_DEGRADED)
+    return tuple(name for name in row.evidence.having(Claim.PREFERS_DEGRADED) if name in shown)
 
 
 def _beyond(row: MetricRow, model: str, effect: SideEffect) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeVar
 
+from screentest.analysis.evidence import Evidence
 from screentest.analysis.results import Margin
 from screentest.core.metric import OutputInfo, SideEffect
 from screentest.core.signature import split_value_name
@@ -120,6 +121,8 @@ class Explanation:
     """The model that has it, or may have it."""
     more: bool | None
     """Whether more of the value is the artefact, or less; None: what is worse."""
+    tests: tuple[str, ...] = ()
+    """Degradations that show both: the number is known to prefer them, and the value shows them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +249,8 @@ class MetricRow:
     """Artefacts that make it look better."""
     visible: float | None = None
     """The difference of means from which on anybody sees it; see ``Traits``."""
+    evidence: Evidence | None = None
+    """What is known of it; None where nothing can be."""
 
     @property
     def shows(self) -> bool:

@@ -8,14 +8,14 @@ from typing import Literal, TypeAlias
 
 from screentest._util.collect import grouped
 from screentest._util.text import plural
-from screentest.analysis.judges.certificate import sees_something
+from screentest.analysis.evidence import Evidence, Standing
 from screentest.analysis.models.coverage import bordered, unread_videos, value_coverage
 from screentest.analysis.results import Results
-from screentest.present.certificates import bias_words, trust
+from screentest.present.certificates import bias_words
 from screentest.present.page.data import Report
 from screentest.present.screens import borders_words, file_and_reason, unread_words
-from screentest.present.sentences import say
-from screentest.present.text import because, names, percent
+from screentest.present.tables import sees_words
+from screentest.present.text import because, names, percent, say
 from screentest.stats import Claim
 
 Kind: TypeAlias = Literal["Problem", "Warning", "Note", "OK"]
@@ -89,20 +89,15 @@ def _certified(report: Report) -> Iterator[Check]:
     if not values:
         return
     certificates = {name: made for name in values if (made := report.certificates_of(name))}
-    if not certificates:
-        yield Check("Warning", "certificates", say("not_certified"))
-        return
     label_of = report.labels
-    sees = [name for name in certificates if sees_something(certificates[name])]
+    evidence = {name: report.evidence.get(name) or Evidence(name) for name in values}
+    sees = [name for name in values if evidence[name].having(Claim.SEES)]
+    tested_here = {name for name in values if evidence[name].standing is Standing.MEASURED}
     kind: Kind = "OK" if len(sees) == len(values) else "Note" if sees else "Warning"
     text = say("certified", sees=len(sees), metrics=plural(len(values), "metric"))
-    if others := [label_of[name] for name in values if name not in certificates]:
+    if others := [label_of[name] for name in values if name not in tested_here]:
         text += f"; not tested: {names(others, _NAMED)}"
-    listed = [
-        f"{label_of[name]}: {trust(certificate, values[name])}"
-        for name, made in certificates.items()
-        for certificate in made
-    ]
+    listed = [f"{label_of[name]}: {sees_words(evidence[name])}" for name in values]
     yield Check(kind, "certificates", text, tuple(listed))
     tests = [
         (name, placebo)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from screentest.analysis.evidence import Evidence, evidence_of
 from screentest.analysis.judges.certificate import Certificate, certificates_of, read_certificates
 from screentest.analysis.models.comparison import ModelComparison, compare_models
 from screentest.analysis.people.arena import Arena, arena_of
@@ -70,6 +71,8 @@ class Report:
     """Which model people prefer, where they were asked."""
     alarms: tuple[str, ...] = ()
     """What a watch of a training called out, a sentence each."""
+    evidence: Mapping[str, Evidence] = field(default_factory=dict)
+    """What is known of each value, by its name."""
 
     @property
     def by(self) -> str:
@@ -144,7 +147,9 @@ def read_report(
         read_suite(suite)  # a suite that was asked for by name must exist
     joined = Results.join(results)
     asked = dict.fromkeys([*joined.suites, *suites])
-    together = replace(joined, suites=tuple(asked)).pooled(pool)
+    own = [str(source.folder) for source in sources if source.command == "certify"]
+    certified = tuple(dict.fromkeys([*joined.certified, *own]))
+    together = replace(joined, suites=tuple(asked), certified=certified).pooled(pool)
     if not together.values and not certificates and not judged and not together.pending:
         raise UserError(
             "there is nothing to report in " + ", ".join(str(folder) for folder in folders),
@@ -159,6 +164,7 @@ def read_report(
         judged_items,
         pool,
         people,
+        evidence=evidence_of(together),
     )
 
 

@@ -15,8 +15,7 @@ from screentest.analysis.results import Results
 from screentest.core import Outcome, Point, Progress, Score
 from screentest.present.page.data import Report
 from screentest.present.page.media import Pictures, Wanted, address, take_pictures
-from screentest.present.sentences import say
-from screentest.present.text import shortened
+from screentest.present.text import say, shortened
 
 # Questions that a score rests on, scene by scene, out of its details.
 

@@ -13,12 +13,12 @@ from screentest.analysis.suites import Suite, suites_in
 from screentest.core import Cell, Entry, Failure, MissingPackage, Table, registry
 from screentest.core.outcome import guarded
 from screentest.core.signature import short_signature
-from screentest.core.table import Chart, Column
+from screentest.core.table import Chart
 from screentest.present.page.data import Report
 from screentest.present.people import people_tables
 from screentest.present.results.certificates import claims_table, paper_tables
-from screentest.present.sentences import say
 from screentest.present.tables import suite_tables, summary_table
+from screentest.present.text import columns, say
 
 
 def tables(report: Report) -> list[Table]:
@@ -122,17 +122,8 @@ def _signatures(report: Report) -> Table:
 
 
 def _cost(report: Report) -> Table:
-    columns = (
-        Column("run", of="folder"),
-        Column("command"),
-        Column("calls", of="spending.calls"),
-        Column("tokens in", of="spending.tokens_in"),
-        Column("tokens out", of="spending.tokens_out"),
-        Column("cost", of=lambda source: float(source.spending.cost)),
-        Column("records", of="coverage.scored"),
-        Column("planned", of="coverage.total"),
-    )
-    return Table.of("runs", "Runs and costs", columns, report.sources)
+    shown = columns("sources", {"cost": lambda source: float(source.spending.cost)})
+    return Table.of("runs", "Runs and costs", shown, report.sources)
 
 
 Part: TypeAlias = Table | Chart | str

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from screentest._util.text import plural
+from screentest.analysis.evidence import people_of
 from screentest.analysis.models.comparison import GROUPS, ModelComparison
 from screentest.analysis.models.coverage import worst_videos
 from screentest.analysis.models.grid import excuse
@@ -15,13 +16,13 @@ from screentest.analysis.models.rows import MetricRow, ModelValue, Part, State, 
 from screentest.analysis.people.arena import people_row
 from screentest.analysis.results import Total, Value
 from screentest.core.table import ARROWS
-from screentest.present.certificates import headline_of_all, sees_words
+from screentest.present.certificates import headline_of_all
 from screentest.present.page.checks import Check, checks
 from screentest.present.page.data import Report
 from screentest.present.page.dots import Dot, Lane, dot_plot
 from screentest.present.people import arena_headline
 from screentest.present.screens import SENSIBLE, Screen, comparison_screen, scores_screen, why_words
-from screentest.present.tables import mark, row_wins
+from screentest.present.tables import evidence_lines, mark, people_lines, row_wins, sees_words
 from screentest.present.text import about, label, number, p_value, shortened, words
 from screentest.stats import Interval
 
@@ -91,6 +92,8 @@ class ShownRow:
     needed: str = ""
     p: str = ""
     sees: str = ""
+    card: tuple[tuple[str, str], ...] = ()
+    """What is known of the metric."""
     holds: bool = False
 
     @property
@@ -350,6 +353,7 @@ def _row(
         needed=needed,
         p="" if row.p is None or row.why is not None else p_value(row.p),
         sees=_sees(report, row.name),
+        card=_card(report, row.name, row.better),
         holds=row.state is State.SIGNIFICANT,
     )
 
@@ -394,11 +398,18 @@ def _total_row(report: Report, total: Total, place: Mapping[str, int]) -> ShownR
         plot=dot_plot(title, [Lane("mean", summary.value, dots)], info.better),
         wins=_range(Interval(min(numbers), max(numbers))) if len(set(numbers)) > 1 else "",
         sees=_sees(report, total.name),
+        card=_card(report, total.name, info.better),
     )
 
 
 def _sees(report: Report, name: str) -> str:
-    return sees_words(report.certificates_of(name)) if report.certificates else ""
+    return sees_words(report.evidence.get(name))
+
+
+def _card(report: Report, name: str, better: str) -> tuple[tuple[str, str], ...]:
+    known = report.evidence.get(name)
+    people = [] if report.results.stand_ins_of(name) else people_of(name)
+    return (*(evidence_lines(known, bool(better)) if known else ()), *people_lines(people))
 
 
 def _about(*texts: str) -> str:

@@ -4,15 +4,3 @@ from screentest.present.notebook import Page, data_frame
 from screentest.present.results.certificates import BuiltTestbed, Certificates
 from screentest.present.results.choices import Comparison, Verdicts
 from screentest.present.results.scores import WORST, ItemScores, Scores
-
-__all__ = [
-    "WORST",
-    "BuiltTestbed",
-    "Certificates",
-    "Comparison",
-    "ItemScores",
-    "Page",
-    "Scores",
-    "Verdicts",
-    "data_frame",
-]

@@ -14,7 +14,7 @@ from screentest.core.outcome import Outcome
 from screentest.core.table import Cell, Column, Table
 from screentest.present.notebook import Tabular
 from screentest.present.tables import why
-from screentest.present.text import failure_words, percent, words
+from screentest.present.text import columns, failure_words, percent, words
 
 if TYPE_CHECKING:  # a job loads what it needs, not what the results of others are made of
     from screentest.analysis.judges.certificate import Accuracy, Certificate
@@ -62,17 +62,11 @@ class BuiltTestbed(Tabular):
         """Pairs of each aspect and placebo, made and skipped."""
         pairs = Counter(pair.name for pair in self.testbed.pairs)
         skips = Counter(skip.name for skip in self.testbed.skips)
-        columns = (
-            Column("aspect", "Aspect"),
-            Column("name", "Operator or placebo"),
-            Column("pairs", "Pairs", show="{:,}".format, align="right"),
-            Column("skipped", "Skipped", show="{:,}".format, align="right"),
-        )
         both: list[Pair | Skip] = [*self.testbed.pairs, *self.testbed.skips]
         harms = {item.name: item.aspect.value for item in both if item.aspect is not None}
         names = dict.fromkeys([*pairs, *skips])
         rows = [(harms.get(name, ""), name, pairs[name], skips[name]) for name in names]
-        return Table("counts", "Pairs", columns, rows)
+        return Table("counts", "Pairs", columns("counts"), rows)
 
     @property
     def skips(self) -> Table:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,7 @@ from screentest.core.verdict import Choice, Verdict
 from screentest.present.notebook import Shown
 from screentest.present.results.certificates import paper_tables
 from screentest.present.screens import Screen, comparison_screen
-from screentest.present.text import because, number, p_value, percent
+from screentest.present.text import because, columns, number, p_value, percent
 
 if TYPE_CHECKING:  # a job loads what it needs, not what the results of others are made of
     from screentest.analysis.judges.compare import Compared, RankedRow
@@ -151,23 +151,6 @@ class Comparison(Shown):
         return [*tables, *([_agreement(compared.agreement)] if compared.agreement else [])]
 
     def _pair(self) -> Table:
-        def between(ends: Sequence[float]) -> str:
-            return f"{100 * ends[0]:.2f} … {100 * ends[1]:.2f}"
-
-        def starred(p: float) -> str:
-            return f"{p_value(p)}{'*' if p < 0.05 else ''}"
-
-        columns = (
-            Column("name", " "),
-            Column("first", "First", show=partial(percent, digits=2), align="right"),
-            Column("second", "Second", show=partial(percent, digits=2), align="right"),
-            Column("difference", "Differ", show=lambda item: f"{100 * item:+.2f}", align="right"),
-            Column("interval", "Interval", show=between, align="right"),
-            Column("p_holm", "p", show=starred, align="right"),
-            Column("pairs", "Pairs", show="{:,}".format, align="right"),
-            *(Column(name, detail=True) for name in ("p", "p_mcnemar", "sources")),
-            *(Column(name, detail=True) for name in ("pairs_needed", "dropped")),
-        )
         rows: list[tuple[Cell, ...]] = []
         for row in self._judges.rows:
             interval, differ = row.difference.interval, row.difference
@@ -179,7 +162,16 @@ class Comparison(Shown):
                     *(differ.sources, row.needed, row.dropped),
                 )
             )
-        return Table("rows", "Differences", columns, rows, "\n".join(self._pair_notes()))
+        hundredths = partial(percent, digits=2)
+        shown = columns(
+            "pair",
+            first=hundredths,
+            second=hundredths,
+            difference=lambda item: f"{100 * item:+.2f}",
+            interval=lambda ends: f"{100 * ends[0]:.2f} … {100 * ends[1]:.2f}",
+            p_holm=lambda p: f"{p_value(p)}{'*' if p < 0.05 else ''}",
+        )
+        return Table("rows", "Differences", shown, rows, "\n".join(self._pair_notes()))
 
     def _pair_notes(self) -> Iterator[str]:
         first, second = self.names
@@ -192,33 +184,23 @@ class Comparison(Shown):
             yield f"Left out, since one side has no value: {dropped:,}."
 
     def _ranking(self) -> Table:
-        columns = (
-            Column("name", "Of"),
-            Column("side", " "),
-            Column("mean", "Mean", show=partial(percent, digits=2), align="right"),
-            Column("tied", "Tied"),
-            Column("items", "In common", show="{:,}".format, align="right"),
-            Column("dropped", detail=True),
-            Column("best", detail=True),
-        )
         rows = [
             (row.name, side, row.means[side], tied, row.items, row.dropped, is_best)
             for row in self._judges.ranking
             for side, tied, is_best in _ranked_sides(row)
         ]
         note = "Those that share a letter cannot be told apart (p after Holm ≥ 0.05)."
-        return Table("ranking", "Ranking", columns, rows, note)
+        shown = columns("ranking", mean=partial(percent, digits=2))
+        return Table("ranking", "Ranking", shown, rows, note)
 
     def _differences(self) -> Table:
         """Return every two sides of a ranking; for records and files only."""
-        columns = [Column(name, detail=True) for name in ("name", "first", "second")]
-        columns += [Column(name, detail=True) for name in ("difference", "p_holm")]
         rows = [
             (row.name, pair.first, pair.second, pair.difference.value, pair.adjusted_p)
             for row in self._judges.ranking
             for pair in row.ranking.pairs
         ]
-        return Table("differences", "Every two", columns, rows)
+        return Table("differences", "Every two", columns("differences"), rows)
 
 
 def _ranked_sides(row: RankedRow) -> Iterator[tuple[str, str, bool]]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from screentest._util.text import one_line, plural
+from screentest.analysis.evidence import evidence_of
 from screentest.analysis.models.comparison import ModelComparison, compare_models
 from screentest.analysis.models.coverage import (
     BorderedVideos,
@@ -25,7 +26,7 @@ from screentest.core.outcome import Failure, Point
 from screentest.core.table import ARROWS, Cell, Column, Table
 from screentest.present.notebook import Shown, Tabular, data_frame
 from screentest.present.screens import Screen, comparison_screen, scores_screen
-from screentest.present.tables import missing_table, result_tables, values_table
+from screentest.present.tables import missing_table, result_tables, sees_brief, values_table
 from screentest.present.text import labels, number, words
 
 if TYPE_CHECKING:  # a job loads what it needs, not what the results of others are made of
@@ -309,7 +310,7 @@ class ItemScores(Shown):
         from screentest.analysis.models.moments import timed
         from screentest.present.text import BLOCKS, PLAIN, sparkline
 
-        short = self.names
+        short, known = self.names, evidence_of(self.results)
         rows: list[tuple[Cell, ...]] = []
         notes: dict[str, None] = {}
         for value in sorted(self.values, key=self._standing):
@@ -330,7 +331,8 @@ class ItemScores(Shown):
             if rates := self.rates_differ(value.name):
                 among = "not compared"
                 notes[f"{rates[0]:.4g} to {rates[1]:.4g}"] = None
-            rows.append((short[value.name], score.value, ARROWS[better], among, line, worst))
+            sees = sees_brief(known.get(value.name)) if better else ""
+            rows.append((short[value.name], score.value, ARROWS[better], among, line, worst, sees))
         columns = (
             Column("value", "Value"),
             Column("score", "Score", show=number, align="right"),
@@ -338,6 +340,7 @@ class ItemScores(Shown):
             Column("place", "In run", align="right", detail=not any(row[3] for row in rows)),
             Column("curve", "Over time", detail=not any(row[4] for row in rows)),
             Column("worst", "Worst", detail=not any(row[5] for row in rows)),
+            Column("sees", "Sees", detail=not any(row[6] for row in rows)),
         )
         why = words("not_compared")["frame_rates"].format(rates=", ".join(notes))
         return Table("scored", "Scored", columns, rows, f"Not compared: {why}" if notes else "")

@@ -30,7 +30,6 @@ def etva(*, metric: str = "etva") -> Suite:
     "etva_builtin",
     version=1,
     summary="the same idea with rules, a small detector and flow; needs no chat model",
-    demo=("etva_builtin",),
 )
 def etva_builtin(*, metric: str = "etva_builtin") -> Suite:
     """The stand-in, under its own name: its numbers are not ETVA's."""

@@ -21,11 +21,6 @@ from screentest.suites.locot2v.tables import METRICS, own_charts, own_tables, tr
     "suite",
     "locot2v",
     summary="LoCoT2V-Bench: 26 sub-dimensions of long video in five dimensions",
-    demo=(
-        "locot2v_temporal_flickering",
-        "locot2v_semantic_consistency",
-        "locot2v_aesthetic_quality",
-    ),
 )
 def locot2v(
     *,
