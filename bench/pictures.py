@@ -90,7 +90,7 @@ def _interpolation(triples: Sequence[tuple[Image, Image, Image]]) -> Table:
     ]
     plain = [_psnr((one.astype(float) + two) / 2, true) for one, true, two in moving]
     rows: list[list[Any]] = [["plain mean", len(moving), np.mean(plain), None, None]]
-    for name, backend in _built("interpolation", ("flow_midpoint", "rife")):
+    for name, backend in _built("interpolation", ("flow_midpoint",)):
         start = time.process_time()
         found = [backend.midpoint([(one, two)])[0] for one, _, two in moving]
         seconds = (time.process_time() - start) / len(moving)

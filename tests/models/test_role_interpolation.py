@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from screentest.core import NoValue, Reason, registry
+from screentest.core import registry
 from screentest.models import Models
 from screentest.models.backends.interpolation import FlowMidpoint
 from screentest.models.roles import Interpolation
-from tests.models.pulled import pulled
 from tests.models.real_frames import Image, frames, psnr
 
 # Clips in which something moves: (file of the sample, first frame).
@@ -23,14 +21,9 @@ MOVING = [
 ]
 
 
-@pytest.fixture(
-    params=["flow_midpoint", pytest.param("rife", marks=pytest.mark.models)], scope="module"
-)
-def backend(request: pytest.FixtureRequest) -> Interpolation:
-    if request.param == "rife":
-        pytest.importorskip("torch")
-        pulled("rife")
-    made: Interpolation = registry.build("interpolation", request.param).thing
+@pytest.fixture(scope="module")
+def backend() -> Interpolation:
+    made: Interpolation = registry.build("interpolation", "flow_midpoint").thing
     return made
 
 
@@ -58,7 +51,7 @@ def test_between_equal_pictures_nothing_changes(
 ):
     one, _, _ = triple(sample / name, first)
     (between,) = backend.midpoint([(one, one)])
-    # RIFE resamples even where nothing moves; 40 dB is a difference nobody sees.
+    # 40 dB is a difference nobody sees.
     assert psnr(between, one) > 40
 
 
@@ -120,77 +113,3 @@ def test_the_role_is_filled_without_a_choice():
     models = Models()
     assert isinstance(models.role("interpolation"), FlowMidpoint)
     assert "opencv" in dict(models.signature("interpolation").parts)
-
-
-@pytest.mark.skipif(importlib.util.find_spec("torch") is not None, reason="torch is installed")
-def test_rife_without_torch_says_what_to_install():
-    with pytest.raises(NoValue, match="torch") as caught:
-        registry.build("interpolation", "rife")
-    assert caught.value.reason is Reason.MISSING_MODEL
-    assert "pip install 'screentest[models]'" in caught.value.advice
-
-
-@pytest.mark.models
-class TestRifeWeights:
-    """The weights are a pickle, so nothing but tensors may come out of one."""
-
-    @pytest.fixture(autouse=True)
-    def _torch(self):
-        pytest.importorskip("torch")
-
-    def test_missing_weights_name_the_command(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ):
-        monkeypatch.setenv("SCREENTEST_CACHE", str(tmp_path))
-        with pytest.raises(NoValue) as caught:
-            registry.build("interpolation", "rife")
-        assert caught.value.reason is Reason.MISSING_MODEL
-        assert "screentest models pull rife" in caught.value.advice
-
-    def test_a_pickle_with_a_payload_is_refused_and_does_not_run(self, tmp_path: Path):
-        import torch
-
-        witness = tmp_path / "it ran"
-
-        class Payload:
-            def __reduce__(self):
-                return (Path.touch, (witness,))
-
-        file = tmp_path / "flownet.pkl"
-        torch.save({"block0": Payload()}, file)
-        with pytest.raises(NoValue) as caught:
-            registry.build("interpolation", "rife", model=str(file), allow_pickle=True)
-        assert caught.value.reason is Reason.MISSING_MODEL
-        assert not witness.exists()
-        torch.load(file, weights_only=False)
-        assert witness.exists()  # it would have run
-
-    @pytest.mark.parametrize("content", [b"", b"not a pickle", b"PK\x03\x04 half an archive"])
-    def test_a_damaged_file_is_refused(self, tmp_path: Path, content: bytes):
-        file = tmp_path / "flownet.pkl"
-        file.write_bytes(content)
-        with pytest.raises(NoValue, match="no tensors"):
-            registry.build("interpolation", "rife", model=str(file), allow_pickle=True)
-
-    def test_another_network_is_refused(self, tmp_path: Path):
-        import torch
-
-        file = tmp_path / "flownet.pkl"
-        torch.save({"module.block0.lastconv.bias": torch.zeros(5)}, file)
-        with pytest.raises(NoValue, match=r"block0\.conv0") as caught:
-            registry.build("interpolation", "rife", model=str(file), allow_pickle=True)
-        assert "screentest models pull rife" in caught.value.advice
-
-    def test_a_pickle_of_the_users_is_read_only_if_he_says_so(self, tmp_path: Path):
-        copy = tmp_path / "flownet.pkl"
-        copy.write_bytes(pulled("rife").read_bytes())
-        with pytest.raises(NoValue, match="is a pickle") as caught:
-            registry.build("interpolation", "rife", model=str(copy))
-        assert "allow_pickle=true" in caught.value.advice
-        made = registry.build("interpolation", "rife", model=str(copy), allow_pickle=True)
-        assert made.thing.identity["weights"] == "b234ad8d0acf"
-
-    def test_the_signature_has_the_hash_of_the_weights(self):
-        pulled("rife")
-        identity = registry.build("interpolation", "rife").thing.identity
-        assert identity["weights"] == "b234ad8d0acf"

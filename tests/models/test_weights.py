@@ -98,7 +98,7 @@ def test_sets_mean_their_members() -> None:
     names = [one.name for one in weights.expand(["light"])]
 
     assert {"minilm", "u2netp", "efficientdet-lite0", "sam2-tiny"} <= set(names)
-    assert "rife" not in names
+    assert "lpips-alex" not in names
     needed = set()
     for role in role_names():
         info = role_entry(role).info
