@@ -197,3 +197,15 @@ def test_parts_know_when_they_are_well() -> None:
     assert PackageStatus("x", "1.0").ok
     assert not PackageStatus("x", "1.0", problem="cracked").ok
     assert not PackageStatus("x").ok
+
+
+def test_licences_say_which_numbers_a_company_may_make() -> None:
+    """The profile light has open weights only; of a hub's model only its card says."""
+    kept = {}
+    for profile in ("builtin", "paper"):
+        told = json.loads(invoke("doctor", "--licences", "--models", profile, "--json").stdout)
+        kept[profile] = {row["metric"]: row for row in told}
+    assert kept["builtin"]["clipscore"]["companies"] == "yes"
+    assert kept["builtin"]["clipscore"]["licence"] == "no weights"
+    assert kept["paper"]["clipscore"]["companies"] == "ask"
+    assert "sharpness" not in kept["paper"]

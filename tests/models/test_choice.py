@@ -11,11 +11,11 @@ import pytest
 
 import screentest
 from screentest._util import optional as packages
-from screentest.core import BadOption, Item, NoValue, Reason, UserError
+from screentest.core import BadOption, Item, NoValue, Reason, UserError, registry
 from screentest.core.errors import MissingPackage
 from screentest.measure.tasks import score_items
 from screentest.models import PROFILES, ModelChoice, Models, read_models, weights
-from screentest.models.choice import check_loads, profile_choice
+from screentest.models.choice import check_loads, describe, profile_choice
 from screentest.models.networks import pretrained
 from screentest.models.roles import is_stand_in, role_entry, role_names
 from screentest.run.engine import InlineEngine
@@ -48,8 +48,6 @@ def test_weights_in_the_cache_change_no_choice() -> None:
 
 
 def test_every_profile_names_backends_that_exist() -> None:
-    from screentest.core import registry
-
     for profile in PROFILES:
         for role in set(role_names()) - WITHOUT_BUILTIN:
             if profile == "paper" and role_entry(role).info["by_hand"]:
@@ -189,3 +187,14 @@ def test_a_job_with_a_profile_that_is_not_here_leaves_nothing(
         with pytest.raises(UserError, match=r"'light'.*label_text"):
             job()
         assert not out.exists()
+
+
+def test_what_each_backend_is_and_weighs() -> None:
+    """Bytes are those of the hub's files: 351,685,709, 254,058,553 and 2,224,119."""
+    found = {
+        one: describe(registry.entry("image_text", one)) for one in registry.names("image_text")
+    }
+    assert found["clip_b32"] == ("network", ("MIT",), 607_968_381)
+    assert found["colour_words"] == ("heuristic", (), 0)
+    assert found["label_text"][:2] == ("heuristic", ("Apache-2.0",))
+    assert found["hf"] == ("", (), 0)

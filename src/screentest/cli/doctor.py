@@ -25,11 +25,19 @@ from screentest import __version__
 from screentest._util.machine import processors
 from screentest._util.optional import install_line, installed
 from screentest.cli.console import out, print_json
-from screentest.cli.options import JsonOption
-from screentest.cli.tables import print_checks, print_facts, print_heading, print_indented
+from screentest.cli.options import JsonOption, ModelOption, ModelsOption
+from screentest.cli.tables import (
+    print_checks,
+    print_facts,
+    print_heading,
+    print_indented,
+    show,
+)
 from screentest.core import BadOption, NoValue, Registry, registry
 from screentest.core.registry import HOMES, Entry
-from screentest.models.choice import packages_of
+from screentest.core.table import Table
+from screentest.models import Models, read_models
+from screentest.models.choice import describe, packages_of
 from screentest.present.certificates import listed
 
 NOT_READY = "not ready"
@@ -97,8 +105,18 @@ class Diagnosis:
     faults: list[Fault] = field(default_factory=list)
 
 
-def doctor(every: bool = False, as_json: JsonOption = False) -> None:
+def doctor(
+    every: bool = False,
+    licences: bool = False,
+    profile: ModelsOption = "light",
+    model: ModelOption = None,
+    as_json: JsonOption = False,
+) -> None:
     """Show what is installed and how to get the rest."""
+    if licences:
+        models = Models(read_models([profile, *(model or [])]))
+        show(_licences_table(models), as_json=as_json)
+        return
     state = diagnose(registry)
     if as_json:
         print_json(asdict(state))
@@ -114,6 +132,30 @@ def doctor(every: bool = False, as_json: JsonOption = False) -> None:
             print_indented(fault.fix, indent=4)
     if state.faults:
         raise typer.Exit(1)
+
+
+_FREE = frozenset({"MIT", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "MIT, Apache-2.0"})
+"""Licences of weights that companies may use as well."""
+
+
+def _licences_table(models: Models) -> Table:
+    """Each metric with its models: under which licences, and whether companies may use them."""
+    rows: list[tuple[str, str, str, str]] = []
+    for entry in registry.entries("metric"):
+        with suppress(NoValue, BadOption):
+            roles = registry.build("metric", entry.name).thing.info.roles
+            chosen = [models.choice(*role.split(".")) for role in roles]
+            known = [describe(registry.entry(one.role, one.backend)) for one in chosen]
+            licences = dict.fromkeys(text for _, texts, _ in known for text in texts)
+            unknown = not all(kind for kind, _, _ in known)
+            texts = ", ".join([*licences, *(["see its card"] if unknown else [])])
+            may = "ask" if unknown or licences.keys() - _FREE else "yes"
+            backends = ", ".join(dict.fromkeys(one.backend for one in chosen))
+            if chosen:
+                rows.append((entry.name, backends, texts or "no weights", may))
+    headings = ("metric", "models", "licence", "companies")
+    note = "Metrics that are not listed use no model, or one that this profile lacks."
+    return Table("licences", "Licences of the weights", headings, rows, note)
 
 
 def diagnose(registered: Registry) -> Diagnosis:

@@ -33,7 +33,7 @@ from screentest.core.frames import Filter, Frame
 from screentest.core.table import Table
 from screentest.models import Models, read_models, weights
 from screentest.models.ask import Frames, plain_request
-from screentest.models.choice import RoleState, list_roles
+from screentest.models.choice import BackendState, RoleState, list_roles
 from screentest.models.weights import Weights
 from screentest.models.weights.pull import add as add_weights
 from screentest.models.weights.pull import pull as pull_weights
@@ -61,6 +61,7 @@ def show_models(
         show(_roles_table(roles), catalogue, as_json=True, cache=folder)
         return
     _print_roles(roles)
+    print_heading("How good they are: docs/evidence/backends.md")
     print_heading(catalogue.title)
     show(catalogue)
 
@@ -106,12 +107,19 @@ def _print_roles(roles: Sequence[RoleState]) -> None:
                 backend.works,
                 backend.name,
                 " ".join(backend.profiles),
-                f"{backend.summary} ({backend.get})" if backend.get else backend.summary,
+                _described(backend),
             )
             for backend in role.backends
         )
         if role.problem:
             print_indented(f"{role.problem}. {role.advice}")
+
+
+def _described(backend: BackendState) -> str:
+    size = f"{_megabytes(backend.bytes)} MB" if backend.bytes else ""
+    facts = ", ".join(filter(None, [backend.kind, *backend.licences, size]))
+    get = f" ({backend.get})" if backend.get else ""
+    return f"{backend.summary}; {facts}{get}" if facts else f"{backend.summary}{get}"
 
 
 def _weights_table() -> Table:

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any
 
 from screentest._util.optional import install_line, installed, need
 from screentest.core import BadOption, LedgerClient, NoValue, Reason, UserError
-from screentest.core.registry import Built, Entry, registry
+from screentest.core.registry import BUILTIN, Built, Entry, registry
 from screentest.core.signature import Signature, read_options, split_options, write_options
 from screentest.models import weights
 from screentest.models.remote import is_remote, remote_backend
@@ -397,6 +397,12 @@ class BackendState:
     get: str = ""
     """The command that gets what it lacks."""
     weights: tuple[str, ...] = ()
+    kind: str = ""
+    """``network`` or ``heuristic``; empty where that is the user's own."""
+    licences: tuple[str, ...] = ()
+    """Of its weights; empty where nothing says."""
+    bytes: int = 0
+    """Of its weights, as far as the catalogue has them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -444,7 +450,20 @@ def _backends(role: str) -> Iterator[BackendState]:
     for entry in sorted(registry.entries(role), key=place):
         works, get = _readiness(entry)
         summary, needs = str(entry.info.get("summary", "")), tuple(entry.info.get("weights", ()))
-        yield BackendState(entry.name, summary, taken_by[entry.name], works, get, needs)
+        taken = taken_by[entry.name]
+        kind, licences, size = describe(entry)
+        yield BackendState(entry.name, summary, taken, works, get, needs, kind, licences, size)
+
+
+def describe(entry: Entry) -> tuple[str, tuple[str, ...], int]:
+    """Return whether a backend is a network or a heuristic, its weights' licences and bytes."""
+    needed = [weights.entry(name) for name in entry.info.get("weights", ())]
+    licences = tuple(dict.fromkeys(one.licence for one in needed))
+    size = sum(one.bytes for one in needed)
+    if needed and not entry.info.get("heuristic"):
+        return "network", licences, size
+    own = not needed and ("model" in entry.parameters or entry.origin != BUILTIN)
+    return "" if own else "heuristic", licences, size
 
 
 def check_loads(choice: ModelChoice) -> None:

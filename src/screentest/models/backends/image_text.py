@@ -282,6 +282,7 @@ _LOGIT_SCALE = 100
     packages=(LITERT, TOKENIZERS),
     weights=(TEXT, LABELS, THINGS),
     neutral=("threads",),
+    heuristic=True,
 )
 class LabelText:
     """Agreement of pictures and texts by way of labels: a stand-in for CLIP, under its own name.
