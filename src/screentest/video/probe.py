@@ -173,15 +173,19 @@ def _plane(frame: VideoFrame, number: int) -> Image:
 
 def _all_planes(frame: VideoFrame) -> Image:
     """Those of colour in the size of luma, each pixel repeated; without any, grey."""
+    import cv2
+
     if frame.format.name.startswith("nv"):
         frame = frame.reformat(format="yuv420p")
-    planes = np.full((3, frame.height, frame.width), 128, np.uint8)
+    planes = np.empty((3, frame.height, frame.width), np.uint8)
+    planes[len(frame.planes) :] = 128
     for number in range(len(frame.planes)):
         plane = _plane(frame, number)
         down, across = (
             -(-whole // part) for whole, part in zip(planes[0].shape, plane.shape, strict=True)
         )
-        whole = plane.repeat(down, axis=0).repeat(across, axis=1) if number else plane
+        size = (plane.shape[1] * across, plane.shape[0] * down)
+        whole = cv2.resize(plane, size, interpolation=cv2.INTER_NEAREST) if number else plane
         planes[number] = whole[: frame.height, : frame.width]
     # Planes stay apart in memory: each is read alone.
     return planes.transpose(1, 2, 0)
