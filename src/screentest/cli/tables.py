@@ -6,6 +6,7 @@ import io
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,15 +34,23 @@ MOST_LINES = 20
 _PAGE = 200
 _NARROWEST = 8
 """Letters that a column of names keeps beside many numbers."""
-_COLUMNS: Any = tomllib.loads(Path(__file__).with_name("columns.toml").read_text("utf-8"))
 _MARKS = {True: ("✓", "green"), False: ("✗", "red"), None: ("–", "dim")}
 
 
 def columns(
-    table: str, of: Mapping[str, Callable[[Any], Any]] | None = None, **shown: Callable[[Any], str]
+    table: str,
+    of: Mapping[str, Callable[[Any], Any]] | None = None,
+    module: str = __file__,
+    /,
+    **shown: Callable[[Any], str],
 ) -> list[core.Column]:
-    """Return the columns of a table of ``columns.toml``."""
-    return core.columns_of(_COLUMNS[table], of, **shown)
+    """Return the columns of a table of the ``columns.toml`` beside a module."""
+    return core.columns_of(_declared(Path(module).with_name("columns.toml"))[table], of, **shown)
+
+
+@cache
+def _declared(path: Path) -> Any:
+    return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
 def show(*tables: core.Table, as_json: bool = False, **facts: Any) -> None:

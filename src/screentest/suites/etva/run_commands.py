@@ -105,7 +105,7 @@ def answers(
 
 
 def _answer_table(chosen: Mapping[str, Sequence[Question]]) -> Table:
-    shown = columns("etva_answers", {"gated": lambda question: bool(question.get("gated"))})
+    shown = columns("answers", {"gated": lambda question: bool(question.get("gated"))}, __file__)
     rows = [{**question, "item": name} for name, asked in chosen.items() for question in asked]
     return Table.of("answers", "Answers", shown, rows)
 
@@ -170,7 +170,7 @@ def people(
 
 
 def _alike_table(alike: Share | None) -> Table:
-    shown = columns("etva_alike", {"same": lambda share: round(share.value * share.n)})
+    shown = columns("alike", {"same": lambda share: round(share.value * share.n)}, __file__)
     shares = [] if alike is None else [alike]
     return Table.of("answers", "Answers as people give them", shown, shares)
 
@@ -229,7 +229,7 @@ def _difference_table(differences: Mapping[str, Sequence[Outcome[Difference]]]) 
     return Table.of(
         "closer",
         "How much closer to people the score is than",
-        columns("etva_closer"),
+        columns("closer", None, __file__),
         rows,
         note="Differences of correlations, prompt by prompt; above 0 the score is closer. "
         "Intervals are corrected for the number of rows (Holm).",
@@ -239,8 +239,9 @@ def _difference_table(differences: Mapping[str, Sequence[Outcome[Difference]]]) 
 def _correlation_table(found: Mapping[str, _Correlations]) -> Table:
     # Both ends in one column: names of values and of runs need the width.
     shown = columns(
-        "etva_correlation",
+        "correlation",
         {"reason": lambda row: row["failure"] and str(row["failure"])},
+        __file__,
         kendall_interval=_ends,
         spearman_interval=_ends,
     )

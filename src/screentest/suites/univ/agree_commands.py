@@ -151,10 +151,12 @@ def _own(text: str, runs: Sequence[Path]) -> tuple[Path, str]:
 def _agreement_table(found: Mapping[tuple[str, str], ScoreAgreement]) -> Table:
     rows = [{"run": run, "value": name, "agreement": item} for (run, name), item in found.items()]
     note = "α: how far people agree among themselves; α with: with the judge as one more."
-    return Table.of("agreement", "Judges beside people", columns("univ_agreement"), rows, note)
+    return Table.of(
+        "agreement", "Judges beside people", columns("agreement", None, __file__), rows, note
+    )
 
 
 def _preference_table(favours: Sequence[SelfPreference]) -> Table:
     note = "More: what a judge gives results of its own beyond what others give them, of 1."
-    shown = columns("univ_self_preference")
+    shown = columns("self_preference", None, __file__)
     return Table.of("self_preference", "Self-preference", shown, favours, note)

@@ -127,7 +127,9 @@ def costs(runs: RunsArgument, as_json: JsonOption = False) -> None:
         if not subset:
             raise UserError(f"{run} has no call of univ", advice=_SCORE_FIRST)
         rows += subset
-    show(Table("costs", "What a case took", columns("univ_costs"), rows), as_json=as_json)
+    show(
+        Table("costs", "What a case took", columns("costs", None, __file__), rows), as_json=as_json
+    )
 
 
 def distribution(
@@ -211,7 +213,7 @@ def _table(captioned: Captioned) -> Table:
         shots = f"{len(video.shots):,}" + (f", {lost:,} missing" if lost else "")
         text = " ".join(video.script.split()) or "Nothing was recognised."
         rows.append({**video.model_dump(), "video": name, "count": shots, "text": text})
-    return Table.of("captions", "Captions", columns("univ_captions"), rows)
+    return Table.of("captions", "Captions", columns("captions", None, __file__), rows)
 
 
 def _print_end(captioned: Captioned, written: list[Path], scores: Scores) -> None:
