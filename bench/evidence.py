@@ -201,11 +201,12 @@ def _encode(parts: Sequence[tuple[Path, float, float]], out: Path) -> None:
     inputs, chains = [], []
     for number, (path, begin, end) in enumerate(parts):
         length = round((end - begin) * RATE) / RATE
-        inputs += ["-ss", f"{begin}", "-t", f"{length + 0.5}", "-i", str(path)]
+        inputs += ["-i", str(path)]
         size = f"scale={SIDE}:-2" if len(parts) == 1 else f"scale={SIDE}:144,setsar=1"
         frames = round(length * RATE)
         chains.append(
-            f"[{number}:v]fps={RATE},{size},tpad=stop_mode=clone:stop=8,trim=end_frame={frames}"
+            # Decoded from the beginning: some films break where they are sought in.
+            f"[{number}:v]trim=start={begin},setpts=PTS-STARTPTS,fps={RATE},{size},tpad=stop_mode=clone:stop=8,trim=end_frame={frames}"
             f",setpts=PTS-STARTPTS[v{number}]"
         )
     joined = "".join(f"[v{number}]" for number in range(len(parts)))
