@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 import screentest
-from _figures import RESULTS, ROOT, _commit, _json, _machine, _short, _versions
+from _figures import RESULTS, ROOT, Table, _commit, _json, _machine, _short, _versions, publish
 from screentest.analysis.evidence import MEASURED, PEOPLE, entry, settings_key
 from screentest.analysis.judges.certificate import Certificate, read_certificates
 from screentest.analysis.runs import read_results
@@ -48,6 +48,7 @@ RELEASES = {
     "fetv_pairs": "FETV, real and generated",
     "tvge_pairs": "TVGE",
 }
+COMMAND = "python bench/evidence.py make WORK"
 BASELINES = ("a coin", "the generator's name alone")
 SECONDS = 4.0
 SIDE, RATE, SEED = 256, 8, 7
@@ -281,6 +282,7 @@ def make(work: Path, data: Path, most: int, workers: int, profiles: Sequence[str
         {
             "name": film.name,
             "work": film.work,
+            "kind": "several" if film.several else "single",
             **({"sha256": film.sha256} if film.sha256 else {"of": film.groups["of"]}),
             **({"shots": [[begin, end] for begin, end, _ in film.shots]} if film.shots else {}),
         }
@@ -346,7 +348,22 @@ def write(work: Path) -> None:
     (PACKAGE / MEASURED).write_text(text, encoding="utf-8")
     print(f"{len(values)} values, {len(text) // 1000} kB: {PACKAGE / MEASURED}")
     people()
-    matrix.draw([one for one in certificates if one.claims.tested], command="make evidence")
+    counts = {
+        several: [one for one in listed if several == ("several" in str(one["kind"]))]
+        for several in (False, True)
+    }
+    rows_ = [
+        (
+            "several shots" if several else "single shots",
+            len(films_),
+            len({one["work"] for one in films_}),
+            sum(map(len, (one.get("shots", "") for one in films_))),
+        )
+        for several, films_ in counts.items()
+    ]
+    shown = dict.fromkeys(("films of", "excerpts", "works", "shots"), "")
+    publish("evidence_films", COMMAND, {"films": Table(shown, rows_)})
+    matrix.draw([one for one in certificates if one.claims.tested], command=COMMAND)
 
 
 def same(name: str, judge: str) -> bool:
