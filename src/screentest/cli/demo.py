@@ -88,8 +88,8 @@ def _print_models(scores: Scores, evidence: dict[str, Evidence]) -> None:
     """Print the answer, and what the metrics that it rests on are known to see."""
     screen = scores.screen()
     print_indented(screen.headline, indent=0, style="bold")
-    lines = [(name, text) for name, text in screen.lines if name in _SHOWN]
-    print_facts(lines)
+    shown = zip(screen.lines, screen.labelled, strict=True)
+    print_facts(line for (name, _), line in shown if name in _SHOWN)
     comparison = scores.comparison()
     rows = comparison.rows if comparison is not None else ()
     leading = [row for row in rows if any(pair.earned for pair in row.pairs)]

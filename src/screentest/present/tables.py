@@ -456,7 +456,7 @@ def missing_why(metric: MissingValues) -> str:
 def sees_brief(evidence: Evidence | None) -> str:
     """Return how many degradations a value is known to see, of how many, and to prefer."""
     if evidence is None or evidence.standing is not Known.MEASURED:
-        return str(words("standings")[evidence.standing]) if evidence else ""
+        return str(words("standings_brief")[evidence.standing]) if evidence else ""
     wrong = len(evidence.having(Claim.PREFERS_DEGRADED))
     count = f"{len(evidence.having(Claim.SEES))}/{len(evidence.operators)}"
     return f"{count} −{wrong}" if wrong else count
@@ -465,7 +465,7 @@ def sees_brief(evidence: Evidence | None) -> str:
 def sees_words(evidence: Evidence | None, most: int = 3) -> str:
     """Return the degradations that a value is known to see, and to prefer."""
     if evidence is None or evidence.standing is not Known.MEASURED:
-        return sees_brief(evidence)
+        return str(words("standings")[evidence.standing]) if evidence else ""
     sees, prefers = (
         names(map(degradation_words, evidence.having(claim)), most)
         for claim in (Claim.SEES, Claim.PREFERS_DEGRADED)
@@ -478,7 +478,7 @@ def evidence_lines(evidence: Evidence, better: bool = True) -> Lines:
     """Yield what is known of a value: what it sees, what fools it, what moves nothing, people and
     cost; of a value without a better direction, what lowers and what raises it."""
     if evidence.standing is not Known.MEASURED:
-        yield "evidence", sees_brief(evidence)
+        yield "evidence", sees_words(evidence)
         return
     operators = evidence.operators
     labels_of = ("sees", "prefers") if better else ("falls with", "rises with")
