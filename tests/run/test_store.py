@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ from screentest.core import (
 from screentest.run.engine import InlineEngine
 from screentest.run.execute import Retry, execute
 from screentest.run.reader import RunReader
-from screentest.run.records import RecordKey, decode, encode
+from screentest.run.records import RecordKey, SqlRow, decode, encode, select
 from screentest.run.store import RunStore
 from screentest.run.tasks import Finished, Task
 from tests.core import strategies
@@ -264,8 +265,30 @@ def test_a_flipped_letter_is_noticed(tmp_path: Path) -> None:
     connection.close()
     with RunReader(tmp_path) as run, pytest.raises(RunDamaged, match="row 2 of records"):
         list(run.records())
-    with RunStore(tmp_path, command="test") as store, pytest.raises(RunDamaged, match="--repair"):
+    with RunStore(tmp_path, command="test") as store:
+        # What is there is not read to resume; the results are, at the end of every job.
+        assert execute(store, [task(1), task(2)], engine=InlineEngine()).reused == 2
+        with pytest.raises(RunDamaged, match="--repair"):
+            list(store.records())
+
+
+def test_records_that_are_there_are_not_read_to_resume(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A million of them would take a minute, and a gigabyte."""
+    with RunStore(tmp_path, command="test") as store:
         execute(store, [task(1), task(2)], engine=InlineEngine())
+    read: list[str] = []
+
+    def counting(connection: sqlite3.Connection, table: str, *rest: Any) -> Iterator[SqlRow]:
+        read.append(table)
+        return select(connection, table, *rest)
+
+    monkeypatch.setattr("screentest.run.reader.select", counting)
+    with RunStore(tmp_path, command="test") as store:
+        done = execute(store, [task(1), task(2), task(3)], engine=InlineEngine())
+        assert (done.reused, done.made) == (2, 1)
+    assert "records" not in read
 
 
 def test_no_secret_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -125,8 +125,11 @@ def open_for_writing(folder: Path) -> sqlite3.Connection:
     return connection
 
 
-def open_for_reading(folder: Path) -> sqlite3.Connection:
-    """Return the database of a run that may be written to at this moment; never changes it."""
+def open_for_reading(folder: Path, *, checked: bool = False) -> sqlite3.Connection:
+    """Return the database of a run that may be written to at this moment; never changes it.
+
+    ``checked``: this process has just opened it for writing, which takes a look at every page.
+    """
     path = folder / FILE
     if not path.is_file():
         raise RunError(
@@ -136,7 +139,8 @@ def open_for_reading(folder: Path) -> sqlite3.Connection:
     with opening(path):
         connection = _connect_read_only(path)
         try:
-            _check(connection, folder)
+            if not checked:
+                _check(connection, folder)
             if check_version(connection, folder) < newest():
                 connection = _newer_copy(connection, folder)
         except BaseException:

@@ -111,17 +111,14 @@ def _refuse_twins(keys: Sequence[RecordKey]) -> None:
 
 def _missing(store: RunStore, tasks: Sequence[Task], retry: Retry) -> list[Task]:
     """Return the tasks that are left, each for the records it still has to make."""
-    reasons_by_key = store.reasons()
 
-    def is_missing(key: RecordKey) -> bool:
-        reasons = reasons_by_key.get(key)
-        if reasons is None:
-            return True
-        if retry is Retry.ALL:
-            return bool(reasons)
-        return retry is Retry.TRANSIENT and any(reason.transient for reason in reasons)
+    def is_missing(reasons: Sequence[Reason]) -> bool:
+        """Tell it of a record that is not there (for no reason), or lacks values."""
+        again = retry is Retry.TRANSIENT and any(reason.transient for reason in reasons)
+        return not reasons or retry is Retry.ALL or again
 
-    left = [(task, [key for key in task.keys if is_missing(key)]) for task in tasks]
+    missing = {key for key, reasons in store.unfinished().items() if is_missing(reasons)}
+    left = [(task, [key for key in task.keys if key in missing]) for task in tasks]
     return [task.only(keys) for task, keys in left if keys]
 
 

@@ -62,7 +62,7 @@ class RunStore(RunReader):
             self._reserve.take()
             self._writer = Writer(open_for_writing(folder), folder / FILE, self._reserve)
             undo.callback(self._writer.close)
-            super().__init__(folder)
+            super().__init__(folder, checked=True)
             undo.callback(super().close)
             self._ending = "finished"
             self.retry = retry
