@@ -84,6 +84,8 @@ def chosen(corpus: Corpus, names: Sequence[str], limit: int | None, min_length: 
             f"not in the corpus: {next(iter(missing))!r} ({len(missing):,} of {len(names):,})",
             advice=f"Give ids or file names, one a line; the first id is {films[0].id!r}.",
         )
+    if films and not kept:
+        raise BadOption(f"no film lasts {min_length:g} seconds", advice="Lower `min_length`.")
     return replace(
         corpus,
         items=tuple(film for film in corpus.items if film.id in kept),
