@@ -15,6 +15,7 @@ from screentest.core.codec import from_object
 from screentest.core.signature import read_signature, split_model, split_value_name, value_name
 from screentest.judges.cases import ELSEWHERE, HINTED, INSTRUCTION
 from screentest.judges.spread import PlaceboSpread
+from screentest.models.choice import ModelChoice
 from screentest.run.ledger import Call
 from screentest.run.reader import RunReader
 from screentest.stats import Claim, Correlation, Finding, Interval
@@ -59,7 +60,7 @@ class Accuracy:
 
     @property
     def reach(self) -> float:
-        """What SLVMEval prints after ±: Wald's, over all answers, both orders as two.
+        """Half of Wald's interval over all answers, as SLVMEval prints it after ±.
 
         >>> everything = Interval(0.0, 1.0)
         >>> round(Accuracy(494, 548, 548, 0, everything, everything).reach, 3)
@@ -377,13 +378,16 @@ def labelled(judge: str, models: Mapping[str, str]) -> str:
     ('clipscore[label_text]', 'flicker')
     >>> labelled("vlm_text", {"chat.caption": "openai:a", "chat.judge": "openai:b,top_p=1"})
     'vlm_text[openai:a, openai:b]'
-    >>> labelled("vlm_video@gpt-5", {"chat.judge": "openai:gpt-5"})
-    'vlm_video@gpt-5'
+    >>> labelled("vlm_text@b", {"chat.caption": "openai:my-b", "chat.judge": "openai:b"})
+    'vlm_text@b[openai:my-b]'
     """
     # Options of a model, such as its address, are for the signature.
-    names = dict.fromkeys(text.partition(",")[0] for text in models.values())
+    names = {
+        text.partition(",")[0]: ModelChoice.parse(f"{role}={text}").label
+        for role, text in models.items()
+    }
     own = split_model(judge)[1]
-    others = [name for name in names if not own or not name.endswith(own)]
+    others = [name for name, label in names.items() if label != own]
     return f"{judge}[{', '.join(others)}]" if others else judge
 
 
