@@ -55,7 +55,7 @@ def evidence(metric: str = "", as_json: JsonOption = False) -> None:
     """Show what metrics are known to see, and what fools them."""
     known = [one for one in values_named(metric) if is_current(one)]
     people = people_of(metric) if metric else []
-    if not known and not people:
+    if metric and not known and not people:
         registry.entry("metric", metric.partition(".")[0])  # an unknown name is refused
         why = Standing.OTHER_VERSION if values_named(metric) else Standing.NONE
         known = [Evidence(metric, why)]
