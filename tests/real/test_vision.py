@@ -76,8 +76,7 @@ def test_clip_equals_its_weights_in_full_precision() -> None:
     """Against the published graph with every weight expanded by numpy, on one random picture."""
     tower = build("image_features", "clip_b16").thing
     picture = np.random.default_rng(5).integers(0, 256, (224, 224, 3)).astype(np.uint8)
-    mean, deviation = tower._mean, tower._deviation
-    given = ((picture.astype(np.float32) - mean) / deviation).transpose(2, 0, 1)[None]
+    given = tower._prepare(picture)[None]
     expanded = onnx_session(_expanded(weights.path("clip-b16-image").read_bytes()))
     vector = expanded.run(["image_embeds"], {"pixel_values": np.ascontiguousarray(given)})[0][0]
     expected = vector / np.linalg.norm(vector)
