@@ -39,7 +39,7 @@ _MEMORY_LOOK: Final = 0.25  # seconds between two looks at the memory of workers
 _LIFE_LOOK: Final = 1.0  # seconds between two looks at workers whose end nobody would report
 _SERVER_GONE: Final = 255  # the exit code by multiprocessing where the server of workers is dead
 _EXIT_SECONDS: Final = 5.0  # seconds that an idle worker has to end by itself
-_ROOM_FOR_MORE: Final = 0.5  # of its memory: who holds more takes no task beside those that wait
+_ROOM_FOR_MORE: Final = 0.5  # of its memory: a worker that holds more begins no further task
 
 T = TypeVar("T")
 W = TypeVar("W", bound="Worker[Any]")
@@ -72,9 +72,9 @@ class Worker(Generic[T]):
 
     ready: bool = False
     errands: dict[int, Errand[T]] = field(default_factory=dict)
-    """By number: one that works, beside others that wait for answers."""
+    """Its tasks by number: one works, the others wait for answers."""
     alone: bool = False
-    """Whether it gets no other task beside the one it has."""
+    """Whether its task must remain its only one."""
     done: int = 0
     """Tasks so far."""
 
@@ -580,7 +580,7 @@ _one_at_a_time = threading.Lock()
 
 
 def is_main_needed(pickled: bytes = b"") -> bool:
-    """Tell if workers need the main script: something is registered in it, or pickled from it."""
+    """Return whether workers need the main script: to register or to unpickle what it defines."""
     return MAIN in registry.modules or MAIN.encode() in pickled
 
 

@@ -267,7 +267,7 @@ def judge_videos(
     settings = settings_of(work)
     judge, *others = with_chat_models([judge], settings)
     if others:
-        raise BadOption("several chat models were chosen", advice=f"Name one judge: {judge}.")
+        raise BadOption("several chat models were chosen", advice=f"Name one, as in {judge}.")
     captions = script_of(Path(script)) if script is not None else None
     text = prompt or (captions.text if captions is not None else "")
     left = Item("first", Path(first), text, captions)

@@ -113,7 +113,7 @@ def _run(out: Path, workers: int | None) -> tuple[Scores, Certificates, Path]:
         shutil.rmtree(models, ignore_errors=True)
         copy_checkpoints(models, SHOTS, MODELS)
     scores = screentest.score(models, out=out / "scores", workers=workers)
-    _say("2/3  Testing a metric of your own on pairs of four films: demo/my_metric.py")
+    _say(f"2/3  Testing a metric of your own on pairs of four films: {metric}")
     with watched() as progress:
         built = screentest.build(
             [video.item for video in sample_videos()],

@@ -128,7 +128,7 @@ def merge_parts(
     print_indented(f"{pairs} of {films}, in {into}", indent=0)
     for folder in folders:
         if (folder / "annotate").is_dir():
-            print_indented(f"votes on {folder} are not in it: they stay there", indent=0)
+            print_indented(f"Votes are not merged: {folder / 'annotate'}", indent=0)
 
 
 def page(folder: Path) -> None:

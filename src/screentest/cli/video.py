@@ -249,7 +249,7 @@ def _size(text: str | None) -> Size:
 
 
 CutList: TypeAlias = tuple[VideoInfo, list[Shot], str]
-"""What a video says of itself, its shots, and the detector with all its options."""
+"""The probe of a video, its shots, and the detector with all its options."""
 
 
 def shots(

@@ -3,10 +3,10 @@
 For each aspect a few measurements say what is wrong with every shot, in one unit: the difference
 that a person just notices. A measurement has a range that is usual in films; what lies outside of
 it is a fault. And shots are each other's reference: what lies far from the film's other shots is
-one too. A shot's faults add up with the worst ahead; those of motion and lens count each by
-itself. The film's rating is the mean of its worst tenth, quarter and half and of all of it. So a
-few bad shots weigh much, and yet every shot that gets worse lowers the rating, even where the film
-has worse ones of its own.
+one too. A shot's faults add up with the worst ahead; those of motion and lens are added one by
+one. The film's rating is the mean of its worst tenth, quarter and half and of all of it. So a few
+bad shots weigh much, and yet every shot that gets worse lowers the rating, even where the film has
+worse ones of its own.
 
 Where nothing in it can see an aspect, there is no rating. ``bench/core_split.py`` says on which
 films and operators the figures here were chosen, ``bench/core_ladders.py`` how it does on others.
@@ -54,8 +54,8 @@ class Measure:
     more: bool = True
     """Whether less than the film's other shots have is a fault, and whether more is."""
     extra: bool = False
-    """Whether it counts by itself. What moves unevenly in every film must not hide other faults.
-    Where it does not apply the others are the rating."""
+    """Whether it is added by itself: the uneven motion of every film must not hide other faults.
+    If it does not apply, the film is rated without it."""
     scale: Callable[[float], float] = float
     """Brings a value to a scale on which a step is as good as any other."""
 

@@ -100,7 +100,7 @@ class ModelChoice:
 
     @property
     def place(self) -> tuple[str, str, str]:
-        """What is chosen once. Chat models may be several: a judge names the one that answers."""
+        """The place that one choice takes: a later one replaces it. Each chat model has its own."""
         return self.role, self.use, self.label if self.role == CHAT and not self.use else ""
 
     def __str__(self) -> str:

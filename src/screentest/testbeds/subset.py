@@ -149,7 +149,7 @@ def _take(table: dict[object, _T], key: object, value: _T, folder: Path) -> None
     if table.setdefault(key, value) != value:
         name = " ".join(str(part) for part in key) if isinstance(key, tuple) else key
         raise UserError(
-            f"{name} of {folder} is not that of the others",
+            f"{name} differs between {folder} and another testbed",
             advice="Two films need two ids: rename one, and build it again.",
         )
 

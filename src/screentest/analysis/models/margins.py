@@ -4,7 +4,7 @@ Two encodes of the same frames differ in noise and flicker on every prompt, so t
 difference" is sure that one is better. How far a measure moves where nothing is wrong, saved with
 another quality, in another container, without a frame, was measured on real films
 (``bench/margins.py``): ``margins.json`` has what nine films in ten stay within. A difference counts
-where it is surely larger than that.
+where it is significantly larger than that.
 
 A run of models on enough prompts has margins of its own: some of its clips are encoded anew and
 measured again (``clips_to_encode``). Those hold for these clips, and take the place of the others.

@@ -224,7 +224,7 @@ def skipped(rows: Rows) -> float:
     """
     steps = np.log(steadiness.own(rows)[:, 4] + LEAST_STEP)
     if len(steps) < FEWEST_STEPS:
-        raise NoValue(Reason.NOT_APPLICABLE, f"a shot of fewer than {FEWEST_STEPS} steps is short")
+        raise NoValue(Reason.NOT_APPLICABLE, f"fewer than {FEWEST_STEPS} steps are too few")
     leaps = np.clip(steps[1:-1] - np.maximum(steps[:-2], steps[2:]), 0, 1)
     return float(np.sqrt((leaps * leaps).mean()))
 

@@ -328,7 +328,7 @@ def drawings(
         words = f"{models} in {', '.join(categories)}"
         title = "LoCoT2V-Bench by category"
         panels = {name: _compared(part) for name, part in categories.items()}
-        listed = [item.group for item in result]  # who look as in figure 8
+        listed = [item.group for item in result]  # with the looks of figure 8
         draw = partial(radar, panels, TITLES, listed)  # figure 9
         made.append(Drawing("radar_by_category", title, words, draw))
     points = sum("static_quality" in score for score in scores.values())
