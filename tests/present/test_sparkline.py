@@ -5,8 +5,8 @@ from __future__ import annotations
 import doctest
 
 import screentest.present.charts as charts_module
-import screentest.present.page.dots as dots_module
 import screentest.present.page.html as formats_module
+import screentest.present.page.view as dots_module
 import screentest.present.text as sparkline_module
 from screentest.present.text import sparkline
 from tests.present.runs import curve

@@ -15,19 +15,7 @@ from screentest.cli.tables import print_heading, print_indented, show
 from screentest.core.table import Column, Table
 from screentest.inputs.check import ManifestReport, check_manifest
 from screentest.inputs.fields import Problem, ProblemKind
-
-_HEADINGS = {
-    "bad_file": "The manifest cannot be read",
-    "bad_row": "Bad rows",
-    "duplicate_id": "Ids given twice",
-    "duplicate_video": "Videos given twice",
-    "no_prompt": "Prompts that are not read",
-    "missing": "Rows or prompts without their video",
-    "unreadable": "Files that do not open",
-    "damaged": "Files that are damaged",
-    "mismatch": "Rows that contradict their video",
-    "unlisted": "Videos without a row or prompt",
-}
+from screentest.present.text import words
 
 
 def validate(
@@ -74,7 +62,7 @@ def _print(report: ManifestReport) -> None:
     for kind in ProblemKind:
         problems = [problem for problem in report.problems if problem.kind is kind]
         if problems:
-            print_heading(f"{_HEADINGS[kind]} ({len(problems):,})")
+            print_heading(f"{words('problems')[kind]} ({len(problems):,})")
             _print_problems(problems)
     if report.problems:
         out().print()

@@ -24,6 +24,7 @@ import math
 import os
 import re
 import sys
+import tomllib
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -40,21 +41,8 @@ PLUGIN_FILES = "SCREENTEST_PLUGINS"
 BUILTIN = "builtin"
 
 # Where the built-in implementations of a kind live. Names only: nothing is imported here.
-HOMES: dict[str, tuple[str, ...]] = {
-    "detector": ("screentest.video.detectors",),
-    "metric": ("screentest.metrics", "screentest.suites"),
-    "judge": ("screentest.judges",),
-    "suite": ("screentest.suites",),
-    "degradation": ("screentest.testbeds.operators",),
-    "placebo": ("screentest.testbeds.placebos",),
-    "importer": ("screentest.inputs",),
-    "hook": ("screentest.hooks",),
-    "section": (),
-    "chat": ("screentest.models.roles", "screentest.models.chat"),
-    "role": ("screentest.models.roles",),
-    # Any other kind is a role that models fill; its backends are in the module of that name.
-    "*": ("screentest.models.roles", "screentest.models.backends.{kind}"),
-}
+_HOMES = tomllib.loads(Path(__file__).with_name("homes.toml").read_text(encoding="utf-8"))
+HOMES: dict[str, tuple[str, ...]] = {kind: tuple(homes) for kind, homes in _HOMES.items()}
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")

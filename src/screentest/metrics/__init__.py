@@ -1,40 +1,13 @@
 """Metrics, one file each, grouped by what they look at."""
 
-CORE = (
-    "contrast",
-    "colourfulness",
-    "tint",
-    "sharpness",
-    "noise",
-    "blockiness",
-    "naturalness",
-    "faults",
-    "tones",
-    "lens",
-    "grain",
-    "flicker",
-    "frozen",
-    "steadiness",
-    "motion",
-    "coherence",
-    "melting",
-    "shot_consistency",
-    "repeated_shots",
-    "continuity",
-    "shot_count",
-    "named_colours",
-    "caption_agreement",
-    "prompt_objects",
-)
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+
+_NAMES = tomllib.loads(Path(__file__).with_name("core.toml").read_text(encoding="utf-8"))
+CORE: tuple[str, ...] = tuple(_NAMES["core"])
 """The plain measurements of the suite ``core``, which run on the base install alone."""
-UNSEEN = {
-    "logos": "",
-    "dead_pixels": "",
-    "mosaics": "",
-    "ghosting": "",
-    "loops": "loops",
-    "reversed_motion": "",
-}
+UNSEEN: Mapping[str, str] = _NAMES["unseen"]
 """Faults that no number of ``CORE`` sees, with the metric here that does; empty where none does.
 
 Found with planted clips: twelve real clips of 2.4 s a model, intact against damaged, of which one

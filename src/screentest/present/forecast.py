@@ -10,6 +10,8 @@ from screentest.core.table import Column, Table
 from screentest.present.text import columns, say
 
 if TYPE_CHECKING:  # `score` loads this module, and not what a forecast is made with
+    from decimal import Decimal
+
     from screentest.analysis.forecast import Forecast, PeopleForecast, Power, Work
 
 _COUNT = "{:,}".format
@@ -131,3 +133,13 @@ def people_table(plans: Sequence[tuple[str, PeopleForecast]], currency: str) -> 
     money = f" {currency}" if currency else ""
     shown = columns("plan", cost=lambda cost: f"{cost:,.2f}{money}")
     return Table("plan", "Plan", shown, [(name, *astuple(plan)) for name, plan in plans])
+
+
+def load_table(loads: Sequence[Mapping[str, Any]], costs: Sequence[Decimal | None]) -> Table:
+    """Return what the steps of a reproduction take, one after another, and all of them."""
+    priced = zip(loads, costs, strict=True)
+    rows = [{**load, "cost": None if cost is None else float(cost)} for load, cost in priced]
+    names = ("calls", "in_m", "out_m", "up_gb", "gb", "gpu_hours", "hours", "cost")
+    sums = {name: sum(row[name] or 0 for row in rows) for name in names}
+    every = [*rows, {"what": "all", **sums}]
+    return Table.of("loads", "What it takes", columns("loads"), every)

@@ -12,6 +12,7 @@ import io
 import json
 import os
 import shutil
+import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from itertools import islice
@@ -28,25 +29,10 @@ from screentest.run.records import RecordKey, RecordValue, encode
 
 ExportCell: TypeAlias = str | int | float | None
 
+_TYPES = {"str": str, "int": int, "float": float}
 COLUMNS: Final[Mapping[str, type]] = {
-    "item": str,
-    "evaluator": str,
-    "name": str,
-    "aspect": str,
-    "order": str,
-    "repeat": int,
-    "status": str,
-    "value": float,
-    "choice": str,
-    "first": float,
-    "second": float,
-    "text": str,
-    "advice": str,
-    "details": str,
-    "elapsed": float,
-    "attempts": int,
-    "signature": str,
-    "inputs": str,
+    name: _TYPES[kind]
+    for name, kind in tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8")).items()
 }
 """``status`` is ``value``, the reason why there is none, or ``pending``. ``text`` is a judge's
 rationale or what is known of a failure; ``details`` is JSON: curve, evidence and the like."""

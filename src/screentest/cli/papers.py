@@ -1,13 +1,17 @@
-"""List and show suites of metrics."""
+"""List and show suites of metrics; run a paper's whole experiment again."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from screentest.cli.options import JsonOption
-from screentest.cli.tables import print_heading, print_indented, show
+from screentest.api import reproduce as api
+from screentest.cli.console import print_json
+from screentest.cli.options import MODELS, JsonOption, shares
+from screentest.cli.tables import print_heading, print_indented, print_lines, show
 from screentest.core import build, registry
+from screentest.core.codec import to_object
 from screentest.core.table import Column, Table
+from screentest.present.forecast import load_table
 
 
 def list_suites(as_json: JsonOption = False) -> None:
@@ -69,3 +73,38 @@ def _dimensions(suite: Any) -> Table:
     for root in suite.dimensions:
         walk(root, [])
     return Table("dimensions", "Dimensions", ("path", "name", "parts", "value"), rows)
+
+
+@shares(MODELS)
+def reproduce(
+    paper: str = "", at: list[str] | None = None, as_json: JsonOption = False, **work: Any
+) -> None:
+    """Show what a paper's experiment needs and takes, and its published numbers."""
+    if not paper:
+        rows = [(recipe.name, recipe.title) for recipe in api.read_recipes().values()]
+        show(Table("recipes", "Papers", ("paper", "title"), rows), as_json=as_json)
+        return
+    places = dict(text.partition("=")[::2] for text in at or ())
+    plan = api.plan_reproduction(paper, at=places, **work)
+    if as_json:
+        print_json(to_object(plan))
+    else:
+        _print_plan(plan)
+
+
+def _print_plan(plan: api.ReproductionPlan) -> None:
+    parts, missing = plan.recipe.parts, plan.missing
+    print_heading(f"{plan.recipe.title}: {plan.recipe.address}")
+    for name, part in parts.items():
+        facts = [part["title"], part.get("revision"), part.get("gb") and f"{part['gb']:,.0f} GB"]
+        mark = "✓" if name not in missing else "–" if part.get("optional") else "✗"
+        print_indented(f"{mark}  {name}: {', '.join(filter(None, facts))}")
+    if missing:
+        print_heading("To get what is missing (– is optional)")
+    for name, failure in missing.items():
+        print_indented(f"{name}: {failure.detail}")
+        for line in filter(None, dict.fromkeys([parts[name]["get"], parts[name].get("start")])):
+            print_indented(line, indent=4)
+    print_lines("By hand", plan.recipe.by_hand)
+    print_heading("What it takes")
+    show(load_table(plan.recipe.loads, plan.costs))
