@@ -28,6 +28,7 @@ from image_text import _figures, _films
 from screentest.core import Clip, Item, NoValue, Score, Script, Shot, Span, build
 from screentest.metrics.alignment.clipscore import clipscore
 from screentest.metrics.alignment.matched import caption_agreement, clip_aligned
+from screentest.models.pictures import limit_long_side
 from screentest.stats.intervals import mean_interval, wilson
 from screentest.testbeds.prompts import changed_prompt
 
@@ -153,7 +154,8 @@ VALUES = ("clipscore", "clip_aligned", "standing_out", "caption_agreement", "cap
 
 
 def right(intact: float, harmed: float) -> float:
-    return 0.5 if intact == harmed else float(intact > harmed)
+    """A tie counts half; means of the same numbers in another order are one."""
+    return 0.5 if abs(intact - harmed) < 1e-9 else float(intact > harmed)
 
 
 def of_films(films: list[Film], model: Towers) -> tuple[Table, Table]:
@@ -185,7 +187,7 @@ def of_films(films: list[Film], model: Towers) -> tuple[Table, Table]:
 
 def _shown(values: Sequence[float]) -> list[float]:
     mean, interval = float(np.mean(values)), mean_interval(np.array(values))
-    return [mean, interval.low, interval.high]
+    return [mean, max(-1.0, interval.low), min(1.0, interval.high)]
 
 
 def of_words(features: Path, captions: Path, model: Towers) -> Table:
@@ -243,7 +245,8 @@ def main() -> None:
     model = Towers(given.tower)
     tables = {"words": of_words(given.features, given.captions, model)}
     every = [
-        Film(film.name, film.pictures, film.captions) for film in _films(Path(given.data) / "video")
+        Film(film.name, [limit_long_side(one, 448) for one in film.pictures], film.captions)
+        for film in _films(Path(given.data) / "video")
     ]
     films = [one for one in every if not one.name.startswith(SKIPPED) and len(one.pictures) > 4]
     known = np.load(given.films) if given.films else {}
