@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -23,6 +24,7 @@ from screentest.run.engine import LocalEngine
 from screentest.run.execute import execute
 from screentest.run.reader import RunReader
 from screentest.run.store import RunStore
+from screentest.testbeds.testbed import read_testbed
 from tests.conftest import ROOT
 from tests.run.conftest import PATIENCE, dump, fill, read_lines
 from tests.run.work import task
@@ -271,3 +273,38 @@ def test_models_are_lent_by_a_host_with_a_gpu(nodes: Nodes, sample: Path, tmp_pa
     assert len(parents) == 1  # one host filled the role for the driver and for the worker
     assert "RayHost" in parents.pop()
     assert on_ray == score(tmp_path / "local", *what)
+
+
+@pytest.mark.slow
+def test_a_testbed_is_the_same_where_its_models_were_lost(nodes: Nodes, tmp_path: Path) -> None:
+    """The node with the models is killed while they work, and another one comes.
+
+    The models are a scripted external worker, which notes whose child it is.
+    """
+    nodes.add_second()
+    script = ROOT / "tests/run/building_worker.py"
+    films = tmp_path / "films"
+    command = [sys.executable, "-m", "screentest"]
+    options: dict[str, Any] = {"cwd": ROOT, "env": os.environ | {"PYTHONPATH": WITH_TESTS}}
+    subprocess.run([*command, "sample", "copy", str(films)], check=True, **options)
+    (tmp_path / "chosen").write_text("real_5shots\n")
+    seen = tmp_path / "seen"
+    worker = f"external:{sys.executable} {script} {seen}"
+    what = [str(films / "films.jsonl"), "--films", str(tmp_path / "chosen"), "--min-clips", "1"]
+    what += ["--operators", "object_integrity,aesthetics", "--check", "off", "--workers", "2"]
+    for role in ("detection", "segmentation", "inpainting"):
+        what += ["--model", f"{role}={worker}"]
+    build = [*command, "build", *what, "--out"]
+    on_ray = ["--engine", "ray", "--address", nodes.address]
+    with subprocess.Popen([*build, str(tmp_path / "ray"), *on_ray], **options) as child:
+        while not seen.exists() and child.poll() is None:
+            time.sleep(0.01)
+        assert "RayHost" in seen.read_text("utf-8")
+        nodes.kill_second()
+        nodes.add_second()
+        assert child.wait(PATIENCE) == 0
+    assert seen.read_text("utf-8").count("RayHost") > 1
+    subprocess.run([*build, str(tmp_path / "local")], check=True, **options)
+    made = read_testbed(tmp_path / "ray")
+    assert len(made.pairs) == 2
+    assert made == read_testbed(tmp_path / "local")  # hashes of all files are in it

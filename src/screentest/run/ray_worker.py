@@ -13,6 +13,7 @@ import random
 import secrets
 import socket
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -34,6 +35,9 @@ from screentest.run.worker import do, take
 
 _CALLS_AT_ONCE: Final = 64  # more only wait, and the pictures of all that wait are held
 _TRIES: Final = 3
+# Seconds between two questions about the same: Ray takes a while to miss a node, and to start a
+# lost host elsewhere.
+_PAUSES: Final = (1, 2, 5, 10, 20, 30, 60)
 
 
 class RayHost:
@@ -65,16 +69,21 @@ class RayModels:
     def ask(self, role: str, backend: str, options: Mapping[str, Any], *call: Any) -> Any:
         """Call a backend with these options, on whichever host it is."""
         ray: Any = importlib.import_module("ray")
-        host = self._hosts[next(self._turns) % len(self._hosts)]
-        try:
-            kind, value = ray.get(host.ask.remote(role, backend, dict(options), *call))
-        except ray.exceptions.RayActorError as error:
-            first = (str(error).strip().splitlines() or [type(error).__name__])[0]
-            raise NoValue(
-                Reason.CRASHED,
-                f"the host of the model was lost {_TRIES} times: {first}",
-                advice="See `ray status`, and the memory of its GPU; start the same command again.",
-            ) from error
+        for pause in (*_PAUSES, None):
+            host = self._hosts[next(self._turns) % len(self._hosts)]
+            try:
+                kind, value = ray.get(host.ask.remote(role, backend, dict(options), *call))
+                break
+            except ray.exceptions.RayActorError as error:
+                if pause is not None:
+                    time.sleep(pause)
+                    continue
+                first = (str(error).strip().splitlines() or [type(error).__name__])[0]
+                raise NoValue(
+                    Reason.CRASHED,
+                    f"hosts of the model were lost {1 + len(_PAUSES)} times: {first}",
+                    advice="See `ray status` and the GPU's memory; start the same command again.",
+                ) from error
         if kind == "error":
             raise as_error(value)
         return value
