@@ -49,5 +49,5 @@ def test_a_name_that_is_none_is_an_error() -> None:
         chosen(corpus(), ["thre", "long"], None, 0)
     with pytest.raises(BadOption, match="limit"):
         chosen(corpus(), [], 0, 0)
-    with pytest.raises(BadOption, match="no film lasts 31 seconds"):
+    with pytest.raises(BadOption, match="31"):
         chosen(corpus(), ["long"], None, 31)

@@ -26,13 +26,7 @@ from screentest._util.machine import processors
 from screentest._util.optional import install_line, installed
 from screentest.cli.console import out, print_json
 from screentest.cli.options import JsonOption, ModelOption, ModelsOption
-from screentest.cli.tables import (
-    print_checks,
-    print_facts,
-    print_heading,
-    print_indented,
-    show,
-)
+from screentest.cli.tables import print_checks, print_facts, print_heading, print_indented, show
 from screentest.core import BadOption, NoValue, Registry, registry
 from screentest.core.registry import HOMES, Entry
 from screentest.core.table import Table

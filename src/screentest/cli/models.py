@@ -103,12 +103,7 @@ def _print_roles(roles: Sequence[RoleState]) -> None:
     for role in roles:
         print_heading(f"{role.role}: {role.taken or 'none'}")
         print_checks(
-            (
-                backend.works,
-                backend.name,
-                " ".join(backend.profiles),
-                _described(backend),
-            )
+            (backend.works, backend.name, " ".join(backend.profiles), _described(backend))
             for backend in role.backends
         )
         if role.problem:

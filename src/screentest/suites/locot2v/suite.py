@@ -18,9 +18,7 @@ from screentest.suites.locot2v.tables import METRICS, own_charts, own_tables, tr
 
 
 @register(
-    "suite",
-    "locot2v",
-    summary="LoCoT2V-Bench: 26 sub-dimensions of long video in five dimensions",
+    "suite", "locot2v", summary="LoCoT2V-Bench: 26 sub-dimensions of long video in five dimensions"
 )
 def locot2v(
     *,
