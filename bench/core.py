@@ -21,6 +21,7 @@ STREAMING = (
     *("contrast", "colourfulness", "sharpness", "noise", "blockiness", "naturalness"),
     *("flicker", "frozen", "motion", "shot_consistency", "repeated_shots"),
     *("faults", "tones", "steadiness", "continuity"),
+    *("tint", "grain", "lens", "coherence", "melting"),
 )
 WITH_TEXT = ("shot_count", "caption_agreement", "named_colours")
 
