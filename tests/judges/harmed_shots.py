@@ -201,7 +201,7 @@ def film_scores(shots: Sequence[Mapping[str, float]]) -> dict[str, Outcomes]:
         span = Span(Fraction(2 * place), Fraction(2 * place + 2))
         for name, value in values.items():
             metric, _, output = name.partition(".")
-            curves[metric][output].append(Point(span, value))
+            curves.setdefault(metric, {}).setdefault(output, []).append(Point(span, value))
     return {
         metric: {
             output: Outcome.of(Score(0.0, tuple(points))) if points else NONE

@@ -161,6 +161,7 @@ FLICKER = {
                 replace(item, unless="steadiness.returning")
                 for item in (*STILL_FILM, SideEffect("steadiness.uneven"), BLURRED, SMOOTHED)
             )
+            + (SideEffect("lens.vignette"), SideEffect("lens.doubled")),
         ),
     )
 }
