@@ -157,11 +157,14 @@ FLICKER = {
         # What moves changes, and the more the finer its detail is; where frames are out of order
         # as well, it is flicker.
         Traits(
-            tuple(
-                replace(item, unless="steadiness.returning")
-                for item in (*STILL_FILM, SideEffect("steadiness.uneven"), BLURRED, SMOOTHED)
+            (
+                *(
+                    replace(item, unless="steadiness.returning")
+                    for item in (*STILL_FILM, SideEffect("steadiness.uneven"), BLURRED, SMOOTHED)
+                ),
+                SideEffect("lens.vignette"),
+                SideEffect("lens.doubled"),
             )
-            + (SideEffect("lens.vignette"), SideEffect("lens.doubled")),
         ),
     )
 }
