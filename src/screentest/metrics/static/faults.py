@@ -535,8 +535,8 @@ def settled(column: int) -> Reduce:
 
 
 _LENS = declared("lens")
-BENT = (SideEffect("melting"), SideEffect("coherence.jitter"))
-"""What was bent, or does not stay, is no seam and no dirt."""
+BENT = (SideEffect("melting"), SideEffect("coherence.jitter"), SideEffect("lens.doubled"))
+"""What was bent, is faded, or does not stay is no seam and no dirt."""
 LENS = {
     "vignette": ShotOutput(_LENS["vignette"], vignette),
     "fringes": ShotOutput(_LENS["fringes"], fringes),

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from screentest.core import Image, NoValue, Reason, SideEffect, Traits, register
+from screentest.core import Image, NoValue, Reason, Traits, register
 from screentest.metrics.curve import GREY, Rows, ShotMetric, ShotOutput, declared
 from screentest.metrics.functions import metric
 from screentest.metrics.static.faults import BENT, STEPS, Floats, Mean, inner, settled
@@ -229,7 +229,6 @@ def skipped(rows: Rows) -> float:
     return float(np.sqrt((leaps * leaps).mean()))
 
 
-GHOSTS = SideEffect("lens.doubled")
 _INFO = declared("coherence")
 _HELPED = Traits((*STILL_FILM, BLURRED, SMOOTHED))
 """What stands still does not wobble, and flow sees little of what is blurred."""
@@ -237,7 +236,7 @@ COHERENCE = {
     "jitter": ShotOutput(_INFO["jitter"], steadiness.own_mean(0), Traits(STILL_FILM)),
     "warping": ShotOutput(_INFO["warping"], steadiness.own_mean(1), _HELPED),
     "popping": ShotOutput(_INFO["popping"], steadiness.own_mean(2), _HELPED),
-    "dirt": ShotOutput(_INFO["dirt"], settled(3), Traits((*STILL_FILM, BLURRED, *BENT, GHOSTS))),
+    "dirt": ShotOutput(_INFO["dirt"], settled(3), Traits((*STILL_FILM, BLURRED, *BENT))),
     "skipped": ShotOutput(_INFO["skipped"], skipped, Traits(STILL_FILM)),
 }
 
