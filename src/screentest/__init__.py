@@ -76,7 +76,19 @@ _HOMES = {
 }
 """The modules that names come from; imported when a name is asked for."""
 
-__all__ = ["__version__", *sorted(name for names in _HOMES.values() for name in names)]
+# Written out: type checkers do not run code to learn which names are public.
+# fmt: off
+__all__ = [
+    "Alarm", "Aspect", "AspectInfo", "Backend", "BaseHook", "Corpus", "Degradation",
+    "DegradationInfo", "Dimension", "FrameRequest", "Frames", "Item", "Logged", "Measurement",
+    "Metric", "MetricInfo", "NoValue", "Outcome", "OutputInfo", "Placebo", "Query", "Reason",
+    "Resources", "Score", "Settings", "ShotMetric", "SideEffect", "Stopped", "Suite", "Table",
+    "Traits", "Verdict", "__version__", "backend", "build", "build_prompts", "certify",
+    "certify_scores", "certify_votes", "compare", "degradation", "export", "hook", "judge",
+    "judge_videos", "metric", "placebo", "register", "report", "role", "score", "score_frames",
+    "show", "suite",
+]
+# fmt: on
 
 
 def __getattr__(name: str) -> Any:
