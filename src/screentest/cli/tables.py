@@ -25,11 +25,6 @@ from screentest.core import table as core
 if TYPE_CHECKING:  # most commands compare nothing
     from screentest.present.screens import Screen
 
-COUNT = "{:,}".format
-"""How a column shows counts: 12,345."""
-SHARE = "{:.1%}".format
-"""How a column shows shares: 45.2%."""
-
 MOST_LINES = 20
 _PAGE = 200
 _NARROWEST = 8

@@ -113,7 +113,7 @@ def _missing(store: RunStore, tasks: Sequence[Task], retry: Retry) -> list[Task]
     """Return the tasks that are left, each for the records it still has to make."""
 
     def is_missing(reasons: Sequence[Reason]) -> bool:
-        """Tell it of a record that is not there (for no reason), or lacks values."""
+        """Return whether a record is to be made: it is absent, or its failures are tried again."""
         again = retry is Retry.TRANSIENT and any(reason.transient for reason in reasons)
         return not reasons or retry is Retry.ALL or again
 
