@@ -95,8 +95,7 @@ def test_the_surface_of_the_package() -> None:
     for name in ("build", "certify", "compare", "report", "score"):
         assert getattr(screentest, name).__module__.startswith("screentest.api.")
     assert set(screentest.__all__) <= set(dir(screentest))
-    homes = screentest._HOMES.values()
-    assert {"__version__", *(name for names in homes for name in names)} == {*screentest.__all__}
+    assert {name for names in screentest._HOMES.values() for name in names} < {*screentest.__all__}
     for name in screentest.__all__:
         thing = getattr(screentest, name)
         assert name == "__version__" or thing.__doc__, name

@@ -57,11 +57,6 @@ _HOMES = {
     "api.reports": ("compare", "export", "report", "show"),
     "api.scores": ("score", "score_frames"),
     "api.testbeds": ("build", "build_prompts"),
-    "core": (
-        *("Aspect", "AspectInfo", "FrameRequest", "Item", "Measurement", "Metric", "MetricInfo"),
-        *("NoValue", "Outcome", "OutputInfo", "Reason", "Resources", "Score", "SideEffect"),
-        *("Stopped", "Table", "Traits", "Verdict", "register"),
-    ),
     "core.functions": ("backend", "suite"),
     "hooks.contract": ("Alarm", "BaseHook", "Logged", "hook"),
     "inputs.parted": ("Corpus",),
@@ -74,10 +69,9 @@ _HOMES = {
     "testbeds.contract": ("Degradation", "DegradationInfo", "Placebo"),
     "testbeds.functions": ("degradation", "placebo"),
 }
-"""The modules that names come from; imported when a name is asked for."""
+"""The modules that names come from, if not ``core``; imported when a name is asked for."""
 
 # Written out: type checkers do not run code to learn which names are public.
-# fmt: off
 __all__ = [
     "Alarm", "Aspect", "AspectInfo", "Backend", "BaseHook", "Corpus", "Degradation",
     "DegradationInfo", "Dimension", "FrameRequest", "Frames", "Item", "Logged", "Measurement",
@@ -87,17 +81,16 @@ __all__ = [
     "certify_scores", "certify_votes", "compare", "degradation", "export", "hook", "judge",
     "judge_videos", "metric", "placebo", "register", "report", "role", "score", "score_frames",
     "show", "suite",
-]
-# fmt: on
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         return importlib.import_module("screentest._util").VERSION
-    for module, names in _HOMES.items():
-        if name in names:
-            return getattr(importlib.import_module(f"screentest.{module}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home = next((module for module, names in _HOMES.items() if name in names), "core")
+    return getattr(importlib.import_module(f"screentest.{home}"), name)
 
 
 def __dir__() -> list[str]:
