@@ -86,7 +86,6 @@ def test_costs_follow_from_prices(tmp_path: Path) -> None:
     costs = dict(zip((load["what"] for load in plan.recipe.loads), plan.costs, strict=True))
     assert float(costs["answers, 105"] or 0) == pytest.approx(39.86 + 27.8)
     assert costs["knowledge, 2k"] is None
-    assert plan.missing.keys() == plan.recipe.parts.keys()
 
 
 def test_a_part_that_the_recipe_lacks_is_refused() -> None:
@@ -100,7 +99,7 @@ def test_a_paper_that_there_is_not_is_refused() -> None:
 
 
 def test_durations_sort_the_bins() -> None:
-    """Origin: seed tables 7 and 8: the larger the coefficient of 50 bins, the smaller its p."""
+    """Origin: SLVMEval's tables 7 and 8. The larger the coefficient of 50 bins, the smaller p."""
     rho, p = rows_of("slvmeval", "slvmeval_table7"), rows_of("slvmeval", "slvmeval_table8")
     both = sorted((abs(r), q) for row in rho for r, q in zip(rho[row], p[row], strict=True))
     assert all(first[1] >= second[1] - 0.01 for first, second in pairwise(both))

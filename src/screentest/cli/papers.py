@@ -1,4 +1,4 @@
-"""List and show suites of metrics; run a paper's whole experiment again."""
+"""List and show suites of metrics, and what a paper's experiment needs."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _print_plan(plan: api.ReproductionPlan) -> None:
     parts, missing = plan.recipe.parts, plan.missing
     print_heading(f"{plan.recipe.title}: {plan.recipe.address}")
     for name, part in parts.items():
-        facts = [part["title"], part.get("revision"), part.get("gb") and f"{part['gb']:,.0f} GB"]
+        facts = [part["title"], part.get("revision"), part.get("gb") and f"{part['gb']:,g} GB"]
         mark = "✓" if name not in missing else "–" if part.get("optional") else "✗"
         print_indented(f"{mark}  {name}: {', '.join(filter(None, facts))}")
     if missing:

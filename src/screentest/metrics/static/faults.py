@@ -536,7 +536,7 @@ def settled(column: int) -> Reduce:
 
 _LENS = declared("lens")
 BENT = (SideEffect("melting"), SideEffect("coherence.jitter"), SideEffect("lens.doubled"))
-"""What was bent, is faded, or does not stay is no seam and no dirt."""
+"""Edges that are bent, faded or moving are neither seams nor dirt."""
 LENS = {
     "vignette": ShotOutput(_LENS["vignette"], vignette),
     "fringes": ShotOutput(_LENS["fringes"], fringes),
