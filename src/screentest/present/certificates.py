@@ -21,7 +21,7 @@ from screentest.analysis.judges.certificate import (
     RemarkKind,
 )
 from screentest.analysis.judges.frames import InFrames
-from screentest.analysis.judges.matrix import PLACEBO, Matrix, Reaction
+from screentest.analysis.judges.matrix import PLACEBO, Matrix, MatrixCell
 from screentest.analysis.people.agreement import Share
 from screentest.analysis.people.raters import PeopleResult
 from screentest.core import Aspect, Outcome
@@ -493,7 +493,7 @@ def _share(share: Share) -> str:
 # Judges by degradations.
 
 
-def reaction_words(reaction: Reaction) -> str:
+def cell_words(reaction: MatrixCell) -> str:
     """Return a cell: per cent, with the sign of the claim."""
     mark = MARKS[reaction.claim] if reaction.claim is not None else ""
     return f"{100 * reaction.share:.0f}{mark}"
@@ -504,7 +504,7 @@ def matrix_table(matrix: Matrix) -> Table:
     titles = short_titles(matrix.columns)
     columns = [Column("judge"), *(Column(name, titles[name], align="right") for name in titles)]
     rows: list[list[Cell]] = [
-        [judge, *(reaction_words(row[name]) if name in row else "–" for name in matrix.columns)]
+        [judge, *(cell_words(row[name]) if name in row else "–" for name in matrix.columns)]
         for judge, row in matrix.rows.items()
     ]
     rows.append(["pairs", *(matrix.pairs[name] for name in matrix.columns)])

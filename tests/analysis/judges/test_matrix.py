@@ -15,10 +15,10 @@ import pytest
 from numpy.typing import NDArray
 
 import screentest
-from screentest.analysis.judges.matrix import Matrix, Reaction
+from screentest.analysis.judges.matrix import Matrix, MatrixCell
 from screentest.analysis.suites import Suite
 from screentest.core import Aspect, PairKind, register, registry
-from screentest.present.certificates import matrix_table, reaction_words
+from screentest.present.certificates import cell_words, matrix_table
 from screentest.present.charts import matrix_chart
 from screentest.stats import Claim, Interval
 from screentest.testbeds.testbed import (
@@ -163,11 +163,11 @@ def test_the_printed_matrix_says_what_is_missing_and_who_answered(
 
 def test_a_sign_says_what_may_be_said() -> None:
     ends = Interval(0.4, 1.0)
-    shown = [reaction_words(Reaction(0.8, ends, 9, claim)) for claim in Claim]
+    shown = [cell_words(MatrixCell(0.8, ends, 9, claim)) for claim in Claim]
     assert shown == ["80+", "80−", "80=", "80?", "80±"]
     rows = {
-        "a": {"color": Reaction(0.8, ends, 9, Claim.SEES)},
-        "b": {"color": Reaction(0.7, ends, 9)},
+        "a": {"color": MatrixCell(0.8, ends, 9, Claim.SEES)},
+        "b": {"color": MatrixCell(0.7, ends, 9)},
     }
     found = Matrix(("color", "motion"), {"color": 9, "motion": 0}, rows)
     assert [row[1:] for row in matrix_table(found).rows] == [("80+", "–"), ("70", "–"), (9, 0)]

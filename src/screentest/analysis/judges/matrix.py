@@ -17,7 +17,7 @@ PLACEBO = "placebo "
 
 
 @dataclass(frozen=True, slots=True)
-class Reaction:
+class MatrixCell:
     """Share of answers for the original in the pairs of one column."""
 
     share: float
@@ -31,18 +31,18 @@ class Reaction:
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """Reactions by judge and column; what nothing was judged of is not there."""
+    """Cells by judge and column; a pair that was not judged has none."""
 
     columns: tuple[str, ...]
     """Aspects, ``aspect/degradation`` where an aspect has several, and ``placebo NAME``."""
     pairs: Mapping[str, int]
     """The pairs of each column."""
-    rows: Mapping[str, Mapping[str, Reaction]]
+    rows: Mapping[str, Mapping[str, MatrixCell]]
 
 
 def matrix(certificates: Sequence[Certificate]) -> Matrix:
     """Return the certificates of several judges on the same testbeds, side by side."""
-    rows: dict[str, dict[str, Reaction]] = {}
+    rows: dict[str, dict[str, MatrixCell]] = {}
     aspects: dict[str, dict[str, int]] = {}
     placebos: dict[str, int] = {}
     families = [
@@ -73,8 +73,8 @@ def matrix(certificates: Sequence[Certificate]) -> Matrix:
 
 
 def _add(
-    row: dict[str, Reaction], column: str, outcome: Outcome[Accuracy], claim: Claim | None = None
+    row: dict[str, MatrixCell], column: str, outcome: Outcome[Accuracy], claim: Claim | None = None
 ) -> None:
     result = outcome.value
     if result is not None:
-        row[column] = Reaction(result.value, result.interval, result.pairs, claim)
+        row[column] = MatrixCell(result.value, result.interval, result.pairs, claim)
