@@ -155,7 +155,7 @@ def smallest_found(films: int, *, level: float = LEVEL, noise: float = 0.0) -> f
     ``noise`` is that of the placebos, which it has to beat as well.
 
     >>> smallest_found(12), smallest_found(35), smallest_found(5), smallest_found(35, noise=COIN)
-    (0.87, 0.74, None, 0.84)
+    (0.87, 0.74, None, 0.88)
     """
 
     def is_found(accuracy: float) -> bool:
