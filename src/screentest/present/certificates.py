@@ -493,10 +493,10 @@ def _share(share: Share) -> str:
 # Judges by degradations.
 
 
-def cell_words(reaction: MatrixCell) -> str:
+def cell_words(cell: MatrixCell) -> str:
     """Return a cell: per cent, with the sign of the claim."""
-    mark = MARKS[reaction.claim] if reaction.claim is not None else ""
-    return f"{100 * reaction.share:.0f}{mark}"
+    mark = MARKS[cell.claim] if cell.claim is not None else ""
+    return f"{100 * cell.share:.0f}{mark}"
 
 
 def matrix_table(matrix: Matrix) -> Table:
