@@ -4,9 +4,9 @@
     python bench/evidence.py write WORK
 
 ``make`` does every step of the recipe that is not done yet: start it again after a stop. It cuts
-the films, builds two testbeds (single shots, and films of several shots), certifies every value of
-every metric that needs no chat model, with what the base install brings and with the profile
-``light``, takes the time of each metric, and writes the package data and docs/evidence/matrix.md.
+the films, builds two testbeds (single shots, and films of several shots), scores all of their
+videos with every metric that needs no chat model, with what the base install brings and with the
+profile ``light``, certifies every value, takes the time of each metric, and writes the package data and docs/evidence/matrix.md.
 ``write`` does that last step alone.
 
 A film is an excerpt. Excerpts of one work are one witness, however many they are.
@@ -32,11 +32,17 @@ import numpy as np
 import screentest
 from _figures import RESULTS, ROOT, Table, _commit, _json, _machine, _short, _versions, publish
 from screentest.analysis.evidence import MEASURED, PEOPLE, entry, settings_key
-from screentest.analysis.judges.certificate import Certificate, read_certificates
+from screentest.analysis.judges.cases import read_cases
+from screentest.analysis.judges.certificate import Certificate, Cost
+from screentest.analysis.judges.plan import Answers, Plan, make_certificate
 from screentest.analysis.runs import read_results
+from screentest.core import Aspect, Item, Outcome, Score
 from screentest.core.errors import BadOption
 from screentest.core.registry import build, registry
-from screentest.core.signature import split_value_name, value_name
+from screentest.core.signature import Signature, backends_in, split_value_name, value_name
+from screentest.judges.cases import Case, Judgement, Order
+from screentest.judges.from_metrics import as_judge
+from screentest.judges.verdicts import _margins, verdict
 from screentest.run.reader import RunReader
 
 sys.path.insert(0, str(ROOT / "docs" / "pictures"))
@@ -268,13 +274,21 @@ def make(work: Path, data: Path, most: int, workers: int, profiles: Sequence[str
         )
         beds.append(bed)
         print(f"{len(bed.testbed.pairs)} pairs", flush=True)
+    cases = read_cases([bed.folder for bed in beds], placebos=True)
+    items = {item.id: item for case in cases for item in (case.first, case.second)}
     for profile in profiles:
         asked = judges(of_roles=profile != "builtin")
+        metrics = list(dict.fromkeys(split_value_name(value)[0] for value in asked))
         begun = time.monotonic()
-        screentest.certify(
-            asked, beds, out=work / profile, orders="first", models=profile, workers=workers
+        screentest.score(
+            list(items.values()),
+            metrics=metrics,
+            out=work / profile,
+            own_margins=False,
+            models=profile,
+            workers=workers,
         )
-        print(f"{len(asked)} values, {profile}: {time.monotonic() - begun:.0f} s", flush=True)
+        print(f"{len(metrics)} metrics, {profile}: {time.monotonic() - begun:.0f} s", flush=True)
     timed = work / "costs.json"
     if not timed.exists():
         timed.write_text(json.dumps(costs(data / "video" / TIMED[1])), encoding="utf-8")
@@ -316,15 +330,10 @@ def write(work: Path) -> None:
     timed = json.loads((work / "costs.json").read_text(encoding="utf-8"))
     values: dict[str, Any] = {}
     certificates: list[Certificate] = []
-    for folder in sorted(work.iterdir()):
-        if not (folder / "run.db").exists():
-            continue
-        with RunReader(folder) as run:
-            keys = {value.name: settings_key(value) for value in read_results(run).values}
-            made = read_certificates(run)
-        for one in made:
-            key = next((keys[name] for name in keys if same(name, one.judge)), "")
-            if key and one.overall.ok and key not in values:
+    cases = read_cases([work / "shots", work / "several"], placebos=True)
+    for profile in ("builtin", "light"):
+        if (work / profile / "run.db").exists():
+            for key, one in certified(work / profile, cases):
                 certificates.append(one)
                 values[key] = entry(one, timed.get(split_value_name(one.judge)[0]))
     listed = json.loads((work / "films.json").read_text(encoding="utf-8"))
@@ -364,6 +373,46 @@ def write(work: Path) -> None:
     shown = dict.fromkeys(("films of", "excerpts", "works", "shots"), "")
     publish("evidence_films", COMMAND, {"films": Table(shown, rows_)})
     matrix.draw([one for one in certificates if one.claims.tested], command=COMMAND)
+
+
+def certified(folder: Path, cases: Sequence[Case]) -> Iterator[tuple[str, Certificate]]:
+    """A certificate of every value that has any, as ``certify`` makes them, without its records:
+    a metric's verdict is which number is better."""
+    with RunReader(folder) as run:
+        results = read_results(run)
+    light = folder.name != "builtin"
+    for value in judges(of_roles=light):
+        name = next((one for one in results.names if same(one, value)), "")
+        numbers = {one.item: one for one in results.of(name)}
+        if not any(one.outcome.ok for one in numbers.values()):
+            continue
+        metric, output = split_value_name(value)
+        judge = as_judge(metric, output)
+
+        def rated(item: Item, aspect: Aspect) -> Outcome[Score] | None:
+            found = numbers.get(item.id)
+            return None if found is None else judge.rate(aspect, {metric: {output: found.outcome}})
+
+        have = [case for case in cases if case.failure is None and rated(case.second, case.aspect)]
+        margins = _margins(have, rated)
+        judgements = []
+        for case in have:
+            margin = margins.of(case.aspect, case.cluster, least=judge.info.margin)
+            both = rated(case.first, case.aspect), rated(case.second, case.aspect)
+            if both[0] is not None and both[1] is not None:
+                judgements.append(Judgement(case, Order.AS_GIVEN, 0, verdict(*both, margin)))
+        first = next(iter(numbers.values()))
+        answers = Answers(
+            value,
+            Signature.of(metric, version=1),
+            judgements,
+            Cost(0.0),
+            models=backends_in(first.signature),
+            margin=judge.info.margin,
+        )
+        made = make_certificate(Plan(tuple(have), (value,), (Order.AS_GIVEN,)), answers)
+        if made.overall.ok:
+            yield settings_key(first), made
 
 
 def same(name: str, judge: str) -> bool:
