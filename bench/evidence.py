@@ -6,7 +6,8 @@
 ``make`` does every step of the recipe that is not done yet: start it again after a stop. It cuts
 the films, builds two testbeds (single shots, and films of several shots), scores all of their
 videos with every metric that needs no chat model, with what the base install brings and with the
-profile ``light``, certifies every value, takes the time of each metric, and writes the package data and docs/evidence/matrix.md.
+profile ``light``, certifies every value, takes the time of each metric, and writes the package data
+and the figures of docs/evidence/matrix.md.
 ``write`` does that last step alone.
 
 A film is an excerpt. Excerpts of one work are one witness, however many they are.
@@ -35,6 +36,7 @@ from screentest.analysis.evidence import MEASURED, PEOPLE, entry, settings_key
 from screentest.analysis.judges.cases import read_cases
 from screentest.analysis.judges.certificate import Certificate, Cost
 from screentest.analysis.judges.plan import Answers, Plan, make_certificate
+from screentest.analysis.results import Value
 from screentest.analysis.runs import read_results
 from screentest.core import Aspect, Item, Outcome, Score
 from screentest.core.errors import BadOption
@@ -66,6 +68,10 @@ ORDERS = (
 )
 """What takes several shots; of films of several shots nothing else is built."""
 CHAT = "chat"
+PLAIN = "plain"
+PROFILES = (PLAIN, "builtin", "light")
+"""What is scored, the cheapest first: metrics without models; those with models, by what the base
+install brings; and by the profile ``light``."""
 TIMED = (10.0, "tiny/real_5shots_640x360.mp4")
 """Seconds of a film that every metric is timed on."""
 
@@ -224,9 +230,9 @@ def _encode(parts: Sequence[tuple[Path, float, float]], out: Path) -> None:
     part.rename(out)
 
 
-def judges(*, of_roles: bool = False) -> list[str]:
-    """Every value of every metric that can be had without options and without a chat model; or of
-    those alone that ask a model."""
+def judges(*, of_roles: bool) -> list[str]:
+    """Every value of every metric that can be had without options and without a chat model: of
+    those that ask a model, or of the others."""
     found = []
     for metric in registry.entries("metric"):
         try:
@@ -234,7 +240,7 @@ def judges(*, of_roles: bool = False) -> list[str]:
         except BadOption:
             continue  # it needs to be told what to measure
         roles = {role.partition(".")[0] for role in info.roles}
-        if CHAT not in roles and (roles or not of_roles):
+        if CHAT not in roles and bool(roles) is of_roles:
             found += [value_name(metric.name, output) for output in info.outputs]
     return found
 
@@ -277,7 +283,7 @@ def make(work: Path, data: Path, most: int, workers: int, profiles: Sequence[str
     cases = read_cases([bed.folder for bed in beds], placebos=True)
     items = {item.id: item for case in cases for item in (case.first, case.second)}
     for profile in profiles:
-        asked = judges(of_roles=profile != "builtin")
+        asked = judges(of_roles=profile != PLAIN)
         metrics = list(dict.fromkeys(split_value_name(value)[0] for value in asked))
         begun = time.monotonic()
         screentest.score(
@@ -285,7 +291,7 @@ def make(work: Path, data: Path, most: int, workers: int, profiles: Sequence[str
             metrics=metrics,
             out=work / profile,
             own_margins=False,
-            models=profile,
+            models="builtin" if profile == PLAIN else profile,
             workers=workers,
         )
         print(f"{len(metrics)} metrics, {profile}: {time.monotonic() - begun:.0f} s", flush=True)
@@ -318,7 +324,8 @@ def costs(film: Path) -> dict[str, float]:
             )
         ]
     film_, found = np.stack(pictures), {}
-    for name in sorted({split_value_name(value)[0] for value in judges()}):
+    every = [*judges(of_roles=False), *judges(of_roles=True)]
+    for name in sorted({split_value_name(value)[0] for value in every}):
         begun = time.process_time()
         screentest.score_frames(film_, fps=rate, metrics=[name], prompt="A white bird looks round.")
         found[name] = (time.process_time() - begun) / TIMED[0]
@@ -331,7 +338,7 @@ def write(work: Path) -> None:
     values: dict[str, Any] = {}
     certificates: list[Certificate] = []
     cases = read_cases([work / "shots", work / "several"], placebos=True)
-    for profile in ("builtin", "light"):
+    for profile in PROFILES:
         if (work / profile / "run.db").exists():
             for key, one in certified(work / profile, cases):
                 certificates.append(one)
@@ -376,43 +383,47 @@ def write(work: Path) -> None:
 
 
 def certified(folder: Path, cases: Sequence[Case]) -> Iterator[tuple[str, Certificate]]:
-    """A certificate of every value that has any, as ``certify`` makes them, without its records:
-    a metric's verdict is which number is better."""
+    """A certificate of every value that has any."""
     with RunReader(folder) as run:
         results = read_results(run)
-    light = folder.name != "builtin"
-    for value in judges(of_roles=light):
+    for value in judges(of_roles=folder.name != PLAIN):
         name = next((one for one in results.names if same(one, value)), "")
         numbers = {one.item: one for one in results.of(name)}
-        if not any(one.outcome.ok for one in numbers.values()):
-            continue
-        metric, output = split_value_name(value)
-        judge = as_judge(metric, output)
+        if any(one.outcome.ok for one in numbers.values()):
+            made = certificate_of(value, numbers, cases)
+            if made.overall.ok:
+                yield settings_key(next(iter(numbers.values()))), made
 
-        def rated(item: Item, aspect: Aspect) -> Outcome[Score] | None:
-            found = numbers.get(item.id)
-            return None if found is None else judge.rate(aspect, {metric: {output: found.outcome}})
 
-        have = [case for case in cases if case.failure is None and rated(case.second, case.aspect)]
-        margins = _margins(have, rated)
-        judgements = []
-        for case in have:
-            margin = margins.of(case.aspect, case.cluster, least=judge.info.margin)
-            both = rated(case.first, case.aspect), rated(case.second, case.aspect)
-            if both[0] is not None and both[1] is not None:
-                judgements.append(Judgement(case, Order.AS_GIVEN, 0, verdict(*both, margin)))
-        first = next(iter(numbers.values()))
-        answers = Answers(
-            value,
-            Signature.of(metric, version=1),
-            judgements,
-            Cost(0.0),
-            models=backends_in(first.signature),
-            margin=judge.info.margin,
-        )
-        made = make_certificate(Plan(tuple(have), (value,), (Order.AS_GIVEN,)), answers)
-        if made.overall.ok:
-            yield settings_key(first), made
+def certificate_of(name: str, numbers: Mapping[str, Value], cases: Sequence[Case]) -> Certificate:
+    """What ``certify`` makes of a value, without its records: the better number wins."""
+    metric, output = split_value_name(name)
+    judge = as_judge(metric, output)
+
+    def rated(item: Item, aspect: Aspect) -> Outcome[Score] | None:
+        found = numbers.get(item.id)
+        return found and judge.rate(aspect, {metric: {output: found.outcome}})
+
+    have = [case for case in cases if case.failure is None]
+    have = [case for case in have if {case.first.id, case.second.id} <= numbers.keys()]
+    margins = _margins(have, rated)
+    judgements = []
+    for case in have:
+        margin = margins.of(case.aspect, case.cluster, least=judge.info.margin)
+        first, second = rated(case.first, case.aspect), rated(case.second, case.aspect)
+        assert first is not None
+        assert second is not None
+        judgements.append(Judgement(case, Order.AS_GIVEN, 0, verdict(first, second, margin)))
+    backends = backends_in(next(iter(numbers.values())).signature)
+    answers = Answers(
+        name,
+        Signature.of(metric, version=1),
+        judgements,
+        Cost(0.0),
+        models=backends,
+        margin=judge.info.margin,
+    )
+    return make_certificate(Plan(tuple(have), (name,), (Order.AS_GIVEN,)), answers)
 
 
 def same(name: str, judge: str) -> bool:
@@ -465,7 +476,7 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("work", type=Path)
     parser.add_argument("--films", type=int, default=0, help="So many alone, for a trial.")
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--profiles", default="builtin,light")
+    parser.add_argument("--profiles", default=",".join(PROFILES))
     given = parser.parse_args(arguments)
     if given.what == "make":
         data = Path(os.environ["SCREENTEST_DATA"])
