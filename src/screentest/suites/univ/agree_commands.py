@@ -151,9 +151,8 @@ def _own(text: str, runs: Sequence[Path]) -> tuple[Path, str]:
 def _agreement_table(found: Mapping[tuple[str, str], ScoreAgreement]) -> Table:
     rows = [{"run": run, "value": name, "agreement": item} for (run, name), item in found.items()]
     note = "α: how far people agree among themselves; α with: with the judge as one more."
-    return Table.of(
-        "agreement", "Judges beside people", columns("agreement", None, __file__), rows, note
-    )
+    shown = columns("agreement", None, __file__)
+    return Table.of("agreement", "Judges beside people", shown, rows, note)
 
 
 def _preference_table(favours: Sequence[SelfPreference]) -> Table:

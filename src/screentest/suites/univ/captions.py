@@ -207,7 +207,7 @@ class PlainMeasurement(CaptionMeasurement):
         return {PLAIN: Outcome.of(replace(found, value=float(len(text.split())), curve=()))}
 
 
-@register("metric", BUILTIN, version=1, summary="what pixels tell: colours, light, camera, cuts")
+@register("metric", BUILTIN, version=2, summary="what pixels tell: colours, light, camera, cuts")
 class BuiltinCaption:
     """Describes a video from its pixels, without a model; what they cannot tell stays empty."""
 

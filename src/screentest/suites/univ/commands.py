@@ -127,9 +127,8 @@ def costs(runs: RunsArgument, as_json: JsonOption = False) -> None:
         if not subset:
             raise UserError(f"{run} has no call of univ", advice=_SCORE_FIRST)
         rows += subset
-    show(
-        Table("costs", "What a case took", columns("costs", None, __file__), rows), as_json=as_json
-    )
+    shown = columns("costs", None, __file__)
+    show(Table("costs", "What a case took", shown, rows), as_json=as_json)
 
 
 def distribution(

@@ -40,6 +40,7 @@ OVERALL_ALIGNMENT = "locot2v_overall_alignment"
 @register(
     "metric",
     OVERALL_ALIGNMENT,
+    version=2,
     summary="similarity of the video's description to the prompt",
     neutral=("records",),
 )
@@ -74,6 +75,7 @@ FIELDS = ("subject", "setting", "action", "camera")
 @register(
     "metric",
     EVENT_ALIGNMENT,
+    version=2,
     summary="whether the prompt's events happen, as told and in order",
     neutral=("records",),
 )
