@@ -265,3 +265,42 @@ def test_a_description_of_nothing_is_none() -> None:
     said = {"observations": [], "overall": "I'm unable to view the video, so I cannot describe it."}
     (outcome,) = answered([json.dumps(said)], numbered(1, schema=DESCRIBE.form))
     assert failed([outcome]) == [Reason.REFUSED]
+
+
+COMMON = [
+    "I'm sorry, but I cannot see the video.",
+    "My apologies, I cannot view the images.",
+    "As a placeholder, I chose the first.",
+    "Error: failed to load the media.",
+    "Es tut mir leid, aber ich kann das Video nicht sehen.",
+    "Entschuldigung, ich kann keine Videos ansehen.",
+    "Es ist kein Video angehängt.",
+    "Je suis désolé, mais je ne peux pas voir la vidéo.",
+    "Lo siento, pero no puedo ver el vídeo.",
+    "No tengo acceso al video.",
+    "抱歉，我无法观看视频。",
+    "对不起，我无法查看图片。",
+    "很抱歉，我不能直接查看视频。",
+    "我不能观看视频，只能随机选择一个答案。",
+    "申し訳ありませんが、動画を見ることができません。",
+]
+"""How chat models decline to look, in their most usual words."""
+
+
+@pytest.mark.parametrize("text", COMMON)
+def test_usual_refusals_beside_a_token_are_none(text: str) -> None:
+    for said in (f"[NO] {text}", f"{text} Conclusion: [NO]", f"[YES] {text}"):
+        assert failed([read_answer(said)]) == [Reason.REFUSED]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Error: the hand has six fingers.",
+        "Der Vogel tut dem Hund leid.",
+        "画面很暗，我看不到浣熊，抱歉。",
+        "Lo siento, pero no veo ningún mapache en el vídeo.",
+    ],
+)
+def test_a_finding_in_the_words_of_an_apology_is_an_answer(text: str) -> None:
+    assert read_answer(f"[NO] {text}").unwrap() is False

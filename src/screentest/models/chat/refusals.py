@@ -20,7 +20,7 @@ from pathlib import Path
 _HELPLESS = re.compile(
     r"\b(?:i|i'm|we)(?: am)?(?: \w+)? (?:cannot|can't|won't|unable to|not able to) (?:\w+ly )?"
     r"(?:help|assist|comply|continue|fulfil|watch it|describe it|(?:answer|provide|give) (?:an?|any"
-    r"|that|this))\b|\bi(?:'m| am| must| will)? (?:declin|refus)|^(?:error|fatal) *:"
+    r"|that|this))\b|\bi(?:'m| am| must| will)? (?:declin|refus)|^ *(?:error|fatal) *$"
     r"|\bas an? (?:[\w-]+ ){0,3}(?:ai|model),? i\b"
 )
 # Quoted words are what a video shows; tokens and objects are the answer, not what is said of it.
