@@ -280,6 +280,17 @@ def make(work: Path, data: Path, most: int, workers: int, profiles: Sequence[str
         )
         beds.append(bed)
         print(f"{len(bed.testbed.pairs)} pairs", flush=True)
+    listed = [
+        {
+            "name": film.name,
+            "work": film.work,
+            "kind": "several" if film.several else "single",
+            **({"sha256": film.sha256} if film.sha256 else {"of": film.groups["of"]}),
+            **({"shots": [[begin, end] for begin, end, _ in film.shots]} if film.shots else {}),
+        }
+        for film in (*chosen, *several)
+    ]
+    (work / "films.json").write_text(json.dumps(listed), encoding="utf-8")
     cases = read_cases([bed.folder for bed in beds], placebos=True)
     items = {item.id: item for case in cases for item in (case.first, case.second)}
     for profile in profiles:
@@ -298,17 +309,6 @@ def make(work: Path, data: Path, most: int, workers: int, profiles: Sequence[str
     timed = work / "costs.json"
     if not timed.exists():
         timed.write_text(json.dumps(costs(data / "video" / TIMED[1])), encoding="utf-8")
-    listed = [
-        {
-            "name": film.name,
-            "work": film.work,
-            "kind": "several" if film.several else "single",
-            **({"sha256": film.sha256} if film.sha256 else {"of": film.groups["of"]}),
-            **({"shots": [[begin, end] for begin, end, _ in film.shots]} if film.shots else {}),
-        }
-        for film in (*chosen, *several)
-    ]
-    (work / "films.json").write_text(json.dumps(listed), encoding="utf-8")
 
 
 def costs(film: Path) -> dict[str, float]:
@@ -334,7 +334,8 @@ def costs(film: Path) -> dict[str, float]:
 
 def write(work: Path) -> None:
     """Write the package data of what was certified, and the figures of the page."""
-    timed = json.loads((work / "costs.json").read_text(encoding="utf-8"))
+    costed = work / "costs.json"  # taken last: what was scored so far can be written before
+    timed = json.loads(costed.read_text(encoding="utf-8")) if costed.exists() else {}
     values: dict[str, Any] = {}
     certificates: list[Certificate] = []
     cases = read_cases([work / "shots", work / "several"], placebos=True)
