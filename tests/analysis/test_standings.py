@@ -186,6 +186,13 @@ def test_nobody_leads_because_parts_are_missing() -> None:
         assert any("1/3" in row for row in table_of.texts())
 
 
+def test_each_reason_of_a_part_that_nobody_has_is_told() -> None:
+    """Only that of the first was, as if it were the others' too."""
+    table: Table = {"a": (0.5, 0.5, REFUSED), "b": (0.6, 0.6, Reason.NOT_APPLICABLE)}
+    wide, _ = suite_tables(results(table, {"a": "a", "b": "b"}), TOY, "model")
+    assert names(wide.note, "motion", "refused", "not applicable")
+
+
 def test_a_part_that_does_not_apply_to_a_group_ranks_nobody() -> None:
     """Films without a cut are not better for it: they are compared by what all films have."""
     absent = Reason.NOT_APPLICABLE

@@ -27,6 +27,9 @@ def test_what_is_missing_is_named_with_the_line_that_gets_it(paper: str) -> None
     printed = "".join(done.stdout.split())
     parts = plan["recipe"]["parts"]
     assert all("".join(parts[name]["get"].split()) in printed for name in plan["missing"])
+    choices = ["".join(part["choice"].split()) for part in parts.values() if "choice" in part]
+    assert all(f"--model{choice}" in printed for choice in choices)  # only --json had them
+    assert ",0GB" not in printed  # of a model of 0.1
 
 
 def test_papers_are_listed() -> None:

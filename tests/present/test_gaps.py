@@ -104,6 +104,14 @@ def test_a_forecast() -> None:
         assert any(line.startswith("–: ") for line in table.note.splitlines()) == bool(dashes)
 
 
+def test_a_forecast_has_room_for_its_numbers() -> None:
+    """Addresses of servers took a line for every ten letters."""
+    asked = {"chat.watch": "openai:a,base_url=http://127.0.0.1:1/v1", "detection": "saliency"}
+    (table,) = forecast_tables(Forecast((Work("asks", asked, 3, calls=4),)))
+    (row,) = table.texts()
+    assert "chat.watch=openai:a, detection=saliency" in row
+
+
 def test_a_page(tmp_path: Path) -> None:
     films, values = [], {}
     for model in "abc":

@@ -99,6 +99,7 @@ def _print_plan(plan: api.ReproductionPlan) -> None:
         facts = [part["title"], part.get("revision"), part.get("gb") and f"{part['gb']:,g} GB"]
         mark = "✓" if name not in missing else "–" if part.get("optional") else "✗"
         print_indented(f"{mark}  {name}: {', '.join(filter(None, facts))}")
+    print_lines("Models", [f"--model {one['choice']}" for one in parts.values() if "choice" in one])
     if missing:
         print_heading("To get what is missing (– is optional)")
     for name, failure in missing.items():

@@ -364,14 +364,13 @@ def _note(ranked: Sequence[Standing], suite: Suite) -> str:
             gaps = [
                 each for standing in ranked for each in standing.levels if each.path == level.path
             ]
-            failure = next((each.failure for each in gaps if each.failure is not None), None)
+            told = [failure_words(each.failure) for each in gaps if each.failure is not None]
             who = ", ".join(groups) if len(groups) < len(ranked) else ""
-            why = failure_words(failure) if failure is not None else ""
+            why = ", ".join(dict.fromkeys(told))
             lacking.setdefault((who, why), []).append(_level_words(level))
-    listed = []
-    for (who, why), levels in lacking.items():
-        reason = ": ".join(filter(None, [who, why]))
-        listed.append(because(", ".join(levels), reason) if reason else ", ".join(levels))
+    listed = [
+        because(", ".join(levels), ": ".join(filter(None, key))) for key, levels in lacking.items()
+    ]
     without = say("no_value", levels="; ".join(listed)) if listed else ""
     return " ".join(part for part in (suite.note, without) if part)
 

@@ -113,12 +113,12 @@ def degradation_words(name: str) -> str:
 
 
 def because(what: str, why: str) -> str:
-    """Something with its reason.
+    """Something with its reason, if there is one.
 
     >>> because("noise", "blur in a")
     'noise (blur in a)'
     """
-    return f"{what} ({why})"
+    return f"{what} ({why})" if why else what
 
 
 def failure_words(failure: Failure) -> str:

@@ -75,7 +75,7 @@ def _values(results: Results) -> Iterator[Check]:
     yield Check(
         kind,
         "missing values" if reasons else "values",
-        because(text, why) if why else text,
+        because(text, why),
         tuple(
             f"{names(sorted(items), _NAMED)}: {reason.replace('_', ' ')}: {detail}"[:400]
             for (reason, detail), items in list(coverage.failures.items())[:_LISTED]
