@@ -193,6 +193,14 @@ def test_each_reason_of_a_part_that_nobody_has_is_told() -> None:
     assert names(wide.note, "motion", "refused", "not applicable")
 
 
+def test_of_two_that_share_equal_parts_the_complete_one_comes_first() -> None:
+    """The same films, and a judge that refuses for a: its name put it first."""
+    table: Table = {"a": (0.8, REFUSED, REFUSED), "b": (0.8, 0.3, 0.3)}
+    b, a = standings(results(table, {"a": "a", "b": "b"}), TOY, "model")
+    assert (a.group, b.group) == ("a", "b")
+    assert a.compared["toy",].value == b.compared["toy",].value == pytest.approx(0.8)
+
+
 def test_a_part_that_does_not_apply_to_a_group_ranks_nobody() -> None:
     """Films without a cut are not better for it: they are compared by what all films have."""
     absent = Reason.NOT_APPLICABLE

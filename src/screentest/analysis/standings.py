@@ -106,12 +106,12 @@ def add_up(results: Results, suite: Suite) -> list[StandingLevel]:
     return [level for root in suite.dimensions for level in values.levels(root, (), suite.scale)]
 
 
-def _rank(standing: Standing) -> tuple[bool, float, str]:
+def _rank(standing: Standing) -> tuple[bool, float, int, str]:
     top = standing.top
     level = standing.compared.get(top.path)
     value = level.value if level is not None and top.value is not None else None
     sign = 1.0 if top.better == "lower" else -1.0
-    return value is None, sign * (value or 0.0), standing.group
+    return value is None, sign * (value or 0.0), -top.parts, standing.group
 
 
 @dataclass(frozen=True, slots=True)
