@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
+from screentest.present.forecast import load_table
 from tests.terminal import fits, invoke
 
 PAPERS = ("etva", "locot2v", "slvmeval", "univ")
@@ -46,3 +48,10 @@ def test_places_are_read(tmp_path: Path) -> None:
     assert "backgrounds" in missing
     for wrong in ("films", "films=", "other=x"):
         assert invoke("reproduce", "slvmeval", "--at", wrong).exit_code == 2
+
+
+def test_a_total_with_unknown_prices_has_no_cost() -> None:
+    load = {"in_m": 1.0, "out_m": 0.0, "up_gb": 0.0, "gb": 0.0, "gpu_hours": 0.0, "hours": 1.0}
+    loads = [{"what": "judge", "calls": 3} | load, {"what": "build", "calls": 0} | load]
+    assert load_table(loads, [None, None]).records()[-1]["cost"] is None
+    assert load_table(loads, [Decimal(2), None]).records()[-1]["cost"] == 2.0

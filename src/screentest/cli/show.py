@@ -25,6 +25,7 @@ from screentest.core import Failure, Reason, build, registry, timecode
 from screentest.core.signature import split_value_name
 from screentest.present.results import ItemScores
 from screentest.present.tables import evidence_lines, evidence_table, people_lines
+from screentest.present.text import phrase
 
 MOMENTS = 3
 WIDTH = 14
@@ -60,16 +61,13 @@ def evidence(metric: str = "", as_json: JsonOption = False) -> None:
         why = Standing.OTHER_VERSION if values_named(metric) else Standing.NONE
         known = [Evidence(metric, why)]
     if as_json:
-        show(
-            evidence_table(known),
-            as_json=True,
-            values=[one.document() for one in known],
-            people=people,
-            recipe=recipe(),
-        )
+        documents = [one.document() for one in known]
+        show(evidence_table(known), as_json=True, values=documents, people=people, recipe=recipe())
         return
     if not metric:
         show(evidence_table(known))
+        if not known:
+            print_indented(phrase("nothing"), indent=0)
         return
     for one in known:
         print_heading(one.value)
