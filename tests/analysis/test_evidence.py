@@ -37,6 +37,7 @@ from tests.present.runs import CALM, certificate, certify_run, items, score_run,
 SHOTS = "shots:default%7Cv%3A1"
 KEY = "calm|v:1|shots:default/1"
 SEES = Reaction(Claim.SEES, 40, 38, 0, strict=True)
+ANSWERS = ([20, 10, 10, "="], [999, 999, 0, "+!"])
 PREFERS = Reaction(Claim.PREFERS_DEGRADED, 40, 1, 30)
 
 
@@ -165,3 +166,16 @@ def test_the_recipe_names_films_by_hash() -> None:
     for film in recipe()["films"]:
         assert len(film.get("sha256", "")) == 64 or film["of"]
     assert {one.films for one in values_named("sharpness")} <= set(range(1, 200))
+
+
+def test_a_plugin_says_nothing_of_the_packages_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    own, others = ({"operators": {"banding": answers}, "placebos": {}} for answers in ANSWERS)
+    documents = ({"values": {KEY: own}}, {"values": {KEY: others, "theirs.a|v:1": others}})
+    monkeypatch.setattr(evidence, "_documents", lambda: documents)
+
+    found = measured.__wrapped__()
+
+    assert found[KEY].operators == {"banding": Reaction(Claim.CHANCE, 20, 10, 10)}
+    assert found["theirs.a|v:1"].operators == {
+        "banding": Reaction(Claim.SEES, 999, 999, 0, strict=True)
+    }

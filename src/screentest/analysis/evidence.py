@@ -133,14 +133,14 @@ def _documents() -> tuple[Mapping[str, Any], ...]:
 
 def recipe() -> Mapping[str, Any]:
     """Return how the package's evidence was measured: films by hash, operators, seed, commit."""
-    own: Mapping[str, Any] = _documents()[0].get("recipe", {}) if _documents() else {}
-    return own
+    return dict(_documents()[0].get("recipe", {})) if _documents() else {}
 
 
 @cache
 def measured() -> Mapping[str, Evidence]:
     """Return all evidence that comes with the package and with plugins, by ``settings_key``."""
-    entries = (item for one in _documents() for item in one["values"].items())
+    # The package's own last: no plugin says what its values see.
+    entries = (item for one in reversed(_documents()) for item in one["values"].items())
     return {key: read_entry(key, body) for key, body in entries}
 
 
