@@ -86,6 +86,15 @@ calm sees 1 of 2 aspects (20 films, both orders, p < 0.05 after Holm)
 def test_the_first_screen() -> None:
     # 36 of 40 in aesthetics, 20 of 40 in colour; dynamics could not be judged.
     assert certificate_screen(certificate()).text == SCREEN
+    # Far fewer clips than captions: the judge saw little of the film, and nobody asked for --all.
+    few = {
+        Aspect.COLOR: InFrames(4, 1, 0, 1.0, 2, few=2),
+        Aspect.DYNAMICS_DEGREE: InFrames(3, 3, 0, 1.0, 2),
+    }
+    assert (
+        "  frames      in 2 pairs the detector found under half as many clips as captions\n"
+        in certificate_screen(replace(certificate(), frames=few)).text
+    )
     good, chance, unknown = certificate().aspects
     heads = [
         headline(replace(certificate(), aspects=(one,), overall=one.accuracy))
@@ -199,7 +208,7 @@ def test_the_details() -> None:
     assert shown["Frames shown, color"] == (
         "degradation shown in 1 of 2 pairs; right in 50.0% of 2 of these [10–90];"
         " 1 showed identical frames;"
-        " in 1 the detector found under half as many clips as captions"
+        " in 1 pair the detector found under half as many clips as captions"
     )
     drawn = card(made)
     assert (drawn.headline, len(drawn.lines)) == (headline(made), len(claim_lines(made)))

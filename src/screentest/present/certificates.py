@@ -141,17 +141,18 @@ def claim_lines(certificate: Certificate) -> list[Line]:
         for part in claims.families
     ]
     seen += [_named(each) for each in claims.sees if each.aspect not in whole]
-    people = bool(certificate.people)
+    few = sum(shown.few for shown in certificate.frames.values())
     lines = [
-        Line("agrees" if people else "sees", listed(seen), "sees"),
+        Line("agrees" if certificate.people else "sees", listed(seen), "sees"),
         Line(
-            "disagrees" if people else "fooled by",
+            "disagrees" if certificate.people else "fooled by",
             listed(list(map(_named, claims.fooled))),
             "prefers",
         ),
         Line("chance", listed(list(map(_named, claims.chance))), "chance"),
         Line("undecided", _open(claims.unsettled), "unknown"),
         _placebo_line(certificate),
+        Line("frames", say("few_clips", pairs=plural(few, "pair")) if few else "", "unknown"),
         *(
             Line("not tested", f"{names} ({why})", "prefers")
             for names, why in failed_aspects(certificate).items()
@@ -188,8 +189,7 @@ def claim_words(finding: Finding) -> str:
         return "not tested"
     if finding.claim is Claim.UNDECIDED:
         return f"{finding.claim.value}: {_why_open(finding)}"
-    bound = _bound(finding)
-    return f"{finding.claim.value}: {bound}" if bound else finding.claim.value
+    return ": ".join(filter(None, [finding.claim.value, _bound(finding)]))
 
 
 def bias_words(bias: PlaceboBias) -> str:
@@ -357,8 +357,8 @@ def frames_words(shown: InFrames) -> str:
         right = f"{percent(shown.points / shown.judgements, 1)} of {shown.judgements:,}"
         words += f"; right in {right} of these [{shown.interval.percents}]"
     words += f"; {shown.same:,} showed identical frames" if shown.same else ""
-    missed = f"; in {shown.few:,} the detector found under half as many clips as captions"
-    return words + (missed if shown.few else "")
+    few = say("few_clips", pairs=plural(shown.few, "pair"))
+    return f"{words}; {few}" if shown.few else words
 
 
 def _doses(
