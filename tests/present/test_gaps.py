@@ -105,11 +105,11 @@ def test_a_forecast() -> None:
 
 
 def test_a_forecast_has_room_for_its_numbers() -> None:
-    """Addresses of servers took a line for every ten letters."""
+    """Addresses of servers, words without a blank, took a line for every ten letters."""
     asked = {"chat.watch": "openai:a,base_url=http://127.0.0.1:1/v1", "detection": "saliency"}
     (table,) = forecast_tables(Forecast((Work("asks", asked, 3, calls=4),)))
     (row,) = table.texts()
-    assert "chat.watch=openai:a, detection=saliency" in row
+    assert "chat.watch: openai:a, detection: saliency" in row
 
 
 def test_a_page(tmp_path: Path) -> None:

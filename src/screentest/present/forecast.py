@@ -125,7 +125,7 @@ def _range(ends: Sequence[int]) -> str:
 
 
 def _models(models: Mapping[str, str]) -> str:
-    return ", ".join(f"{use}={one.partition(',')[0]}" for use, one in models.items()) or "none"
+    return ", ".join(f"{use}: {one.partition(',')[0]}" for use, one in models.items()) or "none"
 
 
 def people_table(plans: Sequence[tuple[str, PeopleForecast]], currency: str) -> Table:
