@@ -141,6 +141,5 @@ def load_table(loads: Sequence[Mapping[str, Any]], costs: Sequence[Decimal | Non
     rows = [{**load, "cost": None if cost is None else float(cost)} for load, cost in priced]
     names = ("calls", "in_m", "out_m", "up_gb", "gb", "gpu_hours", "hours", "cost")
     sums: dict[str, Any] = {name: sum(row[name] or 0 for row in rows) for name in names}
-    if any(row["calls"] and row["cost"] is None for row in rows):
-        sums["cost"] = None
+    sums["cost"] = None if any(x["calls"] and x["cost"] is None for x in rows) else sums["cost"]
     return Table.of("loads", "What it takes", columns("loads"), [*rows, {"what": "all", **sums}])

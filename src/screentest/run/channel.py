@@ -21,7 +21,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, context
 from functools import cached_property, partial
 from itertools import count
 from multiprocessing.connection import Connection
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from screentest import core
 from screentest.core.calls import CallIntent, CallReceipt, LedgerClient
@@ -134,9 +134,6 @@ def as_error(message: dict[str, str]) -> ScreentestError:
     return made
 
 
-_MOST_AT_ONCE: Final = 16
-
-
 class RemoteLedger:
     """The ledger as a worker sees it: it asks the process that writes, and waits. A LedgerClient.
 
@@ -231,11 +228,12 @@ class LedgerServer:
 
     def __init__(self, ledger: LedgerClient) -> None:
         self._client = ledger
-        self._threads = ThreadPoolExecutor(_MOST_AT_ONCE, thread_name_prefix="screentest-ledger")
+        self._threads = ThreadPoolExecutor(16, thread_name_prefix="screentest-ledger")
         self._limiters: dict[str, Limiter] = {}
         self._askers: set[_Asker] = set()
         self._replies: set[Future[None]] = set()
         self._closed = False
+        self.is_stopping: Callable[[], bool] = lambda: False
 
     @cached_property
     def _ledger(self) -> CallLedger:
@@ -311,6 +309,8 @@ class LedgerServer:
             case "recall", [request]:
                 answer = await self._ledger.recall(request)
                 return None if answer is None else to_json(answer)
+            case "intend", [_] if self.is_stopping():
+                raise core.RunError("the run is stopping")
             case "intend", [intent]:
                 call = await self._ledger.intend(from_json(CallIntent, intent))
                 asker.calls.add(call)

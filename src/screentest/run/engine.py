@@ -81,7 +81,8 @@ def work_through(
                 else:
                     ended.append(_give_up(event, deaths[keys]))
             elif event.message["kind"] == "stop":
-                fatal = fatal or as_error(event.message["error"])
+                if not stop.requested:  # else a call was refused, and the task is left
+                    fatal = fatal or as_error(event.message["error"])
             else:
                 ended.append(_finished(event, 1 + deaths[keys]))
     if ended:
@@ -180,6 +181,7 @@ class LocalEngine:
         main = _is_main_needed(tasks)
         limit = self.memory_limit or _part_of_memory(size)
         with Pool(ledger, limit, shares(size), with_main=main, cards=self.cards) as pool:
+            pool.server.is_stopping = lambda: stop.requested  # calls under way end, no new ones
             yield from work_through(
                 tasks, pool, lambda: size, stop, timeout=self.timeout, max_deaths=self.max_deaths
             )
@@ -207,7 +209,7 @@ class Pool(ProcessPool[Task]):
         )
         self._threads = dict(threads or {})
         self._cards = cards
-        self._server = LedgerServer(ledger)
+        self.server = LedgerServer(ledger)
 
     @contextmanager
     def arguments(self) -> Iterator[tuple[Any, ...]]:
@@ -218,12 +220,12 @@ class Pool(ProcessPool[Task]):
         share = {**self._threads, **({CARDS: self.card} if self.card else {})}
         with asks:
             yield asks, share, registry.extra_modules
-        self._server.serve(answers)
+        self.server.serve(answers)
 
     def close(self) -> None:
         """End all workers, and answer what they asked."""
         super().close()
-        self._server.close()
+        self.server.close()
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from screentest.run.reader import RunReader
 from screentest.run.records import RecordKey
 from screentest.run.session import Settings, open_tools
 from screentest.run.store import RunStore
-from screentest.run.tasks import Engine, Job, Task, TaskResults
+from screentest.run.tasks import Engine, Job, Stop, Task, TaskResults
 from screentest.testing.chat_answers import Act, Answer, Asked
 from screentest.testing.chat_server import FakeChatServer
 from tests.models.chat.kit import plain, prices, short
@@ -133,6 +133,22 @@ def test_neither_workers_nor_the_order_of_answers_change_a_record(tmp_path: Path
                 found.append([(r.key, r.outcomes, r.requests) for r in records])
     assert found[0] == found[1] == found[2]
     assert [len(requests) for _, _, requests in found[0]] == [1, 2] * 10
+
+
+def test_a_run_that_stops_begins_no_new_call(tmp_path: Path) -> None:
+    """Six tasks of two questions each: the first six are under way when it is asked to stop."""
+    stop = Stop()
+
+    def script(_: Asked) -> Act:
+        if not stop.requested:
+            stop.request()
+        return Answer("yes")
+
+    with Gate(6, script) as server, RunStore(tmp_path, command="test") as store:
+        given = tasks(settings_for(server.url), 12)[1::2]
+        ended = [*LocalEngine(workers=1).run(given, store.ledger, stop)]
+        assert len(server.asked) == 6
+    assert ended == []
 
 
 def test_what_two_workers_ask_at_the_same_moment_is_paid_once(tmp_path: Path) -> None:
