@@ -212,7 +212,7 @@ def test_what_is_missing_says_why(page: Page) -> None:
     assert "calm missing file: gone.mp4 is not there: Make it again." in page.inner_text(
         "#drawer-body"
     )
-    assert "The file is no longer there." in page.inner_text("#drawer-body")
+    assert "file no longer there" in page.inner_text("#drawer-body")
     page.click("#drawer-close")
 
 

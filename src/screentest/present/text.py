@@ -11,13 +11,13 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from screentest._util.text import plural
-from screentest.analysis.models.rows import MetricRow
-from screentest.analysis.results import Results, plain_name
 from screentest.core.metric import OutputInfo
 from screentest.core.outcome import Failure, Point
 from screentest.core.table import Column, columns_of
 
 if TYPE_CHECKING:
+    from screentest.analysis.models.rows import MetricRow
+    from screentest.analysis.results import Results
     from screentest.video.arrays import Frames
 
 
@@ -184,10 +184,8 @@ def label(name: str, info: OutputInfo | None = None, stand_ins: Sequence[str] = 
 
 def labels(results: Results) -> dict[str, str]:
     """Return every value in words; by its name where two would be called alike."""
-    texts = {
-        name: label(name, info, results.stand_ins_of(name))
-        for name, info in results.outputs.items()
-    }
+    infos, stand_ins = results.outputs, results.stand_ins_of
+    texts = {name: label(name, info, stand_ins(name)) for name, info in infos.items()}
     return _distinct(texts, results.short_names)
 
 
@@ -197,6 +195,8 @@ def row_labels(rows: Iterable[MetricRow]) -> dict[str, str]:
 
 
 def _distinct(texts: Mapping[str, str], short: Mapping[str, str]) -> dict[str, str]:
+    from screentest.analysis.results import plain_name
+
     count = Counter(texts.values())
     return {
         name: text if count[text] == 1 else short.get(name) or plain_name(name)

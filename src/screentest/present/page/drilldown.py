@@ -15,7 +15,7 @@ from screentest.analysis.results import Results
 from screentest.core import Outcome, Point, Progress, Score
 from screentest.present.page.data import Report
 from screentest.present.page.media import Pictures, Wanted, address, take_pictures
-from screentest.present.text import say, shortened
+from screentest.present.text import shortened, words
 
 # Questions that a score rests on, scene by scene, out of its details.
 
@@ -162,7 +162,7 @@ def _about(report: Report, item: str, page: Page) -> dict[str, Any]:
         "groups": " · ".join(f"{name} {value}" for name, value in available.groups.items()),
         "model": systems.index(group) if group in systems else None,
         "video": address(available.video, page.folder, embed=page.embed),
-        "gone": "" if available.video.is_file() else say("file_gone"),
+        "gone": "" if available.video.is_file() else words("broken")["gone"],
     }
 
 
